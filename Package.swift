@@ -52,34 +52,27 @@ let package = Package(
       name: "CTSS", path: "Sources/System/CTSS", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     // Basic functions that the standard library lacks; has no dependencies
-    .target(name: "Primitives", path: "Sources/Common/Primitives", swiftSettings: strict),
+    .target(name: "Primitives", path: "Sources/Common/Primitives"),
     // Layer 1
-    .target(name: "SecureMemory", dependencies: ["CLinux"], path: "Sources/Common/SecureMemory", swiftSettings: strict),
-    .target(name: "KeySchemes", path: "Sources/Common/KeySchemes", swiftSettings: strict),
-    .target(name: "GLibKit", dependencies: ["CFprint"], path: "Sources/Reader/GLibKit", swiftSettings: strict),
-    .target(
-      name: "SDBus", dependencies: ["CSystemd", "Primitives"], path: "Sources/Common/SDBus", swiftSettings: strict),
-    .target(name: "Executors", path: "Sources/Common/Executors", swiftSettings: strict),
+    .target(name: "SecureMemory", dependencies: ["CLinux"], path: "Sources/Common/SecureMemory"),
+    .target(name: "KeySchemes", path: "Sources/Common/KeySchemes"),
+    .target(name: "GLibKit", dependencies: ["CFprint"], path: "Sources/Reader/GLibKit"),
+    .target(name: "SDBus", dependencies: ["CSystemd", "Primitives"], path: "Sources/Common/SDBus"),
+    .target(name: "Executors", path: "Sources/Common/Executors"),
     .target(name: "TerminalGuard", path: "Sources/System/TerminalGuard"),
     // Layer 2
     .target(
       name: "Processes", dependencies: ["CLinux", "Executors", "SDBus", "SecureMemory"],
-      path: "Sources/Common/Processes", swiftSettings: strict),
-    .target(
-      name: "Fingerprint", dependencies: ["Primitives", "SecureMemory"], path: "Sources/Common/Fingerprint",
-      swiftSettings: strict),
-    .target(
-      name: "Keys", dependencies: ["COpenSSL", "KeySchemes", "SecureMemory"], path: "Sources/Vault/Keys",
-      swiftSettings: strict),
-    .target(name: "TPM", dependencies: ["CTSS", "SecureMemory"], path: "Sources/Vault/TPM", swiftSettings: strict),
+      path: "Sources/Common/Processes"),
+    .target(name: "Fingerprint", dependencies: ["Primitives", "SecureMemory"], path: "Sources/Common/Fingerprint"),
+    .target(name: "Keys", dependencies: ["COpenSSL", "KeySchemes", "SecureMemory"], path: "Sources/Vault/Keys"),
+    .target(name: "TPM", dependencies: ["CTSS", "SecureMemory"], path: "Sources/Vault/TPM"),
     // Layer 3
-    .target(name: "Recordings", dependencies: ["Primitives"], path: "Sources/Reader/Recordings", swiftSettings: strict),
-    .target(
-      name: "Confinement", dependencies: ["CLinux", "Fingerprint"], path: "Sources/Reader/Confinement",
-      swiftSettings: strict),
+    .target(name: "Recordings", dependencies: ["Primitives"], path: "Sources/Reader/Recordings"),
+    .target(name: "Confinement", dependencies: ["CLinux", "Fingerprint"], path: "Sources/Reader/Confinement"),
     .target(
       name: "ReaderBus", dependencies: ["Processes", "SDBus", "SecureMemory", "Fingerprint"],
-      path: "Sources/Reader/ReaderBus", swiftSettings: strict),
+      path: "Sources/Reader/ReaderBus"),
     .target(
       name: "SecretModel", dependencies: ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"],
       path: "Sources/Vault/SecretModel", swiftSettings: onTheWay),
@@ -95,21 +88,20 @@ let package = Package(
       name: "Presence",
       dependencies: [
         "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "SecureMemory", "TPM",
-        "VaultStore",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "VaultStore", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/Presence", swiftSettings: onTheWay),
     .target(
       name: "VaultItems",
       dependencies: [
-        "Fingerprint", "KeySchemes", "Keys", "Presence", "Primitives", "SecretModel", "SecureMemory", "VaultStore",
+        "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "SecretModel", "SecureMemory", "VaultStore",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/VaultItems", swiftSettings: onTheWay),
     .target(
       name: "Vault",
       dependencies: [
-        "Executors", "Fingerprint", "KeySchemes", "Keys", "Presence", "Primitives", "Processes", "SecretModel",
+        "Executors", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "Processes", "SecretModel",
         "SecureMemory", "TPM", "VaultItems", "VaultStore", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/Vault", swiftSettings: onTheWay),
@@ -117,31 +109,52 @@ let package = Package(
     .target(
       name: "ReaderService",
       dependencies: ["CFprint", "CPNG", "GLibKit", "SDBus", "SecureMemory", "Fingerprint", "ReaderBus"],
-      path: "Sources/Reader/ReaderService", swiftSettings: strict),
+      path: "Sources/Reader/ReaderService"),
     .target(
       name: "ReaderClient",
       dependencies: ["Executors", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
-      path: "Sources/Reader/ReaderClient", swiftSettings: strict),
+      path: "Sources/Reader/ReaderClient"),
     .target(
       name: "VaultBus",
       dependencies: [
-        "Executors", "Processes", "SecureMemory", "KeySchemes", "SDBus", "Fingerprint", "ReaderBus", "SecretModel",
+        "Executors", "Fingerprint", "KeySchemes", "Processes", "ReaderBus", "SDBus", "SecretModel", "SecureMemory",
       ],
       path: "Sources/Vault/VaultBus", swiftSettings: onTheWay),
     // Files in age's format
-    .target(
-      name: "AgeFormat", dependencies: ["Keys", "SecretModel", "SecureMemory"], path: "Sources/Vault/AgeFormat",
-      swiftSettings: strict),
+    .target(name: "AgeFormat", dependencies: ["Keys", "SecretModel", "SecureMemory"], path: "Sources/Vault/AgeFormat"),
     // Permissions from logind and polkit
     .target(
       name: "SystemPolicy", dependencies: ["Executors", "Processes", "SDBus", "SecretModel"],
-      path: "Sources/Vault/SystemPolicy", swiftSettings: strict),
+      path: "Sources/Vault/SystemPolicy"),
+    // What a client shows and keeps, over any vault
+    .target(
+      name: "Moving", dependencies: ["Executors", "SecretModel", "SecureMemory"], path: "Sources/Client/Moving",
+      swiftSettings: onTheWay),
+    .target(
+      name: "SSHKeys", dependencies: ["KeySchemes", "SecretModel"], path: "Sources/Client/SSHKeys",
+      swiftSettings: onTheWay),
+    .target(
+      name: "SecretServiceItems", dependencies: ["Primitives", "SecretModel"],
+      path: "Sources/Client/SecretServiceItems", swiftSettings: onTheWay),
+    .target(
+      name: "PromptTexts", dependencies: ["Fingerprint", "SecretModel"], path: "Sources/Client/PromptTexts",
+      swiftSettings: onTheWay),
     // Layer 5
+    .target(
+      name: "TerminalLines", dependencies: ["CLinux", "PromptTexts", "SecureMemory", "TerminalGuard"],
+      path: "Sources/Client/TerminalLines", swiftSettings: onTheWay),
+    .target(
+      name: "OtherStores",
+      dependencies: [
+        "CExpat", "Moving", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems",
+        "SecureMemory", "VaultBus",
+      ],
+      path: "Sources/Client/OtherStores", swiftSettings: onTheWay),
     .target(
       name: "VaultHost",
       dependencies: [
-        "AgeFormat", "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "ReaderBus",
-        "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "TPM", "Presence", "Vault",
+        "AgeFormat", "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Presence", "Primitives", "Processes",
+        "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "TPM", "Vault",
         "VaultItems", "VaultStore",
       ],
       path: "Sources/Vault/VaultHost", swiftSettings: onTheWay),
@@ -151,7 +164,7 @@ let package = Package(
       path: "Sources/Client/Wallets", swiftSettings: onTheWay),
     .target(
       name: "SystemVault", dependencies: ["CLinux", "Processes", "SDBus", "SecretModel", "VaultBus"],
-      path: "Sources/Vault/SystemVault", swiftSettings: strict),
+      path: "Sources/Vault/SystemVault"),
     .target(
       name: "PrivateVault", dependencies: ["Processes", "SDBus", "SecretModel", "VaultBus"],
       path: "Sources/Vault/PrivateVault", swiftSettings: onTheWay),
@@ -159,16 +172,12 @@ let package = Package(
     .target(
       name: "Whorl",
       dependencies: [
-        "Executors", "CLinux", "KeySchemes", "Primitives", "TerminalGuard", "SecureMemory", "SDBus", "SecretModel",
-        "Fingerprint", "PrivateVault", "SystemVault",
+        "Executors", "Fingerprint", "Primitives", "PrivateVault", "PromptTexts", "SDBus", "SecretModel", "SecureMemory",
+        "SystemVault", "TerminalLines",
       ],
       path: "Sources/Client/Whorl", swiftSettings: onTheWay),
 
-    // Layer 7 and 8: what other programs keep secrets in, and the Apple-shaped API
-    .target(
-      name: "OtherStores",
-      dependencies: ["CExpat", "Primitives", "Processes", "SDBus", "SecretModel", "SecureMemory", "VaultBus", "Whorl"],
-      path: "Sources/Client/OtherStores", swiftSettings: onTheWay),
+    // Layer 7 and 8: the Apple-shaped API
     .target(
       name: "KeychainServices",
       dependencies: ["SDBus", "Whorl", "SecretModel", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"],
@@ -176,29 +185,30 @@ let package = Package(
     .target(
       name: "LocalAuthentication",
       dependencies: ["Executors", "KeychainServices", "Whorl", "SecretModel", "Fingerprint", "SecureMemory"],
-      path: "Sources/Client/LocalAuthentication", swiftSettings: strict),
+      path: "Sources/Client/LocalAuthentication"),
     // The same under the name of Apple's module, for code that cannot be changed: it makes `canImport(Security)` true
     // in every target of a build.
-    .target(
-      name: "Security", dependencies: ["KeychainServices"], path: "Sources/Client/Security", swiftSettings: strict),
+    .target(name: "Security", dependencies: ["KeychainServices"], path: "Sources/Client/Security"),
 
     .target(
       name: "SessionPrompts",
       dependencies: [
-        "CSystemd", "Executors", "Fingerprint", "Processes", "SDBus", "SecretModel", "SecureMemory", "Whorl",
+        "CSystemd", "Executors", "Fingerprint", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel",
+        "SecureMemory", "TerminalLines", "Whorl",
       ],
-      path: "Sources/Session/SessionPrompts", swiftSettings: strict),
+      path: "Sources/Session/SessionPrompts"),
     .target(
       name: "SecretService",
       dependencies: [
-        "Executors", "Keys", "SDBus", "SecretModel", "SecureMemory", "SessionPrompts", "VaultBus", "Whorl",
+        "Executors", "Keys", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems", "SecureMemory",
+        "SessionPrompts", "VaultBus", "Whorl",
       ],
       path: "Sources/Session/SecretService", swiftSettings: onTheWay),
     .target(
       name: "SSHAgent",
       dependencies: [
-        "CLinux", "Executors", "KeySchemes", "Keys", "Primitives", "SDBus", "SecretModel", "SecureMemory",
-        "SessionPrompts", "Whorl",
+        "CLinux", "Executors", "Keys", "KeySchemes", "Primitives", "PromptTexts", "SDBus", "SecretModel",
+        "SecureMemory", "SessionPrompts", "SSHKeys", "Whorl",
       ],
       path: "Sources/Session/SSHAgent", swiftSettings: onTheWay),
 
@@ -206,29 +216,29 @@ let package = Package(
     .target(
       name: "WhorlTesting",
       dependencies: ["Fingerprint", "Processes", "SecretModel", "SecureMemory", "VirtualFinger", "Whorl"],
-      path: "Sources/Testing/WhorlTesting", swiftSettings: strict),
+      path: "Sources/Testing/WhorlTesting"),
 
     // Layer 9: thin executables
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "CLinux", "Confinement", "Executors", "Fingerprint", "KeySchemes", "OtherStores", "Primitives", "Processes",
-        "ReaderBus", "ReaderClient", "Recordings", "SDBus", "SecretModel", "SecureMemory", "SessionPrompts", "Wallets",
-        "Whorl", argumentParser,
+        "CLinux", "Confinement", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives",
+        "Processes", "PromptTexts", "ReaderBus", "ReaderClient", "Recordings", "SDBus", "SecretModel",
+        "SecretServiceItems", "SecureMemory", "SessionPrompts", "SSHKeys", "TerminalLines", "Wallets", "Whorl",
+        argumentParser,
       ],
-      path: "Sources/Programs/CommandLine", swiftSettings: strict),
+      path: "Sources/Programs/CommandLine"),
     .executableTarget(
       name: "whorld",
       dependencies: [
-        "CLinux", "CSystemd", "Fingerprint", "Keys", "Processes", "SecretModel", "SystemPolicy", "Presence", "Vault",
-        "VaultItems", "VaultStore", "VaultBus",
-        "VaultHost",
+        "CLinux", "CSystemd", "Fingerprint", "Keys", "Presence", "Processes", "SecretModel", "SystemPolicy", "Vault",
+        "VaultBus", "VaultHost", "VaultItems", "VaultStore",
       ],
-      path: "Sources/Programs/whorld", swiftSettings: strict),
+      path: "Sources/Programs/whorld"),
     .executableTarget(
       name: "whorl-reader",
       dependencies: ["ReaderService", "Confinement", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
-      path: "Sources/Programs/whorl-reader", swiftSettings: strict),
+      path: "Sources/Programs/whorl-reader"),
     // May inspect every process, so it is small and written in C.
     .executableTarget(
       name: "whorl-program-path", path: "Sources/Programs/whorl-program-path",
@@ -236,34 +246,32 @@ let package = Package(
     // Attacks from within the confinement of the reader process, for tests.
     .executableTarget(
       name: "whorl-intruder", dependencies: ["Confinement", "Processes", "Fingerprint", "CLinux"],
-      path: "Tests/Support/whorl-intruder", swiftSettings: strict),
+      path: "Tests/Support/whorl-intruder"),
     // Checks of GLibKit, for tests: the test runner does not link GLib.
-    .executableTarget(
-      name: "glib-checks", dependencies: ["CFprint", "GLibKit"], path: "Tests/Support/glib-checks",
-      swiftSettings: strict),
+    .executableTarget(name: "glib-checks", dependencies: ["CFprint", "GLibKit"], path: "Tests/Support/glib-checks"),
     .executableTarget(
       name: "whorl-agent",
       dependencies: [
-        "CLinux", "CSystemd", "Executors", "Processes", "SDBus", "SSHAgent", "SecretModel", "SecretService",
-        "SessionPrompts", "Whorl", argumentParser,
+        "CLinux", "CSystemd", "Executors", "Processes", "PromptTexts", "SDBus", "SecretModel", "SecretService",
+        "SessionPrompts", "SSHAgent", "TerminalLines", "Whorl", argumentParser,
       ],
-      path: "Sources/Programs/whorl-agent", swiftSettings: strict),
+      path: "Sources/Programs/whorl-agent"),
     .executableTarget(
       name: "whorl-finger", dependencies: ["VirtualFinger", "Fingerprint", argumentParser],
-      path: "Sources/Programs/whorl-finger", swiftSettings: strict),
+      path: "Sources/Programs/whorl-finger"),
 
     // Layer 10: the programs in Swift that are installed, to build them together (scripts/build).
     .target(
       name: "InstalledPrograms", dependencies: ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger"],
-      path: "Sources/Programs/InstalledPrograms", swiftSettings: strict),
+      path: "Sources/Programs/InstalledPrograms"),
 
     .executableTarget(
       name: "whorl-bench",
       dependencies: [
-        "CSQLite", "Processes", "SecureMemory", "Keys", "KeySchemes", "Fingerprint", "ReaderClient", "SecretModel",
-        "VirtualFinger", "Whorl", "Security", "SDBus", "VaultBus", "Executors",
+        "CSQLite", "Executors", "Fingerprint", "Keys", "KeySchemes", "Processes", "ReaderClient", "SDBus",
+        "SecretModel", "SecretServiceItems", "SecureMemory", "Security", "VaultBus", "VirtualFinger", "Whorl",
       ],
-      path: "Benchmarks/whorl-bench", swiftSettings: strict),
+      path: "Benchmarks/whorl-bench"),
 
     // The examples, which `Examples/Package.swift` builds as a separate package. They are also built here, so that the
     // tests can run them.
@@ -290,201 +298,200 @@ let package = Package(
       swiftSettings: client),
 
     // Layer T: fingers for machines without a reader
-    .target(
-      name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], path: "Sources/Testing/VirtualFinger",
-      swiftSettings: strict),
+    .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], path: "Sources/Testing/VirtualFinger"),
     // and code that the tests of several layers share: running the programs, searching their own memory, a vault with a
     // simulated user
     .target(
       name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "ReaderClient", "VirtualFinger"],
-      path: "Tests/Support/ProgramDriver", swiftSettings: strict),
-    .target(name: "Introspection", path: "Tests/Support/Introspection", swiftSettings: strict),
-    .target(
-      name: "SoftwareTPM", dependencies: ["CLinux", "TPM"], path: "Tests/Support/SoftwareTPM", swiftSettings: strict),
+      path: "Tests/Support/ProgramDriver"),
+    .target(name: "Introspection", path: "Tests/Support/Introspection"),
+    .target(name: "SoftwareTPM", dependencies: ["CLinux", "TPM"], path: "Tests/Support/SoftwareTPM"),
     // In C, since its functions take the place of the C library's.
     .target(name: "DiskWrites", path: "Tests/Support/DiskWrites"),
-    .target(
-      name: "MemorySearch", dependencies: ["SecureMemory"], path: "Tests/Support/MemorySearch", swiftSettings: strict),
+    .target(name: "MemorySearch", dependencies: ["SecureMemory"], path: "Tests/Support/MemorySearch"),
     .target(
       name: "VaultDriver",
       dependencies: [
-        "Executors", "Keys", "SecretModel", "SecureMemory", "Fingerprint", "Presence", "Vault", "VaultItems",
-        "VaultStore", "ReaderClient", "VirtualFinger",
+        "Executors", "Fingerprint", "Keys", "Presence", "ReaderClient", "SecretModel", "SecureMemory", "Vault",
+        "VaultItems", "VaultStore", "VirtualFinger",
       ],
-      path: "Tests/Support/VaultDriver", swiftSettings: strict),
+      path: "Tests/Support/VaultDriver"),
 
     // Tests, a target per layer. None depends on a program: SwiftPM would link the program's objects into the test
     // runner, and libfprint with those of the reader. The programs are built with the tests, into the folder of the
     // runner.
-    .testTarget(
-      name: "PrimitivesTests", dependencies: ["Primitives"], path: "Tests/Common/PrimitivesTests",
-      swiftSettings: strict),
-    .testTarget(
-      name: "SecureMemoryTests", dependencies: ["SecureMemory"], path: "Tests/Common/SecureMemoryTests",
-      swiftSettings: strict),
-    .testTarget(
-      name: "ExecutorsTests", dependencies: ["Executors"], path: "Tests/Common/ExecutorsTests", swiftSettings: strict),
+    .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"], path: "Tests/Common/PrimitivesTests"),
+    .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], path: "Tests/Common/SecureMemoryTests"),
+    .testTarget(name: "ExecutorsTests", dependencies: ["Executors"], path: "Tests/Common/ExecutorsTests"),
     .testTarget(
       name: "SDBusTests", dependencies: ["MemorySearch", "Primitives", "SDBus", "SecureMemory"],
-      path: "Tests/Common/SDBusTests", swiftSettings: strict),
-    .testTarget(
-      name: "RecordingsTests", dependencies: ["Recordings"], path: "Tests/Reader/RecordingsTests", swiftSettings: strict
-    ),
-    .testTarget(
-      name: "GLibKitTests", dependencies: ["ProgramDriver"], path: "Tests/Reader/GLibKitTests", swiftSettings: strict),
-    .testTarget(
-      name: "FingerprintTests", dependencies: ["Fingerprint"], path: "Tests/Common/FingerprintTests",
-      swiftSettings: strict),
+      path: "Tests/Common/SDBusTests"),
+    .testTarget(name: "RecordingsTests", dependencies: ["Recordings"], path: "Tests/Reader/RecordingsTests"),
+    .testTarget(name: "GLibKitTests", dependencies: ["ProgramDriver"], path: "Tests/Reader/GLibKitTests"),
+    .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], path: "Tests/Common/FingerprintTests"),
     .testTarget(
       name: "ProcessesTests", dependencies: ["CLinux", "Processes", "ProgramDriver"],
-      path: "Tests/Common/ProcessesTests", swiftSettings: strict),
+      path: "Tests/Common/ProcessesTests"),
     .testTarget(
       name: "KeysTests",
       dependencies: ["Primitives", "MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"],
-      path: "Tests/Vault/KeysTests", swiftSettings: strict),
+      path: "Tests/Vault/KeysTests"),
     // With swtpm, a TPM in software.
     .testTarget(
       name: "TPMTests", dependencies: ["MemorySearch", "SecureMemory", "SoftwareTPM", "TPM"],
-      path: "Tests/Vault/TPMTests", swiftSettings: strict),
+      path: "Tests/Vault/TPMTests"),
     .testTarget(
       name: "AgeFormatTests", dependencies: ["AgeFormat", "Keys", "Primitives", "SecretModel", "SecureMemory"],
-      path: "Tests/Vault/AgeFormatTests", swiftSettings: strict),
+      path: "Tests/Vault/AgeFormatTests"),
     // Readers are tested through the real `whorl-reader` process.
     .testTarget(
       name: "ReaderTests",
       dependencies: [
-        "ReaderClient", "ReaderBus", "Confinement", "Processes", "SDBus", "SecureMemory", "Fingerprint",
-        "VirtualFinger", "ProgramDriver", "Introspection",
+        "Confinement", "Fingerprint", "Introspection", "Processes", "ProgramDriver", "ReaderBus", "ReaderClient",
+        "SDBus", "SecureMemory", "VirtualFinger",
       ],
-      path: "Tests/Reader/ReaderTests", swiftSettings: strict),
+      path: "Tests/Reader/ReaderTests"),
     .testTarget(
       name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "Processes", "ReaderClient"],
-      path: "Tests/Support/VirtualFingerTests", swiftSettings: strict),
+      path: "Tests/Support/VirtualFingerTests"),
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "Presence", "Vault", "VaultItems", "VaultStore", "SecretModel", "Keys", "KeySchemes", "SecureMemory",
-        "Fingerprint", "ReaderClient", "VirtualFinger",
-        "VaultDriver",
-        "ProgramDriver", "SoftwareTPM", "TPM", "DiskWrites",
+        "DiskWrites", "Fingerprint", "Keys", "KeySchemes", "Presence", "ProgramDriver", "ReaderClient", "SecretModel",
+        "SecureMemory", "SoftwareTPM", "TPM", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      path: "Tests/Vault/VaultTests", swiftSettings: strict),
+      path: "Tests/Vault/VaultTests"),
     // A private vault: the real `whorld` process.
     .testTarget(
       name: "PrivateVaultTests",
       dependencies: [
         "Fingerprint", "PrivateVault", "Processes", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory",
       ],
-      path: "Tests/Vault/PrivateVaultTests", swiftSettings: strict),
+      path: "Tests/Vault/PrivateVaultTests"),
     .testTarget(
       name: "VaultBusTests",
       dependencies: [
-        "CLinux", "VaultBus", "VaultHost", "Presence", "Vault", "VaultItems", "VaultStore", "SecretModel",
-        "SecureMemory", "KeySchemes", "SDBus", "Fingerprint",
-        "ReaderBus", "ReaderClient", "VaultDriver", "VirtualFinger", "Introspection", "ProgramDriver",
+        "CLinux", "Fingerprint", "Introspection", "KeySchemes", "Presence", "ProgramDriver", "ReaderBus",
+        "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "Vault", "VaultBus", "VaultDriver", "VaultHost",
+        "VaultItems", "VaultStore", "VirtualFinger",
       ],
-      path: "Tests/Vault/VaultBusTests", swiftSettings: strict),
+      path: "Tests/Vault/VaultBusTests"),
     // The service in this process: many users' stores behind a listening socket, and how clients find it.
     .testTarget(
       name: "VaultHostTests",
       dependencies: [
-        "Executors", "Fingerprint", "Keys", "Processes", "ProgramDriver", "ReaderBus", "ReaderClient", "SDBus",
-        "SecretModel",
-        "SecureMemory", "SoftwareTPM", "SystemPolicy", "SystemVault", "TPM", "Presence", "Vault", "VaultItems",
-        "VaultStore", "VaultBus", "VaultDriver",
-        "VaultHost", "VirtualFinger", "Wallets", "Whorl",
+        "Executors", "Fingerprint", "Keys", "Moving", "Presence", "Processes", "ProgramDriver", "ReaderBus",
+        "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SoftwareTPM", "SystemPolicy", "SystemVault", "TPM",
+        "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems", "VaultStore", "VirtualFinger", "Wallets",
+        "Whorl",
       ],
-      path: "Tests/Vault/VaultHostTests", swiftSettings: strict),
+      path: "Tests/Vault/VaultHostTests"),
     .testTarget(
       name: "SystemPolicyTests", dependencies: ["SystemPolicy", "SecretModel", "SDBus", "Processes", "ProgramDriver"],
-      path: "Tests/Vault/SystemPolicyTests", swiftSettings: strict),
+      path: "Tests/Vault/SystemPolicyTests"),
     .testTarget(
       name: "SecurityTests",
       dependencies: [
-        "Security", "Whorl", "Presence", "Vault", "VaultItems", "VaultStore", "Keys", "SecureMemory", "Fingerprint",
-        "VaultDriver", "VirtualFinger",
+        "Fingerprint", "Keys", "Presence", "SecureMemory", "Security", "Vault", "VaultDriver", "VaultItems",
+        "VaultStore", "VirtualFinger", "Whorl",
       ],
-      path: "Tests/Client/SecurityTests", swiftSettings: strict),
+      path: "Tests/Client/SecurityTests"),
     // Sample code from published articles, in the language mode it was written for.
     .testTarget(
       name: "SecurityClientTests",
       dependencies: [
-        "LocalAuthentication", "Security", "Whorl", "Presence", "Vault", "VaultItems", "VaultStore", "VaultDriver",
+        "LocalAuthentication", "Presence", "Security", "Vault", "VaultDriver", "VaultItems", "VaultStore", "Whorl",
       ],
       path: "Tests/Client/SecurityClientTests", swiftSettings: [.swiftLanguageMode(.v5)]),
     .testTarget(
       name: "LocalAuthenticationTests",
       dependencies: [
-        "LocalAuthentication", "Security", "Whorl", "Presence", "Vault", "VaultItems", "VaultStore", "Fingerprint",
-        "SecureMemory", "ReaderClient",
-        "VaultDriver", "VirtualFinger",
+        "Fingerprint", "LocalAuthentication", "Presence", "ReaderClient", "SecureMemory", "Security", "Vault",
+        "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
       ],
-      path: "Tests/Client/LocalAuthenticationTests", swiftSettings: strict),
+      path: "Tests/Client/LocalAuthenticationTests"),
+    .testTarget(
+      name: "PromptTextsTests", dependencies: ["Fingerprint", "PromptTexts", "SecretModel"],
+      path: "Tests/Client/PromptTextsTests"),
+    .testTarget(
+      name: "TerminalLinesTests", dependencies: ["SecureMemory", "TerminalLines"],
+      path: "Tests/Client/TerminalLinesTests"),
     // The library with vaults that end and programs that are missing.
     .testTarget(
       name: "WhorlTests",
       dependencies: [
-        "Fingerprint", "Whorl", "SecretModel", "SecureMemory", "VaultBus", "VaultHost", "VaultDriver", "ProgramDriver",
+        "Fingerprint", "Moving", "ProgramDriver", "PromptTexts", "SecretModel", "SecureMemory", "VaultBus",
+        "VaultDriver", "VaultHost", "Whorl",
       ],
-      path: "Tests/Client/WhorlTests", swiftSettings: strict),
+      path: "Tests/Client/WhorlTests"),
     .testTarget(
       name: "SSHAgentTests",
       dependencies: [
-        "Executors", "KeySchemes", "Keys", "Processes", "ProgramDriver", "SDBus", "SSHAgent", "SecretModel",
-        "SecureMemory",
-        "SessionPrompts", "VaultDriver", "Whorl",
+        "Executors", "Keys", "KeySchemes", "Processes", "ProgramDriver", "PromptTexts", "SDBus", "SecretModel",
+        "SecureMemory", "SessionPrompts", "SSHAgent", "SSHKeys", "VaultDriver", "Whorl",
       ],
-      path: "Tests/Session/SSHAgentTests", swiftSettings: strict),
+      path: "Tests/Session/SSHAgentTests"),
     // The Secret Service on a private bus, with secret-tool, Python's clients and a client of its own.
     .testTarget(
       name: "SecretServiceTests",
       dependencies: [
-        "Fingerprint", "Keys", "ProgramDriver", "SDBus", "SecretModel", "SecretService", "SecureMemory",
-        "SessionPrompts", "Presence", "Vault", "VaultItems", "VaultStore", "VaultDriver", "Whorl",
+        "Fingerprint", "Keys", "Presence", "ProgramDriver", "SDBus", "SecretModel", "SecretService",
+        "SecretServiceItems", "SecureMemory", "SessionPrompts", "Vault", "VaultDriver", "VaultItems", "VaultStore",
+        "Whorl",
       ],
-      path: "Tests/Session/SecretServiceTests", swiftSettings: strict),
+      path: "Tests/Session/SecretServiceTests"),
     // The wallets of a desktop, with the real gnome-keyring-daemon.
     .testTarget(
       name: "WalletsTests",
       dependencies: [
-        "OtherStores", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory", "Presence", "Vault", "VaultItems",
-        "VaultStore", "VaultDriver", "Wallets",
-        "Whorl",
+        "Moving", "OtherStores", "Presence", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory", "Vault",
+        "VaultDriver", "VaultItems", "VaultStore", "Wallets",
       ],
-      path: "Tests/Client/WalletsTests", swiftSettings: strict),
+      path: "Tests/Client/WalletsTests"),
     // Files of other password managers, the real gpg, and a Secret Service that answers as it is told.
     .testTarget(
       name: "OtherStoresTests",
       dependencies: [
-        "MemorySearch", "OtherStores", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory", "VaultDriver", "Whorl",
+        "MemorySearch", "Moving", "OtherStores", "ProgramDriver", "SecretModel", "SecureMemory", "VaultDriver",
       ],
-      path: "Tests/Client/OtherStoresTests", swiftSettings: strict),
+      path: "Tests/Client/OtherStoresTests"),
     // The product for clients' tests, through its public interface only.
     .testTarget(
       name: "WhorlTestingTests",
       dependencies: ["WhorlTesting", "Whorl", "LocalAuthentication", "KeychainServices", "VaultDriver"],
-      path: "Tests/Client/WhorlTestingTests", swiftSettings: strict),
+      path: "Tests/Client/WhorlTestingTests"),
     // The built programs, run as a user would run them; and checks of the package itself.
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "Primitives", "Confinement", "Executors", "ProgramDriver", "VirtualFinger", "Fingerprint", "Presence", "Vault",
-        "VaultItems", "VaultStore",
-        "SecureMemory", "ReaderClient", "VaultDriver",
+        "Confinement", "Executors", "Fingerprint", "Presence", "Primitives", "ProgramDriver", "ReaderClient",
+        "SecureMemory", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
       ],
-      path: "Tests/Programs/CommandLineTests", swiftSettings: strict),
+      path: "Tests/Programs/CommandLineTests"),
     // Attacks on the security promises: kills, faults, restores, many clients at once.
     .testTarget(
       name: "HardeningTests",
       dependencies: [
-        "ProgramDriver", "VaultDriver", "MemorySearch", "Presence", "Vault", "VaultItems", "VaultStore", "Keys",
-        "SecureMemory", "Fingerprint",
-        "ReaderClient", "Executors", "VirtualFinger",
+        "Executors", "Fingerprint", "Keys", "MemorySearch", "Presence", "ProgramDriver", "ReaderClient", "SecureMemory",
+        "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
-      path: "Tests/Programs/HardeningTests", swiftSettings: strict),
-    .testTarget(name: "PackageTests", path: "Tests/PackageTests", swiftSettings: strict),
+      path: "Tests/Programs/HardeningTests"),
+    .testTarget(name: "PackageTests", path: "Tests/PackageTests"),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// Settings that a target does not have itself.
+for target in package.targets where target.swiftSettings == nil && target.type != .system {
+  target.swiftSettings = strict
+}
+
+// Every unsafe expression of these targets is marked.
+let marked: Set = [
+  "Fingerprint", "KeySchemes", "Primitives", "PromptTexts", "SSHKeys", "SecretModel", "SecretServiceItems", "Whorl",
+]
+for target in package.targets where marked.contains(target.name) {
+  target.swiftSettings?.append(.strictMemorySafety())
+}

@@ -1,6 +1,6 @@
 import SecretModel
+import SecretServiceItems
 import SecureMemory
-import Whorl
 
 /// A store with a given number of items that need no finger, named `service-1/me` and so on.
 enum FilledStore {

@@ -1,6 +1,6 @@
 internal import Glibc
+package import Moving
 internal import SecureMemory
-package import Whorl
 
 /// A file of secrets that another program has written, read into locked memory.
 package enum EntryFile {

@@ -11,14 +11,15 @@ package enum BaseDirectories {
 
   /// The folders of the machine's configuration in the order of their importance: `$XDG_CONFIG_DIRS`, else `/etc/xdg`.
   package static var machineConfiguration: [String] {
-    let given = getenv("XDG_CONFIG_DIRS").flatMap { String(validatingCString: $0) } ?? ""
+    let given = variable("XDG_CONFIG_DIRS").flatMap { String(validating: $0, as: UTF8.self) } ?? ""
     let folders = given.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
     return folders.isEmpty ? ["/etc/xdg"] : folders
   }
 
   /// `$XDG_RUNTIME_DIR`, else `/run/user/UID`.
   package static var runtime: String {
-    if let value = getenv("XDG_RUNTIME_DIR"), value[0] == UInt8(ascii: "/"), let path = String(validatingCString: value)
+    if let value = variable("XDG_RUNTIME_DIR"), value.first == UInt8(ascii: "/"),
+      let path = String(validating: value, as: UTF8.self)
     {
       return path
     }
@@ -27,22 +28,33 @@ package enum BaseDirectories {
 
   /// The address of the message bus of the user's session: `$DBUS_SESSION_BUS_ADDRESS`, else that of the runtime folder.
   package static var sessionBus: String {
-    guard let value = getenv("DBUS_SESSION_BUS_ADDRESS"), value[0] != 0, let given = String(validatingCString: value)
+    guard let value = variable("DBUS_SESSION_BUS_ADDRESS"), !value.isEmpty,
+      let given = String(validating: value, as: UTF8.self)
     else { return BusAddress.of(socketAt: "\(runtime)/bus") }
     return given
   }
 
-  private static func directory(_ variable: String, below: String) -> String? {
+  private static func directory(_ name: String, below: String) -> String? {
     // The specification requires that relative paths are ignored.
-    if let value = getenv(variable), value[0] == UInt8(ascii: "/") { return String(validatingCString: value) }
-    if let home = getenv("HOME"), home[0] == UInt8(ascii: "/") { return path(home, below) }
+    if let value = variable(name), value.first == UInt8(ascii: "/") { return String(validating: value, as: UTF8.self) }
+    if let home = variable("HOME"), home.first == UInt8(ascii: "/") { return path(home, below) }
     // Returns a static entry that later calls overwrite: copied at once.
-    guard let entry = getpwuid(getuid()), let home = entry.pointee.pw_dir else { return nil }
-    return path(home, below)
+    guard let entry = unsafe getpwuid(getuid()), let home = unsafe entry.pointee.pw_dir else { return nil }
+    return path(unsafe bytes(home), below)
   }
 
   /// Nil for a path that is not UTF-8: a repaired one would name another folder.
-  private static func path(_ home: UnsafePointer<CChar>, _ below: String) -> String? {
-    String(validatingCString: home).map { "\($0)/\(below)" }
+  private static func path(_ home: [UInt8], _ below: String) -> String? {
+    String(validating: home, as: UTF8.self).map { "\($0)/\(below)" }
+  }
+
+  /// The value of a variable of the environment.
+  private static func variable(_ name: String) -> [UInt8]? {
+    // The value belongs to the environment: copied at once.
+    unsafe getenv(name).map { unsafe bytes($0) }
+  }
+
+  private static func bytes(_ text: UnsafePointer<CChar>) -> [UInt8] {
+    unsafe Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
   }
 }

@@ -1,8 +1,10 @@
 package import Fingerprint
 internal import FoundationEssentials
 internal import Glibc
+internal import Primitives
 internal import SDBus
 package import SecretModel
+internal import TerminalLines
 
 /// The settings in `config.json`. Every value may be absent, and options of the command line take precedence.
 package struct Configuration: Sendable, Hashable {
@@ -28,7 +30,7 @@ package struct Configuration: Sendable, Hashable {
       guard let home = BaseDirectories.configuration else { return Configuration() }
       let standard = "\(home)/whorl/config.json"
       // Checked first: most people have no such file, and then no JSON code is loaded.
-      guard Glibc.access(standard, F_OK) == 0 else { return Configuration() }
+      guard unsafe Glibc.access(standard, F_OK) == 0 else { return Configuration() }
       return try load(existing: standard)
     }
     return try load(existing: path)

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import Primitives
 public import SecretModel
 
 extension AccessGroup {
@@ -26,11 +27,11 @@ extension AccessGroup {
   private static var executable: String {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     // Writes at most the buffer's size, without a terminator.
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let count = unsafe readlink("/proc/self/exe", &buffer, buffer.count)
     let path = String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
     // The kernel adds this to the path of a program that was replaced or removed while it runs.
     let mark = " (deleted)"
-    return path.hasSuffix(mark) && access(path, F_OK) != 0 ? String(path.dropLast(mark.count)) : path
+    return unsafe path.hasSuffix(mark) && access(path, F_OK) != 0 ? String(path.dropLast(mark.count)) : path
   }
 }
 

@@ -81,7 +81,9 @@ public final class SecretStore: Sendable {
       return named
     }
     let place = try StorePlace(directory: directory, reader: reader, configuration)
-    if case .folder(let folder) = place, access(folder.directory, F_OK) != 0 { throw .storeNotFound(folder.directory) }
+    if case .folder(let folder) = place, unsafe access(folder.directory, F_OK) != 0 {
+      throw .storeNotFound(folder.directory)
+    }
     return SecretStore(place, configuration)
   }
 

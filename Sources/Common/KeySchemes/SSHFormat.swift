@@ -4,7 +4,7 @@ package enum SSHFormat {
   /// The position of the content of the string that begins at `start`. Nil where the bytes end before it does.
   package static func string(in bytes: UnsafeRawBufferPointer, at start: Int) -> Range<Int>? {
     guard start >= 0, bytes.count - start >= 4 else { return nil }
-    let count = (0..<4).reduce(0) { $0 << 8 | Int(bytes[start + $1]) }
+    let count = (0..<4).reduce(0) { unsafe $0 << 8 | Int(bytes[start + $1]) }
     guard count <= bytes.count - start - 4 else { return nil }
     return start + 4..<start + 4 + count
   }
@@ -14,7 +14,7 @@ package enum SSHFormat {
     var found: [Range<Int>] = []
     var next = start
     for _ in 0..<count {
-      guard let string = string(in: bytes, at: next) else { return nil }
+      guard let string = unsafe string(in: bytes, at: next) else { return nil }
       found.append(string)
       next = string.upperBound
     }
@@ -60,7 +60,9 @@ package struct SSHReader: Sendable {
   }
 
   package mutating func string() throws(SSHFormatError) -> [UInt8] {
-    guard let place = bytes.withUnsafeBytes({ SSHFormat.string(in: $0, at: next) }) else { throw SSHFormatError() }
+    guard let place = unsafe bytes.withUnsafeBytes({ unsafe SSHFormat.string(in: $0, at: next) }) else {
+      throw SSHFormatError()
+    }
     next = place.upperBound
     return Array(bytes[place])
   }
@@ -86,7 +88,7 @@ package struct SSHWriter: Sendable {
   package mutating func append(byte: UInt8) { bytes.append(byte) }
 
   package mutating func append(number: UInt32) {
-    withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+    unsafe withUnsafeBytes(of: number.bigEndian) { unsafe bytes.append(contentsOf: $0) }
   }
 
   package mutating func append(string: some Collection<UInt8>) {

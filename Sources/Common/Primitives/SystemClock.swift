@@ -12,7 +12,7 @@ package enum SystemClock {
   /// The clock's reading in nanoseconds.
   package var nanoseconds: UInt64 {
     var time = timespec()
-    clock_gettime(identifier, &time)
+    unsafe clock_gettime(identifier, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
   }
 

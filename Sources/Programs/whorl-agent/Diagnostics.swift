@@ -1,6 +1,7 @@
 internal import Glibc
+internal import PromptTexts
 internal import SecretModel
-internal import Whorl
+internal import TerminalLines
 
 /// Why the program cannot start. Printed as its last line.
 struct Failure: Error, CustomStringConvertible {

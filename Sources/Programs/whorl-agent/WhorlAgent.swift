@@ -8,6 +8,7 @@ internal import SecretModel
 internal import SecretService
 internal import SessionPrompts
 internal import Synchronization
+internal import TerminalLines
 internal import Whorl
 
 /// An SSH agent whose keys are in the vault, or the Secret Service with its items.
@@ -114,7 +115,7 @@ struct WhorlAgent: ParsableCommand {
       return Self.leave(after: endings.wait().number)
     }
     let server = AgentServer(
-      AgentServer.Configuration(
+      AgentConfiguration(
         bus: surroundings.bus, openStore: open, prompt: prompt, log: log,
         knownHosts: KnownHosts(home: Self.home, files: knownHosts), upstream: upstream))
     server.begin(listener.descriptor)

@@ -34,7 +34,7 @@ enum SystemService {
       Usage.fail(error.words, status: 78)
     }
     let polkit = Polkit()
-    var configuration = SystemVaults.Configuration(
+    var configuration = SystemVaultsConfiguration(
       folder: stores, reader: ServiceReader(settings.reader), accountName: { Account.name(of: $0) },
       authorizeOwner: { caller throws(VaultError) in try await polkit.authorizeOwner(caller) },
       authorizeFingers: { caller throws(VaultError) in try await polkit.authorizeFingers(caller) },

@@ -1,7 +1,9 @@
 internal import Fingerprint
+package import PromptTexts
 package import SecretModel
 internal import SecureMemory
 internal import Synchronization
+internal import TerminalLines
 package import Whorl
 
 /// Asks for a touch with a desktop notification, and for the passcode with pinentry. Where no notification can be

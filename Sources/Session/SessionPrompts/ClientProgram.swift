@@ -1,7 +1,7 @@
 package import Glibc
 internal import Processes
+internal import PromptTexts
 package import SecretModel
-internal import Whorl
 
 /// A program that makes a request, as the kernel identifies it. Another program of the same user can replace its
 /// executable or use its connection, so the name is shown to the person but grants nothing.

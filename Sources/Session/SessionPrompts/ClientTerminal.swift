@@ -1,5 +1,5 @@
 package import Glibc
-internal import Whorl
+internal import PromptTexts
 
 /// The terminal on which a client runs in the foreground. The person who started the client reads what is written
 /// there.

@@ -1,6 +1,6 @@
 internal import Glibc
+internal import Primitives
 package import Processes
-internal import Whorl
 
 /// The programs that root has installed, and what the desktop's menus call them. Files that a user can write, such as those
 /// of `~/.local/share/applications`, say nothing here: every program of the user can write them.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Whorl
+internal import Primitives
 
 /// What the kernel tells of a process in `/proc/PID/stat` (proc_pid_stat(5)).
 struct ProcessStatus {

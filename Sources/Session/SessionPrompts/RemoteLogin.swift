@@ -1,6 +1,6 @@
 internal import CSystemd
 internal import Glibc
-internal import Whorl
+internal import PromptTexts
 
 /// The login over the network in which a process runs, as logind knows it. A program of the same user can leave the
 /// session of its login, so this tells the person where a request comes from, and is no boundary.

@@ -12,14 +12,17 @@ struct Minutiae {
   /// print has too few minutiae to match.
   private static let spacing: Float = 24
 
-  init(_ random: inout SeededGenerator) {
+  /// - Parameters:
+  ///   - width: of the fingertip, in pixels.
+  ///   - height: of the fingertip, in pixels.
+  init(_ random: inout SeededGenerator, width: Int, height: Int) {
     var places: [RidgePattern.Point] = []
     var tries = 0
     while places.count < Self.count, tries < 4000 {
       tries += 1
       let place = RidgePattern.Point(
-        x: random.between(-0.5, 0.5) * Float(GrownRidges.width),
-        y: random.between(-0.5, 0.5) * Float(GrownRidges.height))
+        x: random.between(-0.5, 0.5) * Float(width),
+        y: random.between(-0.5, 0.5) * Float(height))
       let isFree = places.allSatisfy { other in
         let dx = other.x - place.x
         let dy = other.y - place.y

@@ -37,7 +37,8 @@ package struct SyntheticFinger: Sendable {
     let pattern = RidgePattern(opensLeft: opensLeft, &random)
     // Generated outside the lock: two threads that need the same finger at the same time both generate it, with the
     // same result.
-    let made = GrownRidges(pattern: pattern, minutiae: Minutiae(&random))
+    let minutiae = Minutiae(&random, width: GrownRidges.width, height: GrownRidges.height)
+    let made = GrownRidges(pattern: pattern, minutiae: minutiae)
     Self.grown.withLock { $0[name] = made }
     ridges = made
   }

@@ -13,7 +13,7 @@ package struct LentFile: Sendable {
     self.descriptor = descriptor
     self.name = name
     var status = stat()
-    size = fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    size = unsafe fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
   }
 
   /// Reads at most `count` bytes; fewer only at the end of the file.
@@ -24,8 +24,8 @@ package struct LentFile: Sendable {
     var filled = 0
     while filled < count {
       // Borrows the unread rest of the array for the call.
-      let received = bytes.withUnsafeMutableBytes {
-        pread(
+      let received = unsafe bytes.withUnsafeMutableBytes {
+        unsafe pread(
           descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[filled...]).baseAddress, count - filled, place + filled
         )
       }
@@ -44,7 +44,7 @@ package struct LentFile: Sendable {
     var rest = bytes[...]
     while !rest.isEmpty {
       // Borrows the rest for the call.
-      let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if written < 0, errno == EINTR { continue }
       guard written > 0 else { throw failure() }
       rest = rest.dropFirst(written)
@@ -56,5 +56,5 @@ package struct LentFile: Sendable {
     guard fsync(descriptor) == 0 else { throw failure() }
   }
 
-  private func failure() -> VaultError { .inputOutput("\(name): \(String(cString: strerror(errno)))") }
+  private func failure() -> VaultError { .inputOutput(unsafe "\(name): \(String(cString: strerror(errno)))") }
 }

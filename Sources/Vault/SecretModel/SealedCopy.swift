@@ -51,7 +51,7 @@ package struct SealedCopy: Sendable, Hashable {
 
   /// The encoded copy, for files and the bus: a line of text, the length of the head, the head, the boxes.
   package var bytes: [UInt8] {
-    Self.beginning + Array("\(keys.rawValue)\n".utf8) + withUnsafeBytes(of: UInt32(head.count).bigEndian) { Array($0) }
-      + head + boxes
+    let length = unsafe withUnsafeBytes(of: UInt32(head.count).bigEndian) { unsafe Array($0) }
+    return Self.beginning + Array("\(keys.rawValue)\n".utf8) + length + head + boxes
   }
 }

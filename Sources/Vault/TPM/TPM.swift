@@ -3,26 +3,11 @@ internal import Synchronization
 
 /// A TPM 2.0 of this machine. Every call opens it, and blocks for some tenths of a second with a real one.
 package struct TPM: Sendable, Hashable {
-  /// How a TPM is reached.
-  package enum Place: Sendable, Hashable {
-    /// The kernel's device, by its path: `/dev/tpmrm0`, with the kernel's resource manager.
-    case device(String)
-    /// The Unix socket of swtpm, a TPM in software, for tests. It protects nothing.
-    case simulator(socket: String)
-
-    package var path: String {
-      switch self {
-      case .device(let path): path
-      case .simulator(let socket): socket
-      }
-    }
-  }
-
-  package let place: Place
+  package let place: TPMPlace
   /// What is sealed opens only while these registers have the values that they had then.
   package let registers: PlatformRegisters
 
-  package init(_ place: Place, sealingTo registers: PlatformRegisters = .none) {
+  package init(_ place: TPMPlace, sealingTo registers: PlatformRegisters = .none) {
     self.place = place
     self.registers = registers
   }
@@ -96,45 +81,4 @@ package struct TPM: Sendable, Hashable {
     guard key.name == object.storageKey else { throw .changed }
     return try context.dictionaryLockout()
   }
-}
-
-/// A secret that only the TPM which sealed it can open. Holds nothing secret itself.
-package struct SealedObject: Sendable, Hashable {
-  /// The name of the storage key that it is sealed under: a digest of that key's public part.
-  package let storageKey: [UInt8]
-  /// The TPM's own encodings of the two parts.
-  package let publicPart: [UInt8]
-  package let privatePart: [UInt8]
-  /// The registers that it was sealed to.
-  package let registers: PlatformRegisters
-
-  package init(
-    storageKey: [UInt8], publicPart: [UInt8], privatePart: [UInt8], registers: PlatformRegisters = .none
-  ) {
-    self.storageKey = storageKey
-    self.publicPart = publicPart
-    self.privatePart = privatePart
-    self.registers = registers
-  }
-}
-
-/// The state of a TPM's dictionary lockout, which all users and programs of the machine share.
-package struct DictionaryLockout: Sendable, Hashable {
-  /// Wrong authorization values that count now.
-  package let failures: UInt32
-  /// The TPM locks itself at this many.
-  package let limit: UInt32
-  /// After this many seconds one failure is forgotten.
-  package let interval: UInt32
-  package let isLockedOut: Bool
-
-  package init(failures: UInt32, limit: UInt32, interval: UInt32, isLockedOut: Bool) {
-    self.failures = failures
-    self.limit = limit
-    self.interval = interval
-    self.isLockedOut = isLockedOut
-  }
-
-  /// Whether one more wrong value would leave the TPM unlocked.
-  package var hasRoom: Bool { !isLockedOut && failures + 1 < limit }
 }

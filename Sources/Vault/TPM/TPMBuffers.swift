@@ -79,7 +79,7 @@ enum Marshalling {
       guard let base = buffer.baseAddress else { return 1 }
       return marshal(base, buffer.count, &used)
     }
-    try TPMContext.check(code, "Marshal")
+    try ResponseCode.check(code, "Marshal")
     return Array(bytes.prefix(used))
   }
 

@@ -41,7 +41,7 @@ extension TPMContext {
     default: break
     }
     do throws(TPMError) {
-      try Self.check(code, "NV_DefineSpace")
+      try ResponseCode.check(code, "NV_DefineSpace")
     } catch .wrongAuthorization {
       throw .ownerPassword
     }
@@ -63,7 +63,7 @@ extension TPMContext {
     switch ResponseCode(value: code).ofTPM {
     // TPM_RC_BAD_AUTH, TPM_RC_NV_AUTHORIZATION, TPM_RC_NV_UNINITIALIZED, TPM_RC_NV_RANGE
     case 0x0A2, 0x149, 0x14A, 0x146: return nil
-    default: try Self.check(code, "NV_Read")
+    default: try ResponseCode.check(code, "NV_Read")
     }
     guard let data, data.pointee.size == 8 else { throw .refused("NV_Read") }
     return withUnsafeBytes(of: &data.pointee.buffer) { bytes in
@@ -78,13 +78,13 @@ extension TPMContext {
     defer { try? setAuthorization(of: handle, to: SecretBytes(count: 0)) }
     let session = try authorizingSession()
     defer { flush(session) }
-    try Self.check(Esys_NV_Increment(esys, handle, handle, session, ESYS_TR_NONE, ESYS_TR_NONE), "NV_Increment")
+    try ResponseCode.check(Esys_NV_Increment(esys, handle, handle, session, ESYS_TR_NONE, ESYS_TR_NONE), "NV_Increment")
   }
 
   /// Deletes a counter. One that is gone already is no error.
   func delete(_ counter: TPMCounter) throws(TPMError) {
     guard let handle = try handle(of: counter) else { return }
-    try Self.check(
+    try ResponseCode.check(
       Esys_NV_UndefineSpace(esys, ESYS_TR_RH_OWNER, handle, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE),
       "NV_UndefineSpace")
   }
@@ -95,7 +95,7 @@ extension TPMContext {
     let code = Esys_TR_FromTPMPublic(esys, counter.index, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &handle)
     // TPM_RC_HANDLE
     if ResponseCode(value: code).ofTPM == 0x08B { return nil }
-    try Self.check(code, "NV_ReadPublic")
+    try ResponseCode.check(code, "NV_ReadPublic")
     return handle
   }
 
@@ -105,7 +105,7 @@ extension TPMContext {
     var symmetric = TPMT_SYM_DEF()
     symmetric.algorithm = TPM2_ALG_NULL
     var handle: ESYS_TR = 0
-    try Self.check(
+    try ResponseCode.check(
       Esys_StartAuthSession(
         esys, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, nil, TPM2_SE_HMAC, &symmetric,
         TPM2_ALG_SHA256, &handle), "StartAuthSession")

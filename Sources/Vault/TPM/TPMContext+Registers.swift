@@ -12,12 +12,12 @@ extension TPMContext {
     let trial = try session(TPM2_SE_TRIAL, with: key, 0)
     defer { flush(trial) }
     try require(registers, in: trial, audit)
-    try Self.check(Esys_PolicyAuthValue(esys, trial, audit, ESYS_TR_NONE, ESYS_TR_NONE), "PolicyAuthValue")
+    try ResponseCode.check(Esys_PolicyAuthValue(esys, trial, audit, ESYS_TR_NONE, ESYS_TR_NONE), "PolicyAuthValue")
     var digest: UnsafeMutablePointer<TPM2B_DIGEST>?
     let code = Esys_PolicyGetDigest(esys, trial, audit, ESYS_TR_NONE, ESYS_TR_NONE, &digest)
     // Full: freed here.
     defer { Esys_Free(digest) }
-    try Self.check(code, "PolicyGetDigest")
+    try ResponseCode.check(code, "PolicyGetDigest")
     guard let digest, digest.pointee.size == 32 else { throw .refused("PolicyGetDigest") }
     return withUnsafeBytes(of: &digest.pointee.buffer) { Array($0.prefix(32)) }
   }
@@ -29,7 +29,7 @@ extension TPMContext {
     // An empty digest stands for the values of now.
     var values = TPM2B_DIGEST()
     var selection = TPML_PCR_SELECTION(registers)
-    try Self.check(
+    try ResponseCode.check(
       Esys_PolicyPCR(esys, session, audit, ESYS_TR_NONE, ESYS_TR_NONE, &values, &selection), "PolicyPCR")
   }
 }

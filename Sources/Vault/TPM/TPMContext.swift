@@ -10,7 +10,7 @@ struct TPMContext: ~Copyable {
   private let memory: UnsafeMutableRawPointer
   let esys: OpaquePointer
 
-  init(_ place: TPM.Place) throws(TPMError) {
+  init(_ place: TPMPlace) throws(TPMError) {
     let start: (OpaquePointer?, UnsafeMutablePointer<Int>, UnsafePointer<CChar>) -> TSS2_RC =
       switch place {
       case .device: { Tss2_Tcti_Device_Init($0, $1, $2) }
@@ -23,7 +23,7 @@ struct TPMContext: ~Copyable {
       }
     // Called without memory it returns the size of its state.
     var size = 0
-    try Self.check(start(nil, &size, configuration), "TCTI")
+    try ResponseCode.check(start(nil, &size, configuration), "TCTI")
     let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
     let connection = OpaquePointer(memory)
@@ -52,10 +52,6 @@ struct TPMContext: ~Copyable {
     memory.deallocate()
   }
 
-  static func check(_ code: TSS2_RC, _ call: String) throws(TPMError) {
-    if let error = ResponseCode(value: code).error(of: call) { throw error }
-  }
-
   // MARK: The storage key
 
   /// Makes the storage key. Its name is a digest over its public part, which is the same until the TPM is cleared.
@@ -66,7 +62,7 @@ struct TPMContext: ~Copyable {
     var registers = TPML_PCR_SELECTION()
     var handle: ESYS_TR = 0
     do throws(TPMError) {
-      try Self.check(
+      try ResponseCode.check(
         Esys_CreatePrimary(
           esys, ESYS_TR_RH_OWNER, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE, &sensitive, &template, &outside,
           &registers, &handle, nil, nil, nil, nil), "CreatePrimary")
@@ -97,7 +93,7 @@ struct TPMContext: ~Copyable {
     symmetric.keyBits.aes = 128
     symmetric.mode.aes = TPM2_ALG_CFB
     var handle: ESYS_TR = 0
-    try Self.check(
+    try ResponseCode.check(
       Esys_StartAuthSession(
         esys, key.handle, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, nil, kind, &symmetric,
         TPM2_ALG_SHA256, &handle), "StartAuthSession")
@@ -140,7 +136,7 @@ struct TPMContext: ~Copyable {
         esys, key.handle, ESYS_TR_PASSWORD, session, ESYS_TR_NONE, sensitive.baseAddress, &template, &outside,
         &registers, &made.privatePart, &made.publicPart, nil, nil, nil)
     }
-    try Self.check(code, "Create")
+    try ResponseCode.check(code, "Create")
     guard let privatePart = made.privatePart, let publicPart = made.publicPart else { throw .refused("Create") }
     return SealedObject(
       storageKey: key.name, publicPart: try Marshalling.bytes(of: publicPart),
@@ -156,7 +152,7 @@ struct TPMContext: ~Copyable {
     var privatePart = try Marshalling.privatePart(object.privatePart)
     var publicPart = try Marshalling.publicPart(object.publicPart)
     var handle: ESYS_TR = 0
-    try Self.check(
+    try ResponseCode.check(
       Esys_Load(
         esys, key.handle, ESYS_TR_PASSWORD, ESYS_TR_NONE, ESYS_TR_NONE, &privatePart, &publicPart, &handle), "Load")
     defer { flush(handle) }
@@ -166,11 +162,11 @@ struct TPMContext: ~Copyable {
     let session = try session(TPM2_SE_POLICY, with: key, TPMA_SESSION_ENCRYPT)
     defer { flush(session) }
     if !object.registers.isEmpty { try require(object.registers, in: session) }
-    try Self.check(
+    try ResponseCode.check(
       Esys_PolicyAuthValue(esys, session, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE), "PolicyAuthValue")
     var data: UnsafeMutablePointer<TPM2B_SENSITIVE_DATA>?
     let code = Esys_Unseal(esys, handle, session, ESYS_TR_NONE, ESYS_TR_NONE, &data)
-    try Self.check(code, "Unseal")
+    try ResponseCode.check(code, "Unseal")
     guard let data else { throw .refused("Unseal") }
     // Full: wiped and freed here.
     defer {
@@ -190,7 +186,7 @@ struct TPMContext: ~Copyable {
       // Copies the value.
       return Esys_TR_SetAuth(esys, handle, authorization.baseAddress)
     }
-    try Self.check(code, "SetAuth")
+    try ResponseCode.check(code, "SetAuth")
   }
 
   /// The library decrypts answers in the memory for all answers and does not wipe it. A long answer overwrites it.
@@ -216,7 +212,7 @@ struct TPMContext: ~Copyable {
     var answer: UnsafeMutablePointer<TPMS_CAPABILITY_DATA>?
     let code = Esys_GetCapability(
       esys, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, capability, first, 127, &more, &answer)
-    try Self.check(code, "GetCapability")
+    try ResponseCode.check(code, "GetCapability")
     // Full: freed here.
     defer { Esys_Free(answer) }
     guard let answer else { throw .refused("GetCapability") }

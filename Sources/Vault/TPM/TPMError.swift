@@ -28,6 +28,11 @@ struct ResponseCode {
 
   let value: TSS2_RC
 
+  /// Throws unless the code says that the call has succeeded.
+  static func check(_ code: TSS2_RC, _ call: String) throws(TPMError) {
+    if let error = ResponseCode(value: code).error(of: call) { throw error }
+  }
+
   /// The error for the code; nil for success.
   func error(of call: String) -> TPMError? {
     guard value != 0 else { return nil }

@@ -31,7 +31,7 @@ package enum ServiceTPM: Sendable, Hashable {
   ///
   /// - Parameter folder: the folder of the stores. With a TPM it also has the machine's record.
   func storage(of folder: String) -> RootStorage {
-    let place: TPM.Place
+    let place: TPMPlace
     switch self {
     case .ofMachine where access(Self.device, F_OK) != 0: return .withoutTPM(path: Self.device)
     case .ofMachine: place = .device(Self.device)

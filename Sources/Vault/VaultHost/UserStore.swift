@@ -36,7 +36,7 @@ actor UserStore {
   nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   private let user: UInt32
-  private let configuration: SystemVaults.Configuration
+  private let configuration: SystemVaultsConfiguration
   private let desk: ReaderDesk
   private var opened = Opened.closed
   /// The unlocked keys of the store at a place. They are kept when the vault is closed. Reached without the actor, which
@@ -55,7 +55,7 @@ actor UserStore {
   private var isCreating = false
 
   /// - Parameter desk: shared by all users' stores.
-  init(of user: UInt32, _ configuration: SystemVaults.Configuration, _ desk: ReaderDesk) {
+  init(of user: UInt32, _ configuration: SystemVaultsConfiguration, _ desk: ReaderDesk) {
     self.user = user
     self.configuration = configuration
     self.desk = desk

@@ -1,7 +1,8 @@
+import Moving
+import SecretModel
 import SecureMemory
 import Testing
 import VaultDriver
-import Whorl
 
 @testable import OtherStores
 

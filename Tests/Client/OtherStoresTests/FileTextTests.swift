@@ -1,8 +1,8 @@
+import Moving
 import ProgramDriver
 import SecureMemory
 import Testing
 import VaultDriver
-import Whorl
 
 @testable import OtherStores
 

@@ -1,10 +1,11 @@
 import Glibc
 import MemorySearch
+import Moving
 import ProgramDriver
+import SecretModel
 import SecureMemory
 import Testing
 import VaultDriver
-import Whorl
 
 @testable import OtherStores
 

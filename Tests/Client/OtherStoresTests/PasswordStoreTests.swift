@@ -1,9 +1,10 @@
 import Glibc
+import Moving
 import ProgramDriver
+import SecretModel
 import SecureMemory
 import Testing
 import VaultDriver
-import Whorl
 
 @testable import OtherStores
 

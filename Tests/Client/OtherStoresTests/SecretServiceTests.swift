@@ -1,8 +1,9 @@
+import Moving
 import ProgramDriver
+import SecretModel
 import SecureMemory
 import Testing
 import VaultDriver
-import Whorl
 
 @testable import OtherStores
 

@@ -1,9 +1,10 @@
+import Moving
 import OtherStores
 import ProgramDriver
+import SecretModel
 import SecureMemory
 import Testing
 import VaultDriver
-import Whorl
 
 @Suite("Reading GNOME Keyring, with the real one", .withKeyring)
 struct KeyringImportTests {

@@ -1,9 +1,10 @@
 import Fingerprint
+import Moving
 import ProgramDriver
+import PromptTexts
 import SecretModel
 import Testing
 import VaultDriver
-import Whorl
 
 @Suite("What an error says to a person")
 struct ExplanationTests {

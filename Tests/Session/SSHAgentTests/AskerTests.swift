@@ -1,6 +1,7 @@
 import Glibc
 import Processes
 import ProgramDriver
+import PromptTexts
 import SessionPrompts
 import Testing
 import Whorl

@@ -2,7 +2,9 @@ import Foundation
 import Glibc
 import Keys
 import ProgramDriver
+import PromptTexts
 import SSHAgent
+import SSHKeys
 import SecretModel
 import Testing
 import Whorl

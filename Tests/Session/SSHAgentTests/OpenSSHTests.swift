@@ -1,5 +1,6 @@
 import Glibc
 import ProgramDriver
+import SSHKeys
 import Testing
 import Whorl
 

@@ -170,7 +170,7 @@ struct RawClientTests {
       let opened = Mutex<[WeakStore]>([])
       let (directory, configuration) = (store.directory, "\(folder)/in-process.json")
       try writeFile(configuration, Array(#"{"vaultProgram":"\#(try Programs.path("whorld"))"}"#.utf8))
-      var agent = AgentServer.Configuration(
+      var agent = AgentConfiguration(
         bus: "unix:path=/nonexistent",
         openStore: { () throws(VaultError) in
           let store = try SecretStore.open(at: directory, reader: "auto", configuration: configuration)

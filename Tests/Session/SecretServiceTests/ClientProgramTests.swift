@@ -1,5 +1,6 @@
 import ProgramDriver
 import SecretModel
+import SecretServiceItems
 import Testing
 import Whorl
 

@@ -1,6 +1,7 @@
 import ProgramDriver
 import SDBus
 import SecretModel
+import SecretServiceItems
 import Testing
 import Whorl
 

@@ -2,6 +2,7 @@ import Glibc
 import ProgramDriver
 import SDBus
 import SecretModel
+import SecretServiceItems
 import SecureMemory
 import SessionPrompts
 import Testing

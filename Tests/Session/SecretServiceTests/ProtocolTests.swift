@@ -3,6 +3,7 @@ import Keys
 import ProgramDriver
 import SDBus
 import SecretModel
+import SecretServiceItems
 import SecureMemory
 import Testing
 import Whorl

@@ -1,6 +1,7 @@
 import Glibc
 import ProgramDriver
 import SecretModel
+import SecretServiceItems
 import SecureMemory
 import Testing
 import Whorl

@@ -1,6 +1,7 @@
 import Glibc
 import ProgramDriver
 import SecretModel
+import SecretServiceItems
 import SessionPrompts
 import Testing
 import Whorl

@@ -3,6 +3,7 @@ import ProgramDriver
 import SDBus
 import SecretModel
 import SecretService
+import SecretServiceItems
 import SecureMemory
 import Synchronization
 import Testing

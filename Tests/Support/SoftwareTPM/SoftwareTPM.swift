@@ -6,7 +6,7 @@ package import TPM
 /// A TPM in software (swtpm) with a folder of its own, which ends with this object.
 package final class SoftwareTPM: Sendable {
   /// Where a `TPM` reaches it.
-  package let place: TPM.Place
+  package let place: TPMPlace
   /// Everything that went over the wire, in swtpm's words.
   package var log: String { folder + "/log" }
 

@@ -1,4 +1,5 @@
 import Fingerprint
+import Moving
 import Presence
 import SecretModel
 import SecureMemory
@@ -8,7 +9,6 @@ import VaultDriver
 import VaultItems
 import VaultStore
 import VirtualFinger
-import Whorl
 
 @Suite("Copying a private store into the service")
 struct MigrationTests {

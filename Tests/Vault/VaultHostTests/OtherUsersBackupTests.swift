@@ -1,5 +1,6 @@
 import Glibc
 import Keys
+import Moving
 import Presence
 import SecretModel
 import SecureMemory
@@ -10,7 +11,6 @@ import VaultDriver
 import VaultHost
 import VaultItems
 import VaultStore
-import Whorl
 
 @Suite("A backup of another user's store")
 struct OtherUsersBackupTests {

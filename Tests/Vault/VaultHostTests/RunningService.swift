@@ -65,7 +65,7 @@ final class RunningService: Sendable {
     try Self.write("", to: folder + "/system")
     let trust = PathWalk.Trust.rootAndEffectiveUser
     installed = InstalledService(marker: folder + "/system", folder: folder, trust: trust)
-    var configuration = SystemVaults.Configuration(
+    var configuration = SystemVaultsConfiguration(
       folder: stores, reader: reader ?? .child(.virtualImage(socket: folder + "/sensor")), accountName: accountName,
       authorizeOwner: authorizeOwner, authorizeFingers: authorizeFingers, authorizeTest: authorizeTest)
     configuration.authorizeEnrolment = authorizeEnrolment

@@ -40,6 +40,10 @@ extension AccessControl {
   var isConstrained: Bool { !flags.subtracting([.privateKeyUsage, .or, .and]).isEmpty }
 }
 
+extension SecAccessControl: IdentifiedType {
+  static var typeIdentifier: CFTypeID { SecAccessControlGetTypeID() }
+}
+
 /// The identifier of access controls.
 @discardableResult
 public func SecAccessControlGetTypeID() -> CFTypeID { 300 }

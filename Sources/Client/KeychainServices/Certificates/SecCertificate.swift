@@ -110,6 +110,10 @@ public func SecCertificateCopyNotValidAfterDate(_ certificate: SecCertificate) -
   NSDate(timeIntervalSince1970: Double(certificate.certificate.notAfter))
 }
 
+extension SecCertificate: IdentifiedType {
+  static var typeIdentifier: CFTypeID { SecCertificateGetTypeID() }
+}
+
 /// The identifier of certificates.
 @discardableResult
 public func SecCertificateGetTypeID() -> CFTypeID { 303 }

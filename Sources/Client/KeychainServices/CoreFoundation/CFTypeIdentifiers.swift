@@ -3,6 +3,11 @@
 
 internal import Foundation
 
+/// A type of this module that has an identifier as those of Core Foundation do.
+protocol IdentifiedType {
+  static var typeIdentifier: CFTypeID { get }
+}
+
 /// The type identifier of an object. 0 for a type that this module does not know.
 @discardableResult
 public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
@@ -17,11 +22,7 @@ public func CFGetTypeID(_ object: CFTypeRef?) -> CFTypeID {
   case is NSURL: CFURLGetTypeID()
   case is NSNull: CFNullGetTypeID()
   case is NSError: CFErrorGetTypeID()
-  case is SecKey: SecKeyGetTypeID()
-  case is SecAccessControl: SecAccessControlGetTypeID()
-  case is SecKeychainItem: SecKeychainItemGetTypeID()
-  case is SecCertificate: SecCertificateGetTypeID()
-  case is SecIdentity: SecIdentityGetTypeID()
+  case let object as any IdentifiedType: type(of: object).typeIdentifier
   default: 0
   }
 }

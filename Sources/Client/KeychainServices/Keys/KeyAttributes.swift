@@ -82,3 +82,10 @@ enum KeyAttributes {
     KeyFamily(keyType: type).flatMap { $0 == .ed25519 ? nil : $0 }
   }
 }
+
+extension AttributeName {
+  /// `kSecAttrTokenID`
+  static let tokenID = Self(rawValue: "tkid")
+  /// `kSecAttrIsPermanent`
+  static let isPermanent = Self(rawValue: "perm")
+}

@@ -123,6 +123,10 @@ extension KeychainFailure {
   }
 }
 
+extension SecKey: IdentifiedType {
+  static var typeIdentifier: CFTypeID { SecKeyGetTypeID() }
+}
+
 /// The identifier of keys.
 @discardableResult
 public func SecKeyGetTypeID() -> CFTypeID { 302 }

@@ -1,5 +1,5 @@
+internal import Moving
 internal import SecureMemory
-internal import Whorl
 
 /// The entries in the CSV file of a password manager.
 struct CSVEntries {

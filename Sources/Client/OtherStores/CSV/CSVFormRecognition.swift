@@ -1,4 +1,4 @@
-internal import Whorl
+internal import Moving
 
 // Finds out how a file is written.
 extension CSVForm {

@@ -1,4 +1,4 @@
-internal import Whorl
+internal import Moving
 
 /// How the lines of a file name what is in them.
 enum CSVLayout {

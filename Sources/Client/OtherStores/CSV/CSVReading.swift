@@ -1,4 +1,4 @@
-internal import Whorl
+internal import Moving
 
 /// Finds the fields of comma-separated values.
 struct CSVReading {

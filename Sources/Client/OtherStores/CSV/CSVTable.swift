@@ -1,5 +1,5 @@
+internal import Moving
 internal import SecureMemory
-internal import Whorl
 
 /// A file of comma-separated values (RFC 4180), or of values with other separators, in locked memory. Fields are positions
 /// in it, and secrets are only ever copied into locked memory.

@@ -1,7 +1,9 @@
 internal import CExpat
 internal import Glibc
+internal import Moving
+internal import PromptTexts
+internal import SecretModel
 internal import SecureMemory
-internal import Whorl
 
 /// Reads the XML that KeePassXC and KeePass 2 export: entries of strings in groups of groups.
 final class KeePassExport {

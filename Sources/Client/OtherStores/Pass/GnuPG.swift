@@ -1,8 +1,8 @@
 internal import Glibc
+internal import Moving
 internal import Processes
 internal import SecretModel
 internal import SecureMemory
-internal import Whorl
 
 /// The user's own `gpg`, with the user's keys and agent. What it decrypts comes through a pipe.
 struct GnuPG: Sendable {

@@ -1,7 +1,7 @@
 internal import Glibc
+package import Moving
 internal import SecretModel
 internal import SecureMemory
-package import Whorl
 
 /// A folder of `pass`: a file encrypted by GnuPG for each entry, named for it. The first line is the password.
 package struct PasswordStore: ImportSource {

@@ -1,7 +1,7 @@
+internal import Moving
 internal import SDBus
 internal import SecureMemory
 internal import VaultBus
-internal import Whorl
 
 /// Calls of the Secret Service, all to the one program that had its name at the beginning.
 final class SecretServiceBus: Sendable {

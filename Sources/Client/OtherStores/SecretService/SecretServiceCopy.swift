@@ -1,6 +1,7 @@
+package import Moving
 package import SecretModel
+package import SecretServiceItems
 internal import SecureMemory
-package import Whorl
 
 /// Copies the contents of a Secret Service into the form in which Whorl's own service stores them: collections, labels,
 /// attributes, content types and secrets.

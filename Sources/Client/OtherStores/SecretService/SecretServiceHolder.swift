@@ -1,6 +1,7 @@
+package import Moving
+internal import Primitives
 internal import Processes
 internal import SDBus
-package import Whorl
 
 /// The program that has the name of the Secret Service on a bus.
 package struct SecretServiceHolder: Sendable, Hashable {

@@ -1,5 +1,6 @@
+internal import Moving
 internal import SDBus
-internal import Whorl
+internal import SecretModel
 
 /// The contents of a Secret Service: its collections, opened, and the items in them without their secrets.
 struct SecretServiceListing: Sendable {

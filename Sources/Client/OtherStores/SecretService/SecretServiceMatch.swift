@@ -1,4 +1,4 @@
-internal import Whorl
+internal import SecretServiceItems
 
 /// Which items of another Secret Service and which items of the store are the same.
 ///

@@ -1,6 +1,7 @@
+package import Moving
 package import SecretModel
+internal import SecretServiceItems
 internal import SecureMemory
-package import Whorl
 
 /// Removing what was copied from the program that it was copied from.
 extension SecretServiceCopy {

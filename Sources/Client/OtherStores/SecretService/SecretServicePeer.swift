@@ -1,6 +1,7 @@
+internal import Moving
 internal import SecretModel
+internal import SecretServiceItems
 internal import SecureMemory
-internal import Whorl
 
 /// Another program that is the Secret Service: its contents, with the names that Whorl gives its collections.
 struct SecretServicePeer: Sendable {

@@ -1,7 +1,8 @@
+package import Moving
 internal import SDBus
 package import SecretModel
+package import SecretServiceItems
 internal import SecureMemory
-package import Whorl
 
 /// Copies what programs have stored in Whorl, or changed there, into the program that is the Secret Service again.
 ///

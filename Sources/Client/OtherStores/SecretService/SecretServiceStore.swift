@@ -1,6 +1,6 @@
+package import Moving
 internal import SecretModel
 internal import SecureMemory
-package import Whorl
 
 /// The collections of the desktop's Secret Service: GNOME Keyring, KWallet, KeePassXC.
 ///

@@ -1,7 +1,8 @@
 import Glibc
+internal import PromptTexts
 import SecretModel
 import SecureMemory
-import Whorl
+internal import TerminalLines
 
 /// Answers the vault's questions from a script's descriptors, or else from the person at the terminal.
 struct Answers: Sendable {

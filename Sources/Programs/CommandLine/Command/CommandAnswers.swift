@@ -1,6 +1,7 @@
 import SecretModel
 import SecureMemory
 import Synchronization
+internal import TerminalLines
 import Whorl
 
 /// The answers of one command for the terminal prompt. Keeps the first failure to answer.

@@ -1,9 +1,10 @@
 import ArgumentParser
 import Dispatch
 import Executors
+internal import SSHKeys
 import SecretModel
+internal import SecretServiceItems
 import Synchronization
-import Whorl
 
 extension CompletionKind {
   /// Completes names of items. Listing them needs no finger. Completes nothing where the store is missing or cannot be

@@ -1,6 +1,7 @@
 import ArgumentParser
+internal import PromptTexts
 import SecureMemory
-import Whorl
+internal import TerminalLines
 
 /// The option for the passphrase of an encrypted file.
 struct PassphraseOption: ParsableArguments {

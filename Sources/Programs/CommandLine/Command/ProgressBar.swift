@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import Synchronization
-import Whorl
+internal import TerminalLines
 
 /// The flag of commands that show a progress bar.
 struct QuietOption: ParsableArguments {

@@ -1,11 +1,13 @@
 import Executors
 import Fingerprint
 import Glibc
+internal import Moving
 import Processes
 import ReaderBus
 import ReaderClient
 import SecretModel
 import SessionPrompts
+internal import TerminalLines
 import Wallets
 import Whorl
 

@@ -1,5 +1,5 @@
+internal import PromptTexts
 import SecretModel
-import Whorl
 
 /// A failure of a command. Its first line is for a person: what failed, and what to do. The names that programs know it
 /// by follow with `--verbose` and `--json` (``FailureReport``).

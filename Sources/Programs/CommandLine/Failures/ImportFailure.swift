@@ -1,4 +1,4 @@
-import Whorl
+internal import Moving
 
 extension Failure {
   /// The failure for each end of reading another program's secrets.

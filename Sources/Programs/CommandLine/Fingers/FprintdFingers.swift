@@ -1,9 +1,11 @@
 import Fingerprint
 import Glibc
 import Processes
+internal import PromptTexts
 import SDBus
 import SecretModel
 import Synchronization
+internal import TerminalLines
 import Whorl
 
 /// The fingers that fprintd has for this user. They are asked for, enrolled and deleted by a reader process of this program,

@@ -1,5 +1,5 @@
+internal import PromptTexts
 import SecretModel
-import Whorl
 
 /// Where git signs in: the fields of a request that say which item is meant.
 struct GitPlace: Sendable {

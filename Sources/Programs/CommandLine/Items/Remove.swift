@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
+internal import PromptTexts
 import SecretModel
-import Whorl
 
 struct Remove: Command {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,9 @@
 import ArgumentParser
 import Glibc
+internal import PromptTexts
 import SecretModel
 import SecureMemory
+internal import TerminalLines
 import Whorl
 
 struct Set: Command {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import SecretModel
 import SecureMemory
+internal import TerminalLines
 import Wallets
-import Whorl
 
 struct LoginEnable: Command {
   static let configuration = CommandConfiguration(

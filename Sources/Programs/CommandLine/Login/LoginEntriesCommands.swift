@@ -1,8 +1,8 @@
 import ArgumentParser
+internal import PromptTexts
 import SecretModel
 import SecureMemory
 import Wallets
-import Whorl
 
 /// The target of a delivery, as written on the command line.
 struct DeliveryTarget: ExpressibleByArgument {

@@ -1,9 +1,10 @@
 import ArgumentParser
 import Executors
 import Glibc
+internal import PromptTexts
 import SecretModel
+internal import TerminalLines
 import Wallets
-import Whorl
 
 struct LoginOpen: Command {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import SecretModel
 import SecureMemory
+internal import TerminalLines
 import Wallets
 import Whorl
 

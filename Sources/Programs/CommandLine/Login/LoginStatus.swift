@@ -1,7 +1,7 @@
 import ArgumentParser
+internal import PromptTexts
 import SecretModel
 import Wallets
-import Whorl
 
 struct LoginStatus: Command {
   static let configuration = CommandConfiguration(

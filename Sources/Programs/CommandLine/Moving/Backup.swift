@@ -1,6 +1,6 @@
 import ArgumentParser
+internal import PromptTexts
 import SecretModel
-import Whorl
 
 struct Backup: Command {
   static let configuration = CommandConfiguration(

@@ -1,4 +1,6 @@
 import ArgumentParser
+internal import Moving
+internal import PromptTexts
 import SecretModel
 import SecureMemory
 import Whorl

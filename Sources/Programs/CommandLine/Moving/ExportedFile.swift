@@ -1,7 +1,8 @@
 import Glibc
+internal import Moving
+internal import PromptTexts
 import SecretModel
 import SecureMemory
-import Whorl
 
 /// A file that `whorl export` has written, open for reading.
 final class ExportedFile: Sendable {

@@ -1,5 +1,7 @@
 import ArgumentParser
+internal import Moving
 import OtherStores
+internal import PromptTexts
 import SecretModel
 import Whorl
 

@@ -1,5 +1,6 @@
+internal import Moving
+internal import PromptTexts
 import SecretModel
-import Whorl
 
 /// The report of `whorl import`: its plan or its result.
 struct ImportReport: Encodable {

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Moving
 import SecretModel
 import Whorl
 

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Fingerprint
+internal import Moving
+internal import PromptTexts
 import SecretModel
 import Whorl
 

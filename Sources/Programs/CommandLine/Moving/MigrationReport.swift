@@ -1,5 +1,6 @@
+internal import Moving
+internal import PromptTexts
 import SecretModel
-import Whorl
 
 /// The report of `whorl migrate`: its plan or its result.
 struct MigrationReport: Encodable {

@@ -1,5 +1,5 @@
+internal import Moving
 import SecretModel
-import Whorl
 
 extension MoveObstacle {
   /// Where items are copied to.

@@ -1,7 +1,8 @@
 import ArgumentParser
+internal import Moving
+internal import PromptTexts
 import SecretModel
 import SecureMemory
-import Whorl
 
 struct Restore: Command {
   static let configuration = CommandConfiguration(

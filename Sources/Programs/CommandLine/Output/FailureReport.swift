@@ -1,4 +1,4 @@
-import Whorl
+internal import PromptTexts
 
 /// How a failure is told on standard error: one line for a person; with `--verbose` a second line, of the names that
 /// programs know it by; with `--json` all of it as one object on one line.

@@ -1,5 +1,5 @@
 import Glibc
-import Whorl
+internal import TerminalLines
 
 /// Standard error, for everything but the answer.
 enum StandardError {

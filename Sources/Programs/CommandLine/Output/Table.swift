@@ -1,4 +1,4 @@
-import Whorl
+internal import PromptTexts
 
 /// Rows for standard output: aligned below a header on a terminal, separated by tabs elsewhere.
 struct Table {

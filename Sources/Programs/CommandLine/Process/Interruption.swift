@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Processes
 import Synchronization
-import Whorl
+internal import TerminalLines
 
 /// Handles Ctrl-C and similar signals. They are blocked in every thread, and the main thread only waits for them, so
 /// that no handler interrupts other code. It restores the terminal, cancels the running call, and ends the process if

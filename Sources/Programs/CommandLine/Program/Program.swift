@@ -3,7 +3,8 @@ import CLinux
 import Executors
 import Glibc
 import Processes
-import Whorl
+internal import PromptTexts
+internal import TerminalLines
 
 @main
 enum Program {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Fingerprint
 import Primitives
+internal import PromptTexts
 import SecretModel
-import Whorl
 
 struct Reader: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,9 @@
 import ArgumentParser
 import Fingerprint
+internal import PromptTexts
 import ReaderClient
 import Recordings
-import Whorl
+internal import SecretModel
 
 struct ReaderRecord: Command {
   static let configuration = CommandConfiguration(

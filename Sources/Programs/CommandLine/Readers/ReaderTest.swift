@@ -1,6 +1,6 @@
 import ArgumentParser
 import Fingerprint
-import Whorl
+internal import TerminalLines
 
 struct ReaderTest: Command {
   static let configuration = CommandConfiguration(

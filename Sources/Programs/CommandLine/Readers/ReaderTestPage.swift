@@ -1,7 +1,8 @@
 import Fingerprint
 import Glibc
 import Primitives
-import Whorl
+internal import PromptTexts
+internal import SecretModel
 
 /// A page of results for bug reports: the system, the reader, and the results of the steps. It contains no serial
 /// number.

@@ -1,5 +1,6 @@
 import Fingerprint
 import Glibc
+import PromptTexts
 import SecureMemory
 import Whorl
 

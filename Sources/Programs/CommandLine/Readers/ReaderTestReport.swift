@@ -1,6 +1,7 @@
 import ArgumentParser
 import Fingerprint
-import Whorl
+internal import PromptTexts
+internal import SecretModel
 
 /// The results of `reader test`, step by step.
 struct ReaderTestReport {

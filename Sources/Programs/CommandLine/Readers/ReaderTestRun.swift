@@ -1,7 +1,8 @@
 import Fingerprint
+internal import PromptTexts
 import SecretModel
 import Synchronization
-import Whorl
+internal import TerminalLines
 
 /// The result of one step.
 enum StepOutcome {

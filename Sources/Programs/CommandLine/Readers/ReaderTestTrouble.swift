@@ -1,5 +1,6 @@
 import Fingerprint
-import Whorl
+internal import PromptTexts
+internal import SecretModel
 
 /// Steps for failures and disturbances, which a secret store must be able to rely on as well as on a match.
 extension ReaderTestRun {

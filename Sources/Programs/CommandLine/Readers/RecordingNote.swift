@@ -1,7 +1,6 @@
 import Fingerprint
 import FoundationEssentials
 import Primitives
-import Whorl
 
 /// `reader.json` of a recording: the reader, and the steps that it can answer, in order.
 struct RecordingNote: Codable {

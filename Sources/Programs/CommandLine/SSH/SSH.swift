@@ -1,6 +1,6 @@
 import ArgumentParser
+internal import SSHKeys
 import SecretModel
-import Whorl
 
 struct SSH: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,8 @@ import ArgumentParser
 import Glibc
 import KeySchemes
 import Primitives
+internal import PromptTexts
+internal import SSHKeys
 import SecretModel
 import SecureMemory
 import Whorl

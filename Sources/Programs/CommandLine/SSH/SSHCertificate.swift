@@ -1,7 +1,9 @@
 import ArgumentParser
 import FoundationEssentials
+internal import Primitives
+internal import PromptTexts
+internal import SSHKeys
 import SecretModel
-import Whorl
 
 struct SSHCertificate: Command {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-import Whorl
+internal import PromptTexts
 
 struct SSHEnable: Command {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Primitives
+internal import PromptTexts
+internal import SSHKeys
 import SecretModel
-import Whorl
 
 /// A key as JSON.
 struct SSHKeyRow: Encodable {

@@ -2,6 +2,7 @@ import Executors
 import Glibc
 import KeySchemes
 import Processes
+internal import SSHKeys
 import SecureMemory
 import Whorl
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import OtherStores
 import Processes
+internal import PromptTexts
 import SecretModel
 import Whorl
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import OtherStores
+internal import PromptTexts
 import SecretModel
-import Whorl
 
 struct SecretServiceEnable: Command {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
+internal import PromptTexts
 import SecretModel
-import Whorl
+internal import SecretServiceItems
 
 struct SecretServiceGate: Command {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,9 @@
 import ArgumentParser
+internal import Moving
 import OtherStores
+internal import PromptTexts
 import SecretModel
+import SecretServiceItems
 import Whorl
 
 struct SecretServiceImport: Command {

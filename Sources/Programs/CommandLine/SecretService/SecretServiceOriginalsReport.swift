@@ -1,6 +1,7 @@
+import Moving
 import OtherStores
+internal import PromptTexts
 import SecretModel
-import Whorl
 
 /// What `whorl secret-service import` tells of the originals: which are still in the other program, and which it removed.
 struct SecretServiceOriginalsReport: Encodable {

@@ -1,6 +1,8 @@
+import Moving
 import OtherStores
+internal import PromptTexts
 import SecretModel
-import Whorl
+internal import SecretServiceItems
 
 /// The report of `whorl secret-service disable`: its plan or its result.
 struct SecretServiceReturnReport: Encodable {

@@ -1,5 +1,5 @@
 import SecretModel
-import Whorl
+internal import SecretServiceItems
 
 extension SecretServiceItem {
   /// Its attributes in one line: `service=forge, user=alice`.

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Glibc
+internal import PromptTexts
 import SecretModel
-import Whorl
+internal import SecretServiceItems
 
 /// Which programs a shell offers for `--program`.
 protocol SecretServicePrograms {

@@ -1,6 +1,6 @@
 import ArgumentParser
+internal import PromptTexts
 import SecretModel
-import Whorl
 
 /// `whorl` alone at a terminal: where the person stands, and what is next.
 struct Overview {

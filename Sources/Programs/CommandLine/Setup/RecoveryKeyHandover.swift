@@ -1,6 +1,6 @@
 import Glibc
 import SecureMemory
-import Whorl
+internal import TerminalLines
 
 /// Gives a new recovery key to the person: shown, with a part of it typed back, or saved in a file.
 struct RecoveryKeyHandover {

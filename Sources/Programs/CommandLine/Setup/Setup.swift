@@ -1,6 +1,7 @@
 import ArgumentParser
+internal import PromptTexts
 import SecretModel
-import Whorl
+internal import TerminalLines
 
 struct Setup: Command {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,6 @@
 import Processes
+internal import PromptTexts
 import SecureMemory
-import Whorl
 
 /// `whorl setup` at a terminal: asks for each step that is left and carries out what is chosen. It looks at the machine anew
 /// before each question, so that it can be ended anywhere and goes on from there the next time.

@@ -1,4 +1,5 @@
-import Whorl
+internal import PromptTexts
+internal import TerminalLines
 
 /// What `whorl setup` says and asks at the terminal.
 struct SetupDialogue {

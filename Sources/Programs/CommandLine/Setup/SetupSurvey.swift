@@ -1,9 +1,9 @@
 import Fingerprint
 import Glibc
 import Processes
+internal import PromptTexts
 import SecretModel
 import Wallets
-import Whorl
 
 /// Looks at what `whorl setup` can set up. Changes nothing and asks nobody.
 struct SetupSurvey {

@@ -1,6 +1,7 @@
 import Processes
+internal import PromptTexts
 import SecretModel
-import Whorl
+internal import TerminalLines
 
 /// `whorl setup --undo`: takes back what is set up, the last first, and at the end the store with everything in it.
 struct SetupUndo {

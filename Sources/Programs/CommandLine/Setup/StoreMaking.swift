@@ -1,8 +1,8 @@
 import Glibc
 import SecretModel
 import SecureMemory
+internal import TerminalLines
 import Wallets
-import Whorl
 
 /// Makes the store in the conversation of `whorl setup`. It is kept only once its recovery key is in the person's hands.
 struct StoreMaking {

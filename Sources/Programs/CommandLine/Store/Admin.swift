@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
-import Whorl
+internal import PromptTexts
+internal import SecretModel
 
 struct Admin: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -3,6 +3,7 @@ import Confinement
 import Fingerprint
 import Glibc
 import Processes
+internal import PromptTexts
 import ReaderClient
 import SecretModel
 import Wallets

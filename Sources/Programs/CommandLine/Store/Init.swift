@@ -1,8 +1,8 @@
 import ArgumentParser
 import Glibc
+internal import PromptTexts
 import SecretModel
 import SecureMemory
-import Whorl
 
 struct Init: Command {
   static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Glibc
 import Primitives
+internal import PromptTexts
 import SecretModel
-import Whorl
 
 struct Log: Command {
   static let configuration = CommandConfiguration(

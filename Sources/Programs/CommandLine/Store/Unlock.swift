@@ -1,7 +1,7 @@
 import ArgumentParser
+internal import PromptTexts
 import SecretModel
 import SecureMemory
-import Whorl
 
 struct Unlock: Command {
   static let configuration = CommandConfiguration(

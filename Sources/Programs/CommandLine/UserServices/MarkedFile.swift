@@ -1,5 +1,5 @@
 import Glibc
-import Whorl
+internal import Primitives
 
 /// A file of the user's configuration that Whorl writes and removes, and recognizes by its first line.
 struct MarkedFile {

@@ -1,4 +1,5 @@
 import Glibc
+internal import Primitives
 import Processes
 import Whorl
 

@@ -1,5 +1,5 @@
 import Glibc
-import Whorl
+internal import Primitives
 
 /// A unit of the user's service manager, as it is installed.
 struct UserUnit {

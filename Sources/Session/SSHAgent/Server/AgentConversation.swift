@@ -2,7 +2,9 @@ internal import Executors
 internal import KeySchemes
 internal import Keys
 internal import Primitives
+internal import PromptTexts
 internal import SDBus
+internal import SSHKeys
 internal import SecretModel
 internal import SecureMemory
 internal import SessionPrompts
@@ -18,7 +20,7 @@ final class AgentConversation {
   private let socket: AgentSocket
   private let peer: ClientProgram
   private let signer: Signer
-  private let configuration: AgentServer.Configuration
+  private let configuration: AgentConfiguration
   /// Told when the answer to a message begins and ends.
   private let answers: @Sendable (Bool) -> Void
   /// The vault's store; nil before the first request for it and after a time without requests.
@@ -37,7 +39,7 @@ final class AgentConversation {
   }
 
   init(
-    _ socket: AgentSocket, with peer: ClientProgram, _ signer: Signer, _ configuration: AgentServer.Configuration,
+    _ socket: AgentSocket, with peer: ClientProgram, _ signer: Signer, _ configuration: AgentConfiguration,
     answers: @escaping @Sendable (Bool) -> Void
   ) {
     (self.socket, self.peer, self.signer, self.configuration) = (socket, peer, signer, configuration)

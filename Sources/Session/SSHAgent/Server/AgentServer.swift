@@ -2,43 +2,17 @@ internal import CLinux
 internal import Executors
 internal import Glibc
 internal import SecretModel
-package import SessionPrompts
+internal import SessionPrompts
 internal import Synchronization
-package import Whorl
+internal import Whorl
 
 /// Serves the clients of a listening socket, each on a thread of its own.
 package final class AgentServer: Sendable {
-  package struct Configuration: Sendable {
-    /// The address of the session's bus.
-    package var bus: String
-    /// Opens the store. Called separately for each client.
-    package var openStore: @Sendable () throws(VaultError) -> SecretStore
-    /// Makes the prompt of a signature for a client.
-    package var prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
-    /// Writes a line for people.
-    package var log: @Sendable (String) -> Void
-    package var knownHosts: KnownHosts
-    /// The socket of another SSH agent, which has the keys that are not in the vault; nil where there is none.
-    package var upstream: String?
-    /// How long a store stays open for a client that sends no requests.
-    package var unusedStoreTime = Duration.seconds(60)
-
-    package init(
-      bus: String, openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
-      prompt: @escaping @Sendable (ClientProgram) -> any AuthenticationPrompt,
-      log: @escaping @Sendable (String) -> Void,
-      knownHosts: KnownHosts, upstream: String?
-    ) {
-      (self.bus, self.openStore, self.prompt, self.log) = (bus, openStore, prompt, log)
-      (self.knownHosts, self.upstream) = (knownHosts, upstream)
-    }
-  }
-
   /// Each client has a thread and a connection to the vault. An `ssh` that forwards the agent opens one for each program on
   /// the remote host.
   private static let limits = ClientPlaces<Int>.Limits(process: 16, program: 32, all: 64)
 
-  private let configuration: Configuration
+  private let configuration: AgentConfiguration
   private let signer: Signer
   private struct Clients {
     var places = ClientPlaces<Int>(AgentServer.limits)
@@ -48,7 +22,7 @@ package final class AgentServer: Sendable {
 
   private let clients = Mutex(Clients())
 
-  package init(_ configuration: Configuration) {
+  package init(_ configuration: AgentConfiguration) {
     self.configuration = configuration
     signer = Signer(
       turns: PromptTurns(onBus: configuration.bus), grants: Grants(), lock: AgentLock(), prompt: configuration.prompt,

@@ -1,5 +1,7 @@
 internal import Keys
 internal import Primitives
+internal import PromptTexts
+internal import SSHKeys
 internal import SecretModel
 internal import SessionPrompts
 internal import Whorl

@@ -1,5 +1,5 @@
 package import Keys
-internal import Whorl
+internal import PromptTexts
 
 /// Describes a certificate to a person. Its names are what its authority has written.
 package enum CertificateWords {

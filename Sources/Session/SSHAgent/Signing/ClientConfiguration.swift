@@ -1,4 +1,4 @@
-internal import Whorl
+internal import Primitives
 
 /// What a file of `ssh_config` says of the names and ports of hosts. Other files that it includes are not read, and
 /// conditions (`Match`) are not decided.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Whorl
+internal import Primitives
 
 /// The names of hosts by their keys, from the files in which `ssh` remembers them (sshd(8), SSH_KNOWN_HOSTS FILE
 /// FORMAT).

@@ -1,4 +1,4 @@
-internal import Whorl
+internal import PromptTexts
 
 /// Describes the purpose of a signature to a person.
 package struct PurposeWords: Sendable {

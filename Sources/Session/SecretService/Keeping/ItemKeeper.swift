@@ -1,5 +1,6 @@
 internal import Executors
 internal import SecretModel
+internal import SecretServiceItems
 internal import SecureMemory
 internal import Whorl
 

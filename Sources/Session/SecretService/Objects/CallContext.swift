@@ -1,5 +1,6 @@
 internal import SDBus
 internal import SecretModel
+internal import SecretServiceItems
 internal import Whorl
 
 /// A client's call, with everything that is needed to answer it.
@@ -82,16 +83,4 @@ struct CallContext: Sendable {
     let allowed = try await client.reads.ask(for: item)
     return try await body(allowed.context, allowed.released[item.id])
   }
-
-  /// Paths as a value of type `ao`.
-  static func paths(_ paths: [ObjectPath]) -> BusValue { .array(of: "o", paths.map { .objectPath($0.text) }) }
-}
-
-extension SecretServiceItem {
-  var path: ObjectPath { .item(collection: collection, name: name) }
-}
-
-extension SecretServiceFolder {
-  /// The path of a collection.
-  var path: ObjectPath { .collection(name) }
 }

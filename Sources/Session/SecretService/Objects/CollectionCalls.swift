@@ -1,7 +1,7 @@
 internal import SDBus
 internal import SecretModel
+internal import SecretServiceItems
 internal import SessionPrompts
-internal import Whorl
 
 /// The calls of `org.freedesktop.Secret.Collection`.
 struct CollectionCalls {
@@ -25,7 +25,7 @@ struct CollectionCalls {
     case "SearchItems(a{ss})":
       var found: [ObjectPath] = []
       try await call.keeper.each(call.texts(0), in: collection.name) { found.append($0.path) }
-      return [CallContext.paths(found)]
+      return [.paths(found)]
     case "CreateItem(a{sv}\(SecretStructure.signature)b)": return try await createItem()
     default: throw call.unknown
     }

@@ -1,9 +1,9 @@
 internal import Executors
 internal import SDBus
+internal import SecretServiceItems
 internal import Synchronization
-internal import Whorl
 
-/// Announces changes of a collection's list of items. libsecret's `SecretCollection` takes the list from the property
+/// Says when a collection's list of items is announced. libsecret's `SecretCollection` takes the list from the property
 /// `Items`, and ignores the signals for single items.
 ///
 /// Several changes in a short time are announced once, and a long list is not announced: sending it after each of many
@@ -19,10 +19,11 @@ final class ItemLists: Sendable {
 
   init(of keeper: ItemKeeper) { self.keeper = keeper }
 
-  func changed(in collection: String, signals: ServiceSignals) {
+  /// - Parameter announce: announces the list.
+  func changed(in collection: String, _ announce: @escaping @Sendable ([SecretServiceItem]) -> Void) {
     guard waiting.withLock({ $0.insert(collection).inserted }) else { return }
     _ = LoopTimer(after: Self.delay) {
-      Task(executorPreference: BackgroundThread.shared) { await self.send(collection, signals) }
+      Task(executorPreference: BackgroundThread.shared) { await self.send(collection, announce) }
     }
   }
 
@@ -31,11 +32,9 @@ final class ItemLists: Sendable {
     (try? await keeper.items(in: collection, atMost: Self.limit)) ?? nil
   }
 
-  private func send(_ collection: String, _ signals: ServiceSignals) async {
+  private func send(_ collection: String, _ announce: ([SecretServiceItem]) -> Void) async {
     // Changes after this point schedule another announcement.
     waiting.withLock { _ = $0.remove(collection) }
-    guard let items = await items(of: collection) else { return }
-    signals.changed(
-      .collection(collection), ServiceName.collection, ["Items": CallContext.paths(items.map(\.path))])
+    if let items = await items(of: collection) { announce(items) }
   }
 }

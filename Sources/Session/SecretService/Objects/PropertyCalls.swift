@@ -1,5 +1,6 @@
 internal import SDBus
 internal import SecretModel
+internal import SecretServiceItems
 internal import Whorl
 
 /// The calls of `org.freedesktop.DBus.Properties`, for every object.
@@ -46,7 +47,7 @@ struct PropertyCalls {
   ///   wanted.
   private func properties(only wanted: String?) async throws(ServiceError) -> [String: BusValue] {
     switch path {
-    case .service: return ["Collections": CallContext.paths(try await call.keeper.collections().map(\.path))]
+    case .service: return ["Collections": .paths(try await call.keeper.collections().map(\.path))]
     case .collection, .alias:
       let collection = try await call.collection(at: path)
       var properties: [String: BusValue] = [
@@ -60,7 +61,7 @@ struct PropertyCalls {
       if wanted ?? "Items" == "Items" {
         var items: [ObjectPath] = []
         try await call.keeper.each([:], in: collection.name) { items.append($0.path) }
-        properties["Items"] = CallContext.paths(items)
+        properties["Items"] = .paths(items)
       }
       return properties
     case .item(let collection, let name):

@@ -1,7 +1,7 @@
 internal import SDBus
 internal import SecretModel
+internal import SecretServiceItems
 internal import SecureMemory
-internal import Whorl
 
 /// The calls of `org.freedesktop.Secret.Service`.
 struct ServiceCalls {
@@ -63,7 +63,7 @@ struct ServiceCalls {
     }
     // Nothing is open in a vault that is locked.
     if try await vaultIsLocked.get() { (unlocked, locked) = ([], unlocked + locked) }
-    return [CallContext.paths(unlocked), CallContext.paths(locked)]
+    return [.paths(unlocked), .paths(locked)]
   }
 
   private func isVaultLocked() async -> Result<Bool, ServiceError> {
@@ -75,7 +75,7 @@ struct ServiceCalls {
     for path in call.paths(0) { try await request.add(path) }
     let prompt = try await request.prompt()
     return [
-      CallContext.paths(request.unlocked),
+      .paths(request.unlocked),
       .objectPath(prompt.map { ObjectPath.prompt($0.name).text } ?? ObjectPath.none),
     ]
   }
@@ -89,7 +89,7 @@ struct ServiceCalls {
         // As for `Unlock`, an object that does not exist is left out.
       }
     }
-    return [CallContext.paths(locked), .objectPath(ObjectPath.none)]
+    return [.paths(locked), .objectPath(ObjectPath.none)]
   }
 
   /// Returns false for what cannot be locked.

@@ -1,5 +1,5 @@
 internal import SDBus
-internal import Whorl
+internal import SecretServiceItems
 
 /// Sends the service's signals, and asks the bus for the owners of names.
 struct ServiceSignals: Sendable {
@@ -39,7 +39,7 @@ struct ServiceSignals: Sendable {
 
   /// Announces the current list of collections.
   func changed(collections: [SecretServiceFolder]) {
-    changed(.service, ServiceName.service, ["Collections": CallContext.paths(collections.map(\.path))])
+    changed(.service, ServiceName.service, ["Collections": .paths(collections.map(\.path))])
   }
 
   func created(_ collection: ObjectPath) { ofService("CollectionCreated", collection) }
@@ -50,14 +50,21 @@ struct ServiceSignals: Sendable {
 
   func created(item: SecretServiceItem) {
     of(item, "ItemCreated")
-    lists.changed(in: item.collection, signals: self)
+    listChanged(in: item.collection)
   }
 
   func changed(item: SecretServiceItem) { of(item, "ItemChanged") }
 
   func deleted(item: SecretServiceItem) {
     of(item, "ItemDeleted")
-    lists.changed(in: item.collection, signals: self)
+    listChanged(in: item.collection)
+  }
+
+  /// Announces the new list of a collection's items, in a moment.
+  private func listChanged(in collection: String) {
+    lists.changed(in: collection) { items in
+      changed(.collection(collection), ServiceName.collection, ["Items": .paths(items.map(\.path))])
+    }
   }
 
   /// Tells the client that showed a prompt how the prompt ended.

@@ -1,5 +1,7 @@
+internal import PromptTexts
 internal import SDBus
 internal import SecretModel
+internal import SecretServiceItems
 internal import Whorl
 
 /// A request of a client to unlock collections and items.
@@ -63,16 +65,16 @@ struct UnlockRequest {
     guard !paths.isEmpty else { return nil }
     let (call, collections, items) = (call, collections + enclosing, items)
     let prompt = ServicePrompt(
-      named: "p" + SecretServiceItem.newName(), dismissed: CallContext.paths([])
+      named: "p" + SecretServiceItem.newName(), dismissed: .paths([])
     ) {
       do throws(VaultError) {
         if vaultIsLocked { try await Self.unlockVault(call) }
         try await Self.unlock(collections, items, call)
-        return CallContext.paths(paths)
+        return .paths(paths)
       } catch {
         // If the vault has ended, nothing is unlocked, and the person has dismissed nothing.
         let hasEnded = [.vaultEnded, .outcomeUnknown].contains(ServiceError(error)) && !Task.isCancelled
-        return hasEnded ? CallContext.paths([]) : nil
+        return hasEnded ? .paths([]) : nil
       }
     } completed: { prompt, dismissed, result in
       call.client.remove(prompt)

@@ -1,5 +1,6 @@
 internal import SDBus
 internal import SecretModel
+internal import SecretServiceItems
 internal import Synchronization
 internal import Whorl
 

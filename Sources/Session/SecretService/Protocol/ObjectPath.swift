@@ -1,3 +1,6 @@
+internal import SDBus
+internal import SecretServiceItems
+
 /// The objects of the service, by their paths.
 enum ObjectPath: Sendable, Hashable {
   case service
@@ -50,4 +53,18 @@ enum ObjectPath: Sendable, Hashable {
     }
     return part.isEmpty ? "_" : part.joined()
   }
+}
+
+extension BusValue {
+  /// Paths as a value of type `ao`.
+  static func paths(_ paths: [ObjectPath]) -> BusValue { .array(of: "o", paths.map { .objectPath($0.text) }) }
+}
+
+extension SecretServiceItem {
+  var path: ObjectPath { .item(collection: collection, name: name) }
+}
+
+extension SecretServiceFolder {
+  /// The path of a collection.
+  var path: ObjectPath { .collection(name) }
 }

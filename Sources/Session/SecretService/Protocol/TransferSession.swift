@@ -1,8 +1,8 @@
 internal import Keys
 internal import SDBus
 internal import SecretModel
+internal import SecretServiceItems
 internal import SecureMemory
-internal import Whorl
 
 /// How secrets are encoded on the bus in a client's session.
 enum TransferSession: Sendable {

@@ -1,4 +1,4 @@
-internal import Whorl
+internal import SecretServiceItems
 
 /// What one program must show at the time of a call before it may read items, by their rules and its own.
 struct Gate {

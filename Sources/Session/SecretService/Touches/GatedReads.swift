@@ -1,6 +1,8 @@
 internal import Executors
+internal import PromptTexts
 internal import SDBus
 internal import SecretModel
+internal import SecretServiceItems
 internal import SessionPrompts
 internal import Synchronization
 internal import Whorl

@@ -1,6 +1,6 @@
 internal import SecretModel
+internal import SecretServiceItems
 internal import Synchronization
-internal import Whorl
 
 /// The collections and items that programs have locked. Only this service enforces these locks, for every program that
 /// uses it. The vault does not know about them.

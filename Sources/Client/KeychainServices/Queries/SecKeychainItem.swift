@@ -17,6 +17,10 @@ public final class SecKeychainItem: NSObject, Sendable {
   public override var hash: Int { id.hashValue }
 }
 
+extension SecKeychainItem: IdentifiedType {
+  static var typeIdentifier: CFTypeID { SecKeychainItemGetTypeID() }
+}
+
 /// The identifier of references of passwords.
 @discardableResult
 public func SecKeychainItemGetTypeID() -> CFTypeID { 301 }

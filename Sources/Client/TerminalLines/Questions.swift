@@ -21,18 +21,13 @@ extension Terminal {
   /// Held while a question is asked, so that only one is asked at a time.
   private static let turn = Mutex(())
 
-  /// Asks for a secret without showing it.
-  package func readSecret(_ question: String, limit: Int = answerLimit) throws(Unanswered) -> SecretBytes {
-    try readSecret(question, limit: limit, stopper: Stopper())
-  }
-
   /// Asks for a new secret twice, up to three times until both entries are the same. `what` is "passcode" in "New
   /// passcode, again:".
-  package func readNewSecret(_ what: String, limit: Int = answerLimit) throws(Unanswered) -> SecretBytes {
-    try readNewSecret(what, limit: limit, stopper: Stopper())
-  }
-
-  func readNewSecret(_ what: String, limit: Int = answerLimit, stopper: Stopper) throws(Unanswered) -> SecretBytes {
+  ///
+  /// - Parameter stopper: withdraws the question.
+  package func readNewSecret(
+    _ what: String, limit: Int = answerLimit, stopper: Stopper = Stopper()
+  ) throws(Unanswered) -> SecretBytes {
     for _ in 1...3 {
       let first = try readSecret("New \(what)", limit: limit, stopper: stopper)
       let again = try readSecret("New \(what), again", limit: limit, stopper: stopper)
@@ -42,7 +37,12 @@ extension Terminal {
     throw .differed
   }
 
-  func readSecret(_ question: String, limit: Int = answerLimit, stopper: Stopper) throws(Unanswered) -> SecretBytes {
+  /// Asks for a secret without showing it.
+  ///
+  /// - Parameter stopper: withdraws the question.
+  package func readSecret(
+    _ question: String, limit: Int = answerLimit, stopper: Stopper = Stopper()
+  ) throws(Unanswered) -> SecretBytes {
     try Self.turn.withLock { (_) throws(Unanswered) in
       guard !stopper.isStopped else { throw .withdrawn }
       guard beginKeys() else { throw .noTerminal }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PromptTexts
 
 /// Shows the progress of a prompt: on a terminal one line that changes, elsewhere a new line for each change.
 ///
@@ -14,7 +15,7 @@ package struct ProgressLine: ~Copyable {
   }
 
   /// Writes to `descriptor` and ignores errors; `live` says whether the last line can be replaced.
-  init(descriptor: Int32, live: Bool) { (self.descriptor, self.live) = (descriptor, live) }
+  package init(descriptor: Int32, live: Bool) { (self.descriptor, self.live) = (descriptor, live) }
 
   /// Whether the terminal says that it knows no escape sequences, or nothing at all. This decides how a line looks, and
   /// nothing else.

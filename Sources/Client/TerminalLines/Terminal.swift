@@ -1,12 +1,13 @@
 internal import CLinux
 internal import Glibc
+internal import PromptTexts
 internal import Synchronization
 internal import TerminalGuard
 
 /// The program's controlling terminal, whatever the standard streams are.
 package final class Terminal: Sendable {
   /// `/dev/tty`, owned by this object. Reading it never blocks.
-  let descriptor: Int32
+  package let descriptor: Int32
 
   /// The controlling terminal; nil where the program has none.
   package init?() {
@@ -41,7 +42,7 @@ package final class Terminal: Sendable {
 
   /// Turns echo and line mode off until ``endKeys()``. Calls nest. A signal that ends or stops the program, and `exit`,
   /// restore the terminal's settings. False where the terminal is gone or the program is about to end.
-  func beginKeys() -> Bool {
+  package func beginKeys() -> Bool {
     Self.keyReaders.withLock { readers in
       guard !readers.left, readers.count > 0 || terminal_guard_begin(descriptor) == 0 else { return false }
       readers.count += 1
@@ -49,7 +50,7 @@ package final class Terminal: Sendable {
     }
   }
 
-  func endKeys() {
+  package func endKeys() {
     Self.keyReaders.withLock { readers in
       readers.count -= 1
       if readers.count == 0 { terminal_guard_end() }

@@ -2,7 +2,7 @@ import Fingerprint
 import SecretModel
 import Testing
 
-@testable import Whorl
+@testable import PromptTexts
 
 @Suite("The text of a prompt")
 struct PromptTextTests {

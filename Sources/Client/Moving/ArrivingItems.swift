@@ -1,5 +1,6 @@
 internal import Executors
 package import SecretModel
+internal import SecureMemory
 
 /// Stores items that are read one after another: many in one transaction of the store, while the next are read.
 package struct ArrivingItems {

@@ -1,5 +1,5 @@
+internal import Moving
 internal import SecureMemory
-internal import Whorl
 
 /// The text of a file that another program has written, as UTF-8.
 enum FileText {

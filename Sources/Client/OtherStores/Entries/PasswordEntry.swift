@@ -1,6 +1,6 @@
+internal import Moving
 internal import SecretModel
 internal import SecureMemory
-internal import Whorl
 
 /// An entry as most password managers have it: a title, a user, a password, and more.
 struct PasswordEntry: Sendable {

@@ -15,7 +15,7 @@ package enum Visible {
   }
 
   /// How many columns of a terminal a text takes that ``text(_:)`` has made safe.
-  static func columns(of text: String) -> Int {
+  package static func columns(of text: String) -> Int {
     text.unicodeScalars.reduce(0) { count, scalar in
       switch scalar.properties.generalCategory {
       case .nonspacingMark, .enclosingMark, .format: count

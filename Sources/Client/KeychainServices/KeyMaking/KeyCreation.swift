@@ -108,10 +108,3 @@ extension KeychainQuery {
     return SecKey(added, context: context, reason: reason)
   }
 }
-
-extension AttributeName {
-  /// `kSecAttrTokenID`
-  static let tokenID = Self(rawValue: "tkid")
-  /// `kSecAttrIsPermanent`
-  static let isPermanent = Self(rawValue: "perm")
-}

@@ -53,7 +53,7 @@ package enum PromptText {
   }
 
   /// The keys while another program of the same user uses the reader.
-  static let rejectKeys = "Ctrl-R: reject that request, Esc: cancel this one"
+  package static let rejectKeys = "Ctrl-R: reject that request, Esc: cancel this one"
 
   /// The keys during the wait for a finger.
   package static func keys(fallback: String?, cancel: String) -> String {

@@ -6,13 +6,13 @@ extension Spoken {
   /// A day and time of the local clock.
   package static func time(_ seconds: Int64) -> String {
     var time = time_t(seconds)
-    var parts = tm()
-    guard localtime_r(&time, &parts) != nil else { return "\(seconds)" }
+    var parts = unsafe tm()
+    guard unsafe localtime_r(&time, &parts) != nil else { return "\(seconds)" }
     var text = [UInt8](repeating: 0, count: 32)
     // Writes at most the buffer's size into it and returns how much, without the terminator.
-    let count = text.withUnsafeMutableBytes { buffer -> Int in
+    let count = unsafe text.withUnsafeMutableBytes { buffer -> Int in
       guard let start = buffer.baseAddress else { return 0 }
-      return strftime(start.assumingMemoryBound(to: CChar.self), buffer.count, "%Y-%m-%d %H:%M", &parts)
+      return unsafe strftime(start.assumingMemoryBound(to: CChar.self), buffer.count, "%Y-%m-%d %H:%M", &parts)
     }
     return String(decoding: text[..<count], as: UTF8.self)
   }

@@ -1,7 +1,7 @@
 import SecureMemory
 import Testing
 
-@testable import Whorl
+@testable import TerminalLines
 
 @Suite("Keys of a terminal")
 struct KeyDecoderTests {

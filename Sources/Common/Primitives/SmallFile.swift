@@ -9,11 +9,11 @@ package enum SmallFile {
 
   package static func read(_ path: String, limit: Int) throws(Failure) -> [UInt8] {
     // O_NONBLOCK: a FIFO of that name must not hang the program.
-    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { throw Failure(problem: String(cString: strerror(errno))) }
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { throw unsafe Failure(problem: String(cString: strerror(errno))) }
     defer { close(file) }
     var information = stat()
-    guard fstat(file, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+    guard unsafe fstat(file, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
       throw Failure(problem: "it is not a file")
     }
     guard information.st_size <= limit else { throw Failure(problem: "it is larger than \(limit) bytes") }
@@ -21,9 +21,9 @@ package enum SmallFile {
     var chunk = [UInt8](repeating: 0, count: 4096)
     while bytes.count <= limit {
       // Borrows the chunk for the call and writes at most its length.
-      let count = chunk.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+      let count = unsafe chunk.withUnsafeMutableBytes { unsafe Glibc.read(file, $0.baseAddress, $0.count) }
       if count == 0 { return bytes }
-      guard count > 0 || errno == EINTR else { throw Failure(problem: String(cString: strerror(errno))) }
+      guard count > 0 || errno == EINTR else { throw unsafe Failure(problem: String(cString: strerror(errno))) }
       if count > 0 { bytes += chunk[..<count] }
     }
     throw Failure(problem: "it is larger than \(limit) bytes")

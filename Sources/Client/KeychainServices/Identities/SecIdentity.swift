@@ -74,6 +74,10 @@ public func SecIdentityCreateWithCertificate(
   }
 }
 
+extension SecIdentity: IdentifiedType {
+  static var typeIdentifier: CFTypeID { SecIdentityGetTypeID() }
+}
+
 /// The identifier of identities.
 @discardableResult
 public func SecIdentityGetTypeID() -> CFTypeID { 304 }

@@ -1,5 +1,5 @@
+package import Moving
 internal import SecretModel
-package import Whorl
 
 /// Entries that were read together with their secrets, as those of a file are.
 package struct ReadEntries: ImportSource {

@@ -1,7 +1,9 @@
 internal import Dispatch
+internal import PromptTexts
 internal import SecretModel
 internal import SecureMemory
 internal import Synchronization
+internal import TerminalLines
 
 /// The dialogue of one context at the terminal, from its first event to the end of the call.
 final class TerminalDialogue: Sendable {

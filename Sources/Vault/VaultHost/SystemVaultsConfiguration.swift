@@ -1,0 +1,62 @@
+internal import Executors
+package import Keys
+package import SecretModel
+package import SystemPolicy
+package import VaultStore
+
+/// What the stores of the service have in common.
+package struct SystemVaultsConfiguration: Sendable {
+  /// The folder of the stores, which belongs to this process's user alone.
+  package var folder: String
+  /// How long an unused store stays open.
+  package var idleTime = Duration.seconds(60)
+  /// The readers, which all stores share.
+  package var reader: ServiceReader
+  /// The name of a user's account; nil where there is none. May block.
+  package var accountName: @Sendable (UInt32) -> String?
+  /// Throws where a program may not create its user's store, give it a new key file, enrol the first finger or
+  /// replace the recovery key. May ask the user and wait for the answer.
+  package var authorizeOwner: @Sendable (Caller) async throws(VaultError) -> Void
+  /// Throws where a program may not change the fingers that open its user's store, or the reader that they are
+  /// enrolled on. Asks nobody.
+  package var authorizeFingers: @Sendable (Caller) async throws(VaultError) -> Void
+  /// Throws where a program may not enrol a finger; called after ``authorizeFingers``. May ask the user and wait for
+  /// the answer.
+  package var authorizeEnrolment: @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in }
+  /// Throws where a program may not test the readers. May ask the user and wait for the answer.
+  package var authorizeTest: @Sendable (Caller) async throws(VaultError) -> Void
+  /// Finds the file that a calling program runs; nil: labels have no path.
+  package var programPaths: ProgramPaths?
+  /// The machine's login sessions; nil: sessions forbid nothing and close nothing.
+  package var sessions: LoginSessions?
+  /// The least that opens a store after the service has started.
+  package var firstUnlock = FirstUnlock.login
+  /// The fewest bytes of a new passcode.
+  package var shortestPasscode = PasscodeRule.shortestByDefault
+  /// Where the keys of the stores' device slots are kept.
+  package var storage = RootStorage.keyFile
+  /// The most bytes that one user may store.
+  package var quota = 256 << 20
+  /// The queue in which all stores run scrypt on passcodes.
+  let scrypt = ScryptQueue()
+  /// Sends a log entry of a user to the system's journal. May block.
+  package var journal: @Sendable (AuditEntry, UInt32) -> Void = { JournalEntry($0, of: $1).send() }
+  /// The thread that writes the logs of all stores.
+  let logThread = BackgroundThread()
+  /// The lowest permitted cost of scrypt; lower in tests alone.
+  package var floor = Scrypt.Floor.standard
+
+  package init(
+    folder: String, reader: ServiceReader, accountName: @escaping @Sendable (UInt32) -> String?,
+    authorizeOwner: @escaping @Sendable (Caller) async throws(VaultError) -> Void,
+    authorizeFingers: @escaping @Sendable (Caller) async throws(VaultError) -> Void,
+    authorizeTest: @escaping @Sendable (Caller) async throws(VaultError) -> Void
+  ) {
+    self.folder = folder
+    self.reader = reader
+    self.accountName = accountName
+    self.authorizeOwner = authorizeOwner
+    self.authorizeFingers = authorizeFingers
+    self.authorizeTest = authorizeTest
+  }
+}
