@@ -102,7 +102,7 @@ struct SSHAdd: Command {
       throw .usage("'\(name)' cannot be the name of a key", advice: "choose one without control characters")
     }
     let store = try await session.store()
-    guard try await SSHKeys(in: store).all().allSatisfy({ $0.name != name }) else {
+    guard try await StoredSSHKeys(in: store).all().allSatisfy({ $0.name != name }) else {
       throw Failure(
         .exists, "an SSH key \(name) exists already", name: "errSecDuplicateItem", advice: "name this one otherwise")
     }

@@ -45,7 +45,7 @@ struct SSHList: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let keys = try await SSHKeys(in: try await session.store()).all([.living, .dead])
+    let keys = try await StoredSSHKeys(in: try await session.store()).all([.living, .dead])
     if options.json { return try JSON.print(["keys": keys.map(SSHKeyRow.init)]) }
     let hasTwins = Swift.Set(keys.map(\.name)).count < keys.count
     var table = Table()
@@ -90,7 +90,7 @@ struct SSHRemove: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let store = try await session.store()
-    let keys = try await SSHKeys(in: store).named(names, [.living, .dead])
+    let keys = try await StoredSSHKeys(in: store).named(names, [.living, .dead])
     if !yes {
       for key in keys { StandardError.line(Visible.text(key.line)) }
       try session.answers().confirm("Remove \(Spoken.plural(keys.count, "key")) for good?", assent: "--yes")
@@ -123,7 +123,7 @@ struct SSHPublic: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let store = try await session.store()
     let keys =
-      names.isEmpty ? try await SSHKeys(in: store).all() : try await SSHKeys(in: store).named(names)
+      names.isEmpty ? try await StoredSSHKeys(in: store).all() : try await SSHKeys(in: store).named(names)
     if options.json { return try JSON.print(["keys": keys.map(SSHKeyRow.init)]) }
     for key in keys { try StandardOutput.line(key.line) }
   }

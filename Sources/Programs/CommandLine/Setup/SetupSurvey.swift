@@ -183,7 +183,7 @@ struct SetupSurvey {
   }
 
   private func ssh(_ store: any VaultService) async throws(Failure) -> SetupFinding {
-    let keys = try await SSHKeys(in: store).all()
+    let keys = try await StoredSSHKeys(in: store).all()
     guard !keys.isEmpty else {
       let offer = SetupOffer(
         question: "Make a key for ssh, which signs only after a touch?", command: command("ssh", "add", "ssh"))

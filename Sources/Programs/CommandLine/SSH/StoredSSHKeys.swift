@@ -2,7 +2,7 @@ import SecretModel
 import Whorl
 
 /// The keys for SSH in a store.
-struct SSHKeys {
+struct StoredSSHKeys {
   let store: any VaultService
 
   init(in store: any VaultService) { self.store = store }
