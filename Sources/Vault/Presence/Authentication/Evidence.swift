@@ -1,20 +1,6 @@
 package import SecureMemory
 import VaultStore
 
-/// What the person has shown so far: a finger, the passcode, or both.
-package struct ShownFactors {
-  var grant: PresenceGrant?
-  package internal(set) var passcode: ProvenPasscode?
-
-  /// Nothing was shown.
-  package init() {}
-
-  init(grant: PresenceGrant? = nil, passcode: ProvenPasscode? = nil) {
-    self.grant = grant
-    self.passcode = passcode
-  }
-}
-
 /// What the person has shown for one call, and the reader that the call has meanwhile. It is consumed by what it permits.
 ///
 /// Only this module makes evidence of a finger or a passcode, from what the person has shown.
@@ -61,48 +47,6 @@ package struct Evidence: ~Copyable {
   }
 }
 
-/// What a verified touch permits, after the presence was consumed.
-struct PresenceGrant: Sendable {
-  let setDigest: [UInt8]
-  let generation: [UInt8]
-  private var scope: Challenge.Scope
-  /// Whether it is from another context, accepted because it is recent. Such a grant opens no item that is bound to a
-  /// set.
-  private(set) var isReused = false
-
-  /// Refuses a touch that is too old, or of another user.
-  ///
-  /// - Parameter now: the current time of `ScanClock`.
-  init(consuming presence: consuming VerifiedPresence, owner: UInt32, now: UInt64) throws(VaultError) {
-    guard presence.isFresh(now: now), presence.owner == owner else { throw .touchRefused }
-    setDigest = presence.setDigest
-    generation = presence.generation
-    scope = presence.scope
-  }
-
-  /// The same touch for a context that accepts recent matches.
-  var forContexts: PresenceGrant {
-    var grant = self
-    grant.scope = .context
-    return grant
-  }
-
-  /// The same touch for a context that has not asked for it.
-  var reused: PresenceGrant {
-    var grant = self
-    grant.isReused = true
-    return grant
-  }
-
-  /// Whether the touch was given for this item, or for everything in a context.
-  func covers(_ item: ItemReference) -> Bool {
-    switch scope {
-    case .items(let items): items.contains(item)
-    case .context: true
-    }
-  }
-}
-
 /// What must still be asked for before items are released together, or a policy is satisfied.
 struct AuthenticationPlan {
   private let open: [Requirement]
@@ -116,20 +60,5 @@ struct AuthenticationPlan {
   /// Whether the passcode alone is enough for all of them.
   var passcodeSuffices: Bool {
     open.allSatisfy { $0.alternatives.contains { $0.isSubset(of: [.passcode, .passcodeGate]) } }
-  }
-}
-
-extension Moment {
-  /// The set that a touch was given for; nil where it has changed since, or may not be used.
-  func set(of grant: PresenceGrant) throws -> StoredSet? {
-    try sets().first { $0.digest == grant.setDigest && $0.set.counts }
-  }
-
-  /// Refuses what was shown where the set or the passcode has changed since.
-  package func requireCurrent(_ shown: ShownFactors) throws {
-    if let grant = shown.grant {
-      guard try set(of: grant) != nil else { throw VaultError.setChanged }
-    }
-    try shown.passcode?.requireCurrent(self)
   }
 }

@@ -9,6 +9,18 @@ struct OpenedReader: Sendable {
   var checkedSet: [UInt8]?
 }
 
+/// What a claim asks of the desk that granted it.
+protocol ReaderOwner: Sendable {
+  var reader: any FingerprintReader { get }
+  var locks: ReaderLocks { get }
+
+  /// Throws before and during sleep, so that no reader is open while the machine sleeps.
+  func requireAwake() async throws(VaultError)
+
+  /// Takes the reader back. Does not wait until the device is closed.
+  func takeBack(_ claim: ReaderClaim, _ ending: ReaderClaim.Ending)
+}
+
 /// The right of one request to use the reader, from its turn at the desk until ``end(_:)``.
 final class ReaderClaim: Sendable {
   /// How the request ended, as far as the desk needs to know.
@@ -35,13 +47,13 @@ final class ReaderClaim: Sendable {
   let applicant: ReaderApplicant
   /// How often the reader process had been ended when the claim was granted.
   let shutdowns: UInt64
-  private let desk: ReaderDesk
+  private let desk: any ReaderOwner
   private let fingerMayRestSince: UInt64?
   private let clock: @Sendable () -> UInt64
   private let state: Mutex<State>
 
   init(
-    of desk: ReaderDesk, _ applicant: ReaderApplicant, store lock: FileLock?, held: OpenedReader?,
+    of desk: any ReaderOwner, _ applicant: ReaderApplicant, store lock: FileLock?, held: OpenedReader?,
     fingerMayRestSince: UInt64?, shutdowns: UInt64, clock: @escaping @Sendable () -> UInt64
   ) {
     self.desk = desk

@@ -8,7 +8,7 @@ import VaultStore
 /// requests. The next request arms the reader when the previous one's finger has left the sensor.
 ///
 /// A private vault has its own desk; the vaults of the service share one.
-package actor ReaderDesk {
+package actor ReaderDesk: ReaderOwner {
   private let executor = VaultExecutor()
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
@@ -23,6 +23,7 @@ package actor ReaderDesk {
   /// The task that ends the last request and closes its device.
   private nonisolated let lastEnd = Mutex<Task<Void, Never>?>(nil)
   private var state = State.free
+  // Not a FairQueue: cool-downs, advanced calls and refusals in favour of other programs change the order.
   private var queue: [Waiting] = []
   /// Requests that are refused in a moment, because too many others wait. Until then, each may reject the request that has
   /// the reader, and takes its place.

@@ -1,0 +1,25 @@
+package import VaultStore
+
+/// What the person has shown so far: a finger, the passcode, or both.
+package struct ShownFactors {
+  var grant: PresenceGrant?
+  package internal(set) var passcode: ProvenPasscode?
+
+  /// Nothing was shown.
+  package init() {}
+
+  init(grant: PresenceGrant? = nil, passcode: ProvenPasscode? = nil) {
+    self.grant = grant
+    self.passcode = passcode
+  }
+}
+
+extension Moment {
+  /// Refuses what was shown where the set or the passcode has changed since.
+  package func requireCurrent(_ shown: ShownFactors) throws {
+    if let grant = shown.grant {
+      guard try set(of: grant) != nil else { throw VaultError.setChanged }
+    }
+    try shown.passcode?.requireCurrent(self)
+  }
+}

@@ -1,0 +1,36 @@
+package import SecureMemory
+package import VaultStore
+
+/// The passcode key, and the slot that it came from.
+package struct ProvenPasscode {
+  package let key: SharedSecret
+  /// The digest of the passcode's slot.
+  let slot: [UInt8]
+
+  /// Throws if the passcode was changed or removed since: the store may no longer use this key.
+  package func requireCurrent(_ moment: Moment) throws {
+    guard try moment.slot(.passcode)?.digest() == slot else {
+      throw VaultError.busy("the passcode was changed meanwhile")
+    }
+  }
+}
+
+/// The key of the recovery slot, and that slot.
+package struct ProvenRecoveryKey {
+  package let key: SharedSecret
+  /// The digest of the recovery slot.
+  let slot: [UInt8]
+
+  /// Throws if the recovery key was replaced since.
+  package func requireCurrent(_ moment: Moment) throws {
+    guard try moment.slot(.recovery)?.digest() == slot else {
+      throw VaultError.busy("the recovery key was replaced meanwhile")
+    }
+  }
+
+  /// Throws also if a passcode was set since: the recovery key alone is then not enough.
+  func requireCurrentAlone(_ moment: Moment) throws {
+    try requireCurrent(moment)
+    guard try moment.slot(.passcode) == nil else { throw VaultError.busy("a passcode was set meanwhile") }
+  }
+}
