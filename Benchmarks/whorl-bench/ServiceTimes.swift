@@ -199,7 +199,7 @@ private struct HelloCalls {
 
   func call() async throws {
     _ = try await connection.call(
-      VaultInterface.target, VaultInterface.Method.hello.rawValue,
+      VaultInterface.target, VaultCall.hello.member,
       [.uint64(1), .uint32(VaultInterface.minor), .array(of: "s", [])])
   }
 }

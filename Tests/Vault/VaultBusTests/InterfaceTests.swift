@@ -12,8 +12,8 @@ struct InterfaceTests {
     let read = try IntrospectionReader(of: VaultInterface.target.interface)
     #expect(read.nodes == [VaultInterface.target.path])
     #expect(read.interfaces == [VaultInterface.target.interface])
-    var served = VaultInterface.Method.allCases.reduce(into: [:]) {
-      $0["method \($1.rawValue)"] = "\($1.arguments) -> \($1.results)"
+    var served = VaultCall.all.reduce(into: [:]) {
+      $0["method \($1.member)"] = "\($1.arguments) -> \($1.results)"
     }
     served["signal \(VaultInterface.eventSignal)"] = "\(VaultInterface.eventSignalArguments) -> "
     #expect(read.members == served)
@@ -42,6 +42,6 @@ struct InterfaceTests {
 
   @Test("numbers every call with its first argument")
   func numbers() {
-    for method in VaultInterface.Method.allCases { #expect(method.arguments.hasPrefix("t")) }
+    for method in VaultCall.all { #expect(method.arguments.hasPrefix("t")) }
   }
 }

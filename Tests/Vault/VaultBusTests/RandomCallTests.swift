@@ -21,7 +21,7 @@ struct RandomCallTests {
 private func callAtRandom(seed: UInt64) async throws {
   let recorded = try await RecordedCalls()
   // Not those that greet, make or open a store, open a sealed copy, lend the reader, or cancel.
-  #expect(Set(recorded.all.map(\.member)).count == VaultInterface.Method.allCases.count - 7)
+  #expect(Set(recorded.all.map(\.member)).count == VaultCall.all.count - 7)
   var calls = RandomCalls(from: recorded, seed: seed)
   let scratch = try await ScratchConnection()
   var client = try RawClient(to: scratch)
@@ -34,7 +34,7 @@ private func callAtRandom(seed: UInt64) async throws {
     switch failure {
     case nil:
       let signature = answer.map(\.signature).joined()
-      #expect(signature == VaultInterface.Method(rawValue: member)?.results, place)
+      #expect(signature == VaultCall.named[member]?.results, place)
     case .remote(let name, _, _)?:
       let isKnown = name.hasPrefix(VaultInterface.errorPrefix) || name.hasPrefix("org.freedesktop.DBus.Error.")
       #expect(isKnown, place)

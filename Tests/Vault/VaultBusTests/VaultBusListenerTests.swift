@@ -46,7 +46,7 @@ struct VaultBusListenerTests {
   @Test("closes them after a while, which makes room", arguments: [false, true])
   func silence(_ ofOneUser: Bool) async throws {
     let place = try Place()
-    var limits = VaultBusListener.Limits()
+    var limits = ServingLimits()
     limits.greeting = .seconds(1)
     if ofOneUser { limits.connectionsOfOneUser = 2 } else { limits.connections = 2 }
     let listener = try VaultBusListener(socket: place.socket, limits: limits) { _ in StubVault() }
@@ -64,7 +64,7 @@ struct VaultBusListenerTests {
   @Test("leaves root's module alone, which says no hello")
   func module() async throws {
     let place = try Place()
-    var limits = VaultBusListener.Limits()
+    var limits = ServingLimits()
     limits.greeting = .seconds(1)
     let listener = try VaultBusListener(
       socket: place.socket, limits: limits,

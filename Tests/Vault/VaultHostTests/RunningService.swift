@@ -81,7 +81,7 @@ final class RunningService: Sendable {
     let vaults = SystemVaults(configuration)
     self.vaults = vaults
     logins = Logins(vaults, isLocalLogin: { $0 == "c1" && $1 == geteuid() }, log: { _ in })
-    var limits = VaultBusListener.Limits()
+    var limits = ServingLimits()
     limits.connectionsOfOneUser = connections
     limits.connectionsOfOneProcess = connectionsOfProcess
     limits.callBytesOfOneUser = callBytes

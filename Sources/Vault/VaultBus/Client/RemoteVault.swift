@@ -69,9 +69,8 @@ final class RemoteVault: VaultService {
     _ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ asking: Asking
   ) async throws(VaultError) -> Item {
     let secret = try Self.sealed(secret)
-    let values = try await wire.call(
+    return try await wire.make(
       .add, [item.busValue, secret, replacing.busValue, asking.busValue], in: asking.context)
-    return try wire.reading(.add) { () throws(VaultError) in try Item(bus: values[0]) }
   }
 
   func update(
@@ -82,35 +81,29 @@ final class RemoteVault: VaultService {
       case .some(let secret): .array(of: "h", [try Self.sealed(secret)])
       case .none: .array(of: "h", [])
       }
-    let values = try await wire.call(
+    return try await wire.make(
       .update, [selection.busValue, change.busValue, secrets, asking.busValue], in: asking.context)
-    return try wire.reading(.update) { () throws(VaultError) in try Int(bus: values[0]) }
   }
 
   func delete(_ selection: ItemSelection) async throws(VaultError) -> Int {
-    let values = try await wire.call(.delete, [selection.busValue])
-    return try wire.reading(.delete) { () throws(VaultError) in try Int(bus: values[0]) }
+    try await wire.make(.delete, [selection.busValue])
   }
 
   func sealCopy(
     of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ asking: Asking
   ) async throws(VaultError) -> SealedCopy {
-    let values = try await wire.call(
+    try await wire.make(
       .sealCopy, [try Self.sealed(secret), keys.busValue, .bytes(old?.bytes ?? []), asking.busValue],
       in: asking.context)
-    return try wire.reading(.sealCopy) { () throws(VaultError) in try SealedCopy(bus: values[0]) }
   }
 
   func addKey(_ item: NewItem, from source: KeySource) async throws(VaultError) -> Item {
-    let values = try await wire.call(.addKey, [item.busValue] + source.busValues)
-    return try wire.reading(.addKey) { () throws(VaultError) in try Item(bus: values[0]) }
+    try await wire.make(.addKey, [item.busValue] + source.busValues)
   }
 
   func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
-    let values = try await wire.call(.useKey, [id.busValue, use.busValue, asking.busValue], in: asking.context)
-    return try wire.reading(.useKey) { () throws(VaultError) in
-      try SecretBytes(sealed: values[0], limit: ReleasedItem.sizeLimit)
-    }
+    try await wire.secret(
+      .useKey, [id.busValue, use.busValue, asking.busValue], in: asking.context, limit: ReleasedItem.sizeLimit)
   }
 
   /// An item's secret in a memory file. Throws for a secret that is too long for any vault.
@@ -126,26 +119,21 @@ final class RemoteVault: VaultService {
     return try wire.reading(.evaluate) { () throws(VaultError) in try Octets.optional(bus: values[0])?.bytes }
   }
 
-  func biometry() async throws(VaultError) -> Biometry {
-    let values = try await wire.call(.biometry)
-    return try wire.reading(.biometry) { () throws(VaultError) in try Biometry(bus: values[0]) }
-  }
+  func biometry() async throws(VaultError) -> Biometry { try await wire.make(.biometry) }
 
   // MARK: Fingers
 
   func enroll(_ finger: Finger, _ asking: Asking) async throws(VaultError) -> SetChange {
-    let values = try await wire.call(.enroll, [finger.busValue, asking.busValue], in: asking.context)
-    return try wire.reading(.enroll) { () throws(VaultError) in try SetChange(bus: values[0]) }
+    try await wire.make(.enroll, [finger.busValue, asking.busValue], in: asking.context)
   }
 
   func unenroll(_ finger: Finger?, _ asking: Asking) async throws(VaultError) -> SetChange {
     let name = BusValue.string(finger?.rawValue ?? "")
-    let values = try await wire.call(.unenroll, [name, asking.busValue], in: asking.context)
-    return try wire.reading(.unenroll) { () throws(VaultError) in try SetChange(bus: values[0]) }
+    return try await wire.make(.unenroll, [name, asking.busValue], in: asking.context)
   }
 
   func losses(_ change: LosingChange) async throws(VaultError) -> [ItemName] {
-    try await names(.losses, [change.busValue])
+    try await wire.make(.losses, [change.busValue])
   }
 
   // MARK: Passcode and recovery
@@ -169,18 +157,15 @@ final class RemoteVault: VaultService {
   }
 
   func removePasscode(_ asking: Asking) async throws(VaultError) -> [ItemName] {
-    try await names(.removePasscode, [asking.busValue], in: asking.context)
+    try await wire.make(.removePasscode, [asking.busValue], in: asking.context)
   }
 
   func recover(accepting restore: DetectedRestore.ID?, _ asking: Asking) async throws(VaultError) -> [ItemName] {
-    try await names(.recover, [DetectedRestore.ID.argument(restore), asking.busValue], in: asking.context)
+    try await wire.make(.recover, [DetectedRestore.ID.argument(restore), asking.busValue], in: asking.context)
   }
 
   func draftRecoveryKey() async throws(VaultError) -> SecretBytes {
-    let values = try await wire.call(.draftRecoveryKey)
-    return try wire.reading(.draftRecoveryKey) { () throws(VaultError) in
-      try SecretBytes(sealed: values[0], limit: NewItem.secretLimit)
-    }
+    try await wire.secret(.draftRecoveryKey, limit: NewItem.secretLimit)
   }
 
   func keepRecoveryKey(_ asking: Asking) async throws(VaultError) {
@@ -195,7 +180,7 @@ final class RemoteVault: VaultService {
   }
 
   func acceptRestore(_ id: DetectedRestore.ID, _ asking: Asking) async throws(VaultError) -> [ItemName] {
-    try await names(.acceptRestore, [id.busValue, asking.busValue], in: asking.context)
+    try await wire.make(.acceptRestore, [id.busValue, asking.busValue], in: asking.context)
   }
 
   // MARK: Backups
@@ -203,21 +188,13 @@ final class RemoteVault: VaultService {
   func backUp(to file: Int32) async throws(VaultError) { _ = try await wire.call(.backUp, [try .file(file)]) }
 
   func contents(ofBackup file: Int32) async throws(VaultError) -> BackupContents {
-    let values = try await wire.call(.backupContents, [try .file(file)])
-    return try wire.reading(.backupContents) { () throws(VaultError) in try BackupContents(bus: values[0]) }
+    try await wire.make(.backupContents, [try .file(file)])
   }
 
   func restore(
     _ file: Int32, accepting id: BackupContents.ID, _ asking: Asking
   ) async throws(VaultError) -> [ItemName] {
-    try await names(.restoreBackup, [try .file(file), id.busValue, asking.busValue], in: asking.context)
-  }
-
-  private func names(
-    _ method: VaultInterface.Method, _ arguments: [BusValue], in context: ContextHandle? = nil
-  ) async throws(VaultError) -> [ItemName] {
-    let values = try await wire.call(method, arguments, in: context)
-    return try wire.reading(method) { () throws(VaultError) in try [ItemName](bus: values[0]) }
+    try await wire.make(.restoreBackup, [try .file(file), id.busValue, asking.busValue], in: asking.context)
   }
 
   // MARK: Readers and state
@@ -227,33 +204,19 @@ final class RemoteVault: VaultService {
     _ = try await wire.call(.useAdapter, [name, asking.busValue], in: asking.context)
   }
 
-  func readers() async throws(VaultError) -> ReaderList {
-    let values = try await wire.call(.readers)
-    return try wire.reading(.readers) { () throws(VaultError) in try ReaderList(bus: values[0]) }
-  }
+  func readers() async throws(VaultError) -> ReaderList { try await wire.make(.readers) }
 
-  func status() async throws(VaultError) -> VaultStatus {
-    let values = try await wire.call(.status)
-    return try wire.reading(.status) { () throws(VaultError) in try VaultStatus(bus: values[0]) }
-  }
+  func status() async throws(VaultError) -> VaultStatus { try await wire.make(.status) }
 
-  func openClasses() async throws(VaultError) -> [Accessibility] {
-    let values = try await wire.call(.openClasses)
-    return try wire.reading(.openClasses) { () throws(VaultError) in try [Accessibility](bus: values[0]) }
-  }
+  func openClasses() async throws(VaultError) -> [Accessibility] { try await wire.make(.openClasses) }
 
   func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool {
-    let values = try await wire.call(.unlockChange, [.boolean(isOpen)])
-    return try wire.reading(.unlockChange) { () throws(VaultError) in try Bool(bus: values[0]) }
+    try await wire.make(.unlockChange, [.boolean(isOpen)])
   }
 
-  func problems() async throws(VaultError) -> [VaultError] {
-    let values = try await wire.call(.problems)
-    return try wire.reading(.problems) { () throws(VaultError) in try [VaultError](bus: values[0]) }
-  }
+  func problems() async throws(VaultError) -> [VaultError] { try await wire.make(.problems) }
 
   func log(_ search: AuditSearch) async throws(VaultError) -> [AuditEntry] {
-    let values = try await wire.call(.log, [search.busValue])
-    return try wire.reading(.log) { () throws(VaultError) in try [AuditEntry](bus: values[0]) }
+    try await wire.make(.log, [search.busValue])
   }
 }

@@ -99,10 +99,7 @@ package final class VaultBusClient: VaultConnection {
   ) async throws(VaultError) -> SecretBytes {
     let opening = try opening.busValues()
     try await greeted()
-    let values = try await wire.call(.openCopy, [copy.busValue] + opening)
-    return try wire.reading(.openCopy) { () throws(VaultError) in
-      try SecretBytes(sealed: values[0], limit: NewItem.secretLimit)
-    }
+    return try await wire.secret(.openCopy, [copy.busValue] + opening, limit: NewItem.secretLimit)
   }
 
   package func lendReader() async throws(VaultError) -> ReaderSocket {
@@ -121,10 +118,7 @@ package final class VaultBusClient: VaultConnection {
   ) async throws(VaultError) -> SecretBytes {
     let password = try password.sealed()
     try await greeted()
-    let values = try await wire.call(.walletKey, [password, .bytes(salt)])
-    return try wire.reading(.walletKey) { () throws(VaultError) in
-      try SecretBytes(sealed: values[0], limit: WalletKey.byteCount)
-    }
+    return try await wire.secret(.walletKey, [password, .bytes(salt)], limit: WalletKey.byteCount)
   }
 
   package func encryptFile(
@@ -138,10 +132,7 @@ package final class VaultBusClient: VaultConnection {
   package func fileKey(of file: Int32, with opening: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes {
     let arguments = [try BusValue.file(file)] + (try opening.busValues)
     try await greeted()
-    let values = try await wire.call(.fileKey, arguments)
-    return try wire.reading(.fileKey) { () throws(VaultError) in
-      try SecretBytes(sealed: values[0], limit: EncryptedFile.keyCount)
-    }
+    return try await wire.secret(.fileKey, arguments, limit: EncryptedFile.keyCount)
   }
 
   package func decryptFile(

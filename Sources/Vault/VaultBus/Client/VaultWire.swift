@@ -2,13 +2,12 @@ internal import Executors
 internal import Glibc
 internal import SDBus
 package import SecretModel
+internal import SecureMemory
 internal import Synchronization
 
 /// The client's end of a connection to a vault: numbers and cancels calls, and maps the loss of the connection to an
 /// error for each.
 final class VaultWire: Sendable {
-  typealias Method = VaultInterface.Method
-
   let contexts = OpenContexts()
   let greeting = Greeting()
   private let connection: BusConnection
@@ -54,13 +53,13 @@ final class VaultWire: Sendable {
     let (connection, greeting) = (connection, greeting)
     let timer = LoopTimer(after: limit) { connection.close() }
     connection.call(
-      VaultInterface.target, Method.hello.rawValue,
+      VaultInterface.target, VaultCall.hello.member,
       [.uint64(numbers.next()), .uint32(VaultInterface.minor), .words(VaultInterface.features)]
     ) { answer in
       timer.cancel()
       greeting.answer(
         answer.mapError { VaultError($0, of: .hello) }.flatMap { values in
-          guard values.signature == Method.hello.results else {
+          guard values.signature == VaultCall.hello.results else {
             connection.close()
             return .failure(.unreadableAnswer(of: .hello))
           }
@@ -73,7 +72,7 @@ final class VaultWire: Sendable {
   ///
   /// - Parameter context: the context of the call.
   nonisolated(nonsending) func call(
-    _ method: Method, _ arguments: [BusValue] = [], in context: ContextHandle? = nil
+    _ method: VaultCall, _ arguments: [BusValue] = [], in context: ContextHandle? = nil
   ) async throws(VaultError) -> [BusValue] {
     guard BusLoop.shared.isInThisProcess else {
       throw .forkedProcess
@@ -87,7 +86,7 @@ final class VaultWire: Sendable {
   }
 
   private nonisolated(nonsending) func send(
-    _ method: Method, _ arguments: [BusValue], in context: ContextHandle?
+    _ method: VaultCall, _ arguments: [BusValue], in context: ContextHandle?
   ) async throws(VaultError) -> [BusValue] {
     guard !contexts.isLost else { throw Self.ended(context) }
     let number = numbers.next()
@@ -99,7 +98,7 @@ final class VaultWire: Sendable {
     let values: [BusValue]
     do throws(BusError) {
       values = try await connection.call(
-        VaultInterface.target, method.rawValue, arguments,
+        VaultInterface.target, method.member, arguments,
         onCancel: { [weak self] in self?.cancel(number) })
       isAnswered(number)
     } catch {
@@ -117,7 +116,7 @@ final class VaultWire: Sendable {
 
   /// Makes a call that must reach the vault even if the task is cancelled. Ignores errors: if the connection is lost,
   /// the context of the call has ended with it.
-  func tell(_ method: Method, _ arguments: [BusValue], in context: ContextHandle) async {
+  func tell(_ method: VaultCall, _ arguments: [BusValue], in context: ContextHandle) async {
     do throws(VaultError) {
       _ = try await call(method, arguments, in: context)
     } catch .cancelled {
@@ -130,7 +129,7 @@ final class VaultWire: Sendable {
 
   /// Reads an answer. Closes the connection if it cannot be read: the peer has another version, or is no vault.
   func reading<Value: ~Copyable>(
-    _ method: Method, _ read: () throws(VaultError) -> Value
+    _ method: VaultCall, _ read: () throws(VaultError) -> Value
   ) throws(VaultError) -> Value {
     do throws(VaultError) {
       return try read()
@@ -139,7 +138,23 @@ final class VaultWire: Sendable {
     }
   }
 
-  private func unreadableAnswer(of method: Method) -> VaultError {
+  /// Makes a call with an answer of one value.
+  nonisolated(nonsending) func make<Answer: BusCodable>(
+    _ method: VaultCall, _ arguments: [BusValue] = [], in context: ContextHandle? = nil
+  ) async throws(VaultError) -> Answer {
+    let values = try await call(method, arguments, in: context)
+    return try reading(method) { () throws(VaultError) in try Answer(bus: values[0]) }
+  }
+
+  /// Makes a call with an answer of one secret.
+  nonisolated(nonsending) func secret(
+    _ method: VaultCall, _ arguments: [BusValue] = [], in context: ContextHandle? = nil, limit: Int
+  ) async throws(VaultError) -> SecretBytes {
+    let values = try await call(method, arguments, in: context)
+    return try reading(method) { () throws(VaultError) in try SecretBytes(sealed: values[0], limit: limit) }
+  }
+
+  private func unreadableAnswer(of method: VaultCall) -> VaultError {
     connection.close()
     return .unreadableAnswer(of: method)
   }
@@ -150,7 +165,7 @@ final class VaultWire: Sendable {
   private func cancel(_ number: UInt64) {
     let connection = connection
     Task(executorPreference: BackgroundThread.shared) {
-      _ = try? await connection.call(VaultInterface.target, Method.cancel.rawValue, [.uint64(number)])
+      _ = try? await connection.call(VaultInterface.target, VaultCall.cancel.member, [.uint64(number)])
     }
     cancellations.withLock { $0[number] = LoopTimer(after: cancelGrace) { connection.close() } }
   }
@@ -167,7 +182,7 @@ final class VaultWire: Sendable {
     else { return }
     Task(executorPreference: BackgroundThread.shared) {
       _ = try? await signal.connection.call(
-        VaultInterface.target, Method.respond.rawValue,
+        VaultInterface.target, VaultCall.respond.member,
         [.uint64(numbers.next())] + ContextResponse.busValues(declining: question.number, in: question.context))
     }
   }
@@ -186,12 +201,12 @@ extension VaultError {
   package static let forkedProcess = serviceUnavailable(
     "this process was forked from one that uses Whorl: start programs that use Whorl with exec or posix_spawn")
 
-  fileprivate static func unreadableAnswer(of method: VaultInterface.Method) -> VaultError {
-    method.isChange ? .outcomeUnknown : .versionMismatch("the vault's answer to \(method.rawValue) cannot be read")
+  fileprivate static func unreadableAnswer(of method: VaultCall) -> VaultError {
+    method.isChange ? .outcomeUnknown : .versionMismatch("the vault's answer to \(method.member) cannot be read")
   }
 
   /// The error for the failure of a call on the bus.
-  fileprivate init(_ error: BusError, of method: VaultInterface.Method) {
+  fileprivate init(_ error: BusError, of method: VaultCall) {
     self =
       switch error {
       case .remote(let name, let message, let details):

@@ -22,31 +22,3 @@ final class ForwardedEvents {
     for answer in answers { answer.resume() }
   }
 }
-
-extension VaultObject {
-  /// Sends the events of a context to the client until the context is closed.
-  func forward(_ events: ContextEvents, of handle: ContextHandle, over connection: BusConnection) {
-    let forwarded = ForwardedEvents(events)
-    contexts[handle] = forwarded
-    Task {
-      for await event in events {
-        connection.emit(VaultInterface.target, VaultInterface.eventSignal, event.busValues(in: handle))
-        forwarded.sent = event.number
-        forwarded.resumeWaiting()
-      }
-      forwarded.isFinished = true
-      forwarded.resumeWaiting()
-      contexts[handle] = nil
-    }
-  }
-
-  /// Waits until every event so far has been sent, since the events of a call must precede its answer.
-  func eventsAreSent() async {
-    for forwarded in contexts.values {
-      let last = forwarded.events.lastNumber
-      while forwarded.sent < last, !forwarded.isFinished {
-        await withCheckedContinuation { forwarded.waiting.append($0) }
-      }
-    }
-  }
-}

@@ -10,7 +10,7 @@ struct UserBudgets: Sendable {
   private let endings: MemoryBudget
   private let answers: MemoryBudget
 
-  init(_ limits: VaultBusListener.Limits) {
+  init(_ limits: ServingLimits) {
     calls = MemoryBudget(limit: limits.callBytesOfOneUser)
     endings = MemoryBudget(limit: limits.endingBytesOfOneUser)
     answers = MemoryBudget(limit: limits.answerBytesOfOneUser)

@@ -5,27 +5,6 @@ internal import Synchronization
 
 /// Serves vaults to all clients that connect to a listening socket.
 package final class VaultBusListener: Sendable {
-  package struct Limits: Sendable {
-    /// The most connections at a time.
-    package var connections = 4_096
-    /// The most connections of one user at a time.
-    package var connectionsOfOneUser = 64
-    /// The most connections of one process, so that it leaves some to the others of its user. `whorl-agent` has one for
-    /// each of its clients that it serves.
-    package var connectionsOfOneProcess = 48
-    /// How long a client may take for its hello.
-    package var greeting = Duration.seconds(5)
-    /// The memory that the open calls of one user may take, in bytes.
-    package var callBytesOfOneUser = 128 << 20
-    /// The memory that answers to prompts and other calls that end the waiting of one user's calls may take, in bytes.
-    package var endingBytesOfOneUser = 16 << 20
-    /// The memory that answers may take, in bytes, as long as the programs of one user have not read them: that of the
-    /// largest one.
-    package var answerBytesOfOneUser = ReleasedItem.sizeLimit + VaultInterface.answerLimit
-
-    package init() {}
-  }
-
   private let listener: BusListener
   private let clients: Clients
 
@@ -36,7 +15,7 @@ package final class VaultBusListener: Sendable {
   ///     so it must not block.
   /// - Throws: `serviceUnavailable`.
   package init(
-    socket: Int32, limits: Limits = Limits(), logins: (@Sendable (Caller) -> LoginObject)? = nil,
+    socket: Int32, limits: ServingLimits = ServingLimits(), logins: (@Sendable (Caller) -> LoginObject)? = nil,
     serve: @escaping @Sendable (Caller) -> any VaultConnection
   ) throws(VaultError) {
     let clients = Clients(limits)
@@ -78,7 +57,7 @@ private final class Clients: Sendable {
     let budgets: UserBudgets
 
     /// Why one more connection is refused; nil where it is not.
-    func refusal(of caller: Caller, _ limits: VaultBusListener.Limits) -> String? {
+    func refusal(of caller: Caller, _ limits: ServingLimits) -> String? {
       if let process = caller.process, let own = processes[process]?.connections, own >= limits.connectionsOfOneProcess
       {
         return "\(own) connections of this process are open"
@@ -110,10 +89,10 @@ private final class Clients: Sendable {
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
-  private let limits: VaultBusListener.Limits
+  private let limits: ServingLimits
   private let state = Mutex(State())
 
-  init(_ limits: VaultBusListener.Limits) { self.limits = limits }
+  init(_ limits: ServingLimits) { self.limits = limits }
 
   func handlers(
     for caller: Caller, _ serve: (Caller) -> any VaultConnection, _ login: LoginObject?

@@ -17,11 +17,11 @@ package final class VaultBusServer: Sendable {
   ///     that takes too long.
   /// - Throws: `serviceUnavailable`.
   package init(
-    socket: Int32, connection vault: any VaultConnection, greetingLimit: Duration = VaultBusListener.Limits().greeting,
+    socket: Int32, connection vault: any VaultConnection, greetingLimit: Duration = ServingLimits().greeting,
     settlingLimit: Duration = .seconds(10), onClosed: @escaping @Sendable () -> Void
   ) throws(VaultError) {
     let object = VaultObject(
-      serving: vault, budgets: UserBudgets(VaultBusListener.Limits()), greetingLimit: greetingLimit,
+      serving: vault, budgets: UserBudgets(ServingLimits()), greetingLimit: greetingLimit,
       settlingLimit: settlingLimit, onClosed: onClosed)
     do throws(BusError) {
       connection = try BusConnection(

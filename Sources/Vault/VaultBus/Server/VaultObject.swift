@@ -5,11 +5,11 @@ internal import SecretModel
 ///
 /// It runs on the bus loop, and passes each call to the vault before it reads the next one, so that calls keep their
 /// order.
-actor VaultObject {
+actor VaultObject: ServedVault {
   nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   /// The most open contexts.
-  static let contextLimit = 64
+  private static let contextLimit = 64
 
   let vaults: any VaultConnection
   private let budgets: UserBudgets
@@ -31,17 +31,17 @@ actor VaultObject {
     var task: Task<Void, Never>?
   }
 
-  var store = OpenStore.none
+  private var store = OpenStore.none
   /// A connection has one open store at most.
-  enum OpenStore {
+  private enum OpenStore {
     case none, opening
     case open(any VaultService)
   }
 
   /// The events of the open contexts.
-  var contexts: [ContextHandle: ForwardedEvents] = [:]
+  private var contexts: [ContextHandle: ForwardedEvents] = [:]
   /// The number of contexts that are being opened.
-  var openingContexts = 0
+  private var openingContexts = 0
 
   /// - Parameters:
   ///   - budgets: the memory for calls of this client's user, and for the answers.
@@ -91,17 +91,17 @@ actor VaultObject {
 
   private func begin(_ call: BusCall) {
     guard call.path == VaultInterface.target.path, call.interface == VaultInterface.target.interface,
-      let method = VaultInterface.Method(rawValue: call.member)
+      let method = VaultCall.named[call.member]
     else { return call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member") }
     guard call.signature == method.arguments, let number = call.arguments.first?.asUInt64 else {
       return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "takes \(method.arguments)")
     }
-    if case .expected = greeting, method != .hello {
+    if case .expected = greeting, call.member != VaultCall.hello.member {
       return call.fail("org.freedesktop.DBus.Error.AccessDenied", "the first call has to be Hello")
     }
-    switch method {
-    case .hello: return greet(call)
-    case .cancel:
+    switch call.member {
+    case VaultCall.hello.member: return greet(call)
+    case VaultCall.cancel.member:
       running[number]?.task?.cancel()
       return call.answer()
     default: break
@@ -124,13 +124,14 @@ actor VaultObject {
     call.answer([.uint32(VaultInterface.minor), .words(VaultInterface.features)])
   }
 
-  private func run(_ method: VaultInterface.Method, _ number: UInt64, _ call: BusCall) async {
+  private func run(_ method: VaultCall, _ number: UInt64, _ call: BusCall) async {
     do throws(VaultError) {
       let memory = try budgets.share(ofCall: call.arguments, endsWaiting: method.endsWaiting)
       defer { withExtendedLifetime(memory) {} }
       let unread = budgets.unreadAnswer()
-      let values = try await perform(
-        method, Array(call.arguments.dropFirst()), in: memory, unread, over: call.connection)
+      let received = ReceivedCall(
+        values: Array(call.arguments.dropFirst()), memory: memory, unread: unread, connection: call.connection)
+      let values = try await method.perform(self, received)
       guard values.cost <= VaultInterface.answerLimit else {
         throw .invalidRequest("the answer does not fit into a message: ask for fewer items at a time")
       }
@@ -142,6 +143,69 @@ actor VaultObject {
       call.fail(error)
     }
     running[number] = nil
+  }
+
+  // MARK: Store and contexts
+
+  var service: any VaultService {
+    get throws(VaultError) {
+      guard case .open(let service) = store else { throw .invalidRequest("no store is open on this connection") }
+      return service
+    }
+  }
+
+  func open(_ place: StorePlace) async throws(VaultError) {
+    guard case .none = store else { throw .invalidRequest("a store is open on this connection already") }
+    store = .opening
+    do throws(VaultError) {
+      store = .open(try await vaults.open(place))
+    } catch {
+      store = .none
+      throw error
+    }
+  }
+
+  func openContext(
+    _ options: ContextOptions, over connection: BusConnection
+  ) async throws(VaultError) -> ContextHandle {
+    guard contexts.values.count(where: { !$0.isClosed }) + openingContexts < Self.contextLimit else {
+      throw .busy("\(Self.contextLimit) contexts are open on this connection")
+    }
+    openingContexts += 1
+    defer { openingContexts -= 1 }
+    let (handle, events) = try await service.openContext(options)
+    forward(events, of: handle, over: connection)
+    return handle
+  }
+
+  func keep(_ memory: MemoryBudget.Share, forPasswordOf handle: ContextHandle) { contexts[handle]?.password = memory }
+
+  func contextIsClosed(_ handle: ContextHandle) { contexts[handle]?.isClosed = true }
+
+  /// Sends the events of a context to the client until the context is closed.
+  private func forward(_ events: ContextEvents, of handle: ContextHandle, over connection: BusConnection) {
+    let forwarded = ForwardedEvents(events)
+    contexts[handle] = forwarded
+    Task {
+      for await event in events {
+        connection.emit(VaultInterface.target, VaultInterface.eventSignal, event.busValues(in: handle))
+        forwarded.sent = event.number
+        forwarded.resumeWaiting()
+      }
+      forwarded.isFinished = true
+      forwarded.resumeWaiting()
+      contexts[handle] = nil
+    }
+  }
+
+  /// Waits until every event so far has been sent, since the events of a call must precede its answer.
+  private func eventsAreSent() async {
+    for forwarded in contexts.values {
+      let last = forwarded.events.lastNumber
+      while forwarded.sent < last, !forwarded.isFinished {
+        await withCheckedContinuation { forwarded.waiting.append($0) }
+      }
+    }
   }
 
   // MARK: End

@@ -1,0 +1,23 @@
+internal import SecretModel
+
+/// What the clients of a listening socket may take.
+package struct ServingLimits: Sendable {
+  /// The most connections at a time.
+  package var connections = 4_096
+  /// The most connections of one user at a time.
+  package var connectionsOfOneUser = 64
+  /// The most connections of one process, so that it leaves some to the others of its user. `whorl-agent` has one for
+  /// each of its clients that it serves.
+  package var connectionsOfOneProcess = 48
+  /// How long a client may take for its hello.
+  package var greeting = Duration.seconds(5)
+  /// The memory that the open calls of one user may take, in bytes.
+  package var callBytesOfOneUser = 128 << 20
+  /// The memory that answers to prompts and other calls that end the waiting of one user's calls may take, in bytes.
+  package var endingBytesOfOneUser = 16 << 20
+  /// The memory that answers may take, in bytes, as long as the programs of one user have not read them: that of the
+  /// largest one.
+  package var answerBytesOfOneUser = ReleasedItem.sizeLimit + VaultInterface.answerLimit
+
+  package init() {}
+}
