@@ -38,7 +38,7 @@ package final class ProcessHandle: Sendable {
   @discardableResult
   package func ended(within limit: Duration? = nil) async -> Bool {
     if hasEnded { return true }
-    let deadline = limit.map { BusLoop.now + $0.microseconds } ?? .max
+    let deadline = limit.map { LoopClock.now + $0.microseconds } ?? .max
     await withCheckedContinuation { continuation in
       EndWait(descriptor, deadline) { continuation.resume() }.begin()
     }

@@ -25,6 +25,15 @@ package struct BusSignal: Sendable {
   package let arguments: [BusValue]
   /// The connection the signal came from.
   package let connection: BusConnection
+
+  init(_ message: BusMessage, _ arguments: [BusValue], from connection: BusConnection) {
+    sender = message.sender
+    path = message.path
+    interface = message.interface
+    member = message.member
+    self.arguments = arguments
+    self.connection = connection
+  }
 }
 
 /// A method call that was received. It must be answered exactly once. If it is deallocated unanswered, the caller gets
@@ -42,25 +51,15 @@ package final class BusCall: Sendable {
   /// The connection the call came from. Signals that belong to this call are sent over it.
   package let connection: BusConnection
 
-  /// Identifies a call that is not answered yet, on its connection.
-  struct ID: Hashable, Sendable {
-    /// The unique name of the caller on a bus; nil without a bus.
-    let sender: String?
-    let cookie: UInt64
-  }
-
-  private let id: ID
+  private let id: BusCallID
   private let answered = Atomic(false)
 
-  init(
-    sender: String?, path: String, interface: String, member: String, signature: String, arguments: [BusValue],
-    connection: BusConnection, id: ID
-  ) {
-    self.sender = sender
-    self.path = path
-    self.interface = interface
-    self.member = member
-    self.signature = signature
+  init(_ message: BusMessage, _ arguments: [BusValue], _ id: BusCallID, from connection: BusConnection) {
+    sender = message.sender
+    path = message.path
+    interface = message.interface
+    member = message.member
+    signature = message.signature
     self.arguments = arguments
     self.connection = connection
     self.id = id

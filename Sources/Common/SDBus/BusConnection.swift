@@ -10,14 +10,14 @@ package actor BusConnection: BusLoopSource {
 
   private var bus: OpaquePointer?
   private let limits: Limits
-  private let handlers: Handlers
+  private let handlers: BusHandlers
   /// The members of a message bus are `member`. Only a bus guarantees the sender of a message.
   private let kind: Kind
   private enum Kind { case client, server, member }
   private var unread = UnreadMessages()
   private var input: PartialInput
   private var waiting = WaitingCalls()
-  private var openCalls: [BusCall.ID: OpenCall] = [:]
+  private var openCalls: [BusCallID: OpenCall] = [:]
   /// What is kept until the peer has read all answers.
   private var kept: [any AnyObject & Sendable] = []
   private var isWatchingReads = false
@@ -25,7 +25,7 @@ package actor BusConnection: BusLoopSource {
   private var waitingForReady: [(isolated BusConnection) -> Void] = []
 
   /// Connects over a connected socket. Takes ownership of the socket, also if this throws.
-  package init(socket: Int32, role: Role, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
+  package init(socket: Int32, role: BusRole, limits: BusLimits = BusLimits(), handlers: BusHandlers) throws(BusError) {
     // When sd-bus starts, it reads bytes that have arrived already.
     let handshake = role == .server ? BusOpening.peek(socket, count: 1_024) : []
     self.init(
@@ -34,19 +34,19 @@ package actor BusConnection: BusLoopSource {
   }
 
   /// Becomes a member of the message bus at this address, such as `unix:path=/run/dbus/system_bus_socket`.
-  package init(busAddress: String, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
+  package init(busAddress: String, limits: BusLimits = BusLimits(), handlers: BusHandlers) throws(BusError) {
     try self.init(busSocket: .connected(toBus: busAddress), limits: limits, handlers: handlers)
   }
 
   /// Becomes a member of the message bus at the other end of a socket, before any handshake.
   ///
   /// Members of a bus are not trusted: a malformed message of one member is dropped and does not affect others.
-  package init(busSocket: BusDescriptor, limits: Limits = Limits(), handlers: Handlers) throws(BusError) {
+  package init(busSocket: BusDescriptor, limits: BusLimits = BusLimits(), handlers: BusHandlers) throws(BusError) {
     self.init(bus: try BusOpening.member(socket: busSocket), kind: .member, limits: limits, handlers: handlers)
   }
 
   private init(
-    bus: OpaquePointer, kind: Kind, limits: Limits, handlers: Handlers, handshake: [UInt8] = []
+    bus: OpaquePointer, kind: Kind, limits: BusLimits, handlers: BusHandlers, handshake: [UInt8] = []
   ) {
     self.bus = bus
     self.kind = kind
@@ -171,7 +171,7 @@ package actor BusConnection: BusLoopSource {
   }
 
   nonisolated func answer(
-    _ id: BusCall.ID, _ result: Result<[BusValue], BusError>, keeping kept: (any AnyObject & Sendable)? = nil
+    _ id: BusCallID, _ result: Result<[BusValue], BusError>, keeping kept: (any AnyObject & Sendable)? = nil
   ) {
     BusLoop.shared.post {
       self.assumeIsolated { connection in
@@ -185,17 +185,14 @@ package actor BusConnection: BusLoopSource {
     }
   }
 
-  private func sendAnswer(_ id: BusCall.ID, _ result: WaitingCalls.Answer) {
+  private func sendAnswer(_ id: BusCallID, _ result: WaitingCalls.Answer) {
     guard let call = openCalls.removeValue(forKey: id), call.wantsAnswer else { return }
     sendOrClose { connection throws(BusError) in
       guard let bus = connection.bus else { throw .notSent }
       var answer = try call.answer(result, on: bus)
       if connection.kind == .member, connection.unread.bytes + answer.values.cost > connection.limits.unreadBytes {
         // The connection is that of all other members, too, and is not ended because of one of them.
-        let error = BusError.remote(
-          name: "org.freedesktop.DBus.Error.LimitsExceeded", message: "too many answers have not been read", details: []
-        )
-        answer = try call.answer(.failure(error), on: bus)
+        answer = try call.answer(.failure(.tooManyUnreadAnswers), on: bus)
       }
       _ = try connection.send(answer.values, answer.make)
     }
@@ -205,7 +202,7 @@ package actor BusConnection: BusLoopSource {
   /// so this is repeated as long as something is kept.
   private func releaseRead() {
     guard !kept.isEmpty else { return }
-    if !hasUnread { kept = [] }
+    if bus.map(UnreadMessages.remain) != true { kept = [] }
     guard !kept.isEmpty, !isWatchingReads else { return }
     isWatchingReads = true
     _ = LoopTimer(after: .milliseconds(100)) {
@@ -214,14 +211,6 @@ package actor BusConnection: BusLoopSource {
         connection.releaseRead()
       }
     }
-  }
-
-  /// Whether the peer has not read all that was sent to it.
-  private var hasUnread: Bool {
-    guard let bus else { return false }
-    var bytes: Int32 = 0
-    // The kernel writes the size of what waits in the socket.
-    return queuedMessages > 0 || ioctl(sd_bus_get_fd(bus), UInt(TIOCOUTQ), &bytes) != 0 || bytes > 0
   }
 
   private typealias Maker = (_ bus: OpaquePointer, _ message: inout OpaquePointer?) -> Int32
@@ -240,13 +229,13 @@ package actor BusConnection: BusLoopSource {
     guard let pointer else { throw .disconnected }
     let message = BusMessage(taking: pointer)
     try message.append(values)
-    unread.update(count: queuedMessages)
+    unread.update(of: bus)
     var cookie: UInt64 = 0
     // sd-bus takes its own reference to the message
     let result = sd_bus_send(bus, message.pointer, &cookie)
     // The loop has not seen the end of the connection yet.
     guard result >= 0 else { throw [ECONNRESET, ENOTCONN, EPIPE].contains(-result) ? .notSent : .system(-result) }
-    if queuedMessages > unread.count { unread.add(size: values.cost) }
+    unread.add(size: values.cost, on: bus)
     if endIfUnread() {
       // The connection is closed, so an answer to this call would never come.
       throw .disconnected
@@ -254,24 +243,16 @@ package actor BusConnection: BusLoopSource {
     return cookie
   }
 
-  /// The number of outgoing messages that sd-bus could not write yet.
-  private var queuedMessages: Int {
-    var count: UInt64 = 0
-    guard let bus, sd_bus_get_n_queued_write(bus, &count) >= 0 else { return 0 }
-    return Int(clamping: count)
-  }
-
   /// Ends the connection if the peer has left too much unread.
   private func endIfUnread() -> Bool {
-    guard unread.count > limits.unreadMessages || unread.bytes > limits.unreadBytes else { return false }
+    guard unread.exceed(limits) else { return false }
     end()
     return true
   }
 
   /// Whether the peer must read before its next call is read.
   private var isPaused: Bool {
-    kind == .server
-      && (unread.count > limits.unreadMessagesBeforePause || unread.bytes > limits.unreadBytesBeforePause)
+    kind == .server && unread.pause(limits)
   }
 
   // MARK: Receiving
@@ -319,7 +300,7 @@ package actor BusConnection: BusLoopSource {
           if kind != .member { return end() }
         }
       }
-      unread.update(count: queuedMessages)
+      unread.update(of: bus)
       if endIfUnread() { return }
       if !isReady, let bus = self.bus, sd_bus_is_ready(bus) > 0 {
         isReady = true
@@ -359,14 +340,11 @@ package actor BusConnection: BusLoopSource {
     case .signal:
       // sd-bus delivers this local message when the connection has ended.
       if message.interface == "org.freedesktop.DBus.Local" { return end() }
-      handlers.signal(
-        BusSignal(
-          sender: message.sender, path: message.path, interface: message.interface, member: message.member,
-          arguments: try message.values(limits), connection: self))
+      handlers.signal(BusSignal(message, try message.values(limits), from: self))
     case .call:
       guard let cookie = message.cookie else { throw .malformed }
       // Members of a bus number their calls each for itself.
-      let id = BusCall.ID(sender: kind == .member ? message.sender : nil, cookie: cookie)
+      let id = BusCallID(sender: kind == .member ? message.sender : nil, cookie: cookie)
       guard openCalls[id] == nil, openCalls.count < limits.openCalls else { throw .tooLarge }
       let arguments: [BusValue]
       do throws(BusError) {
@@ -374,17 +352,10 @@ package actor BusConnection: BusLoopSource {
       } catch  where kind == .member {
         // Without an answer the caller would wait for its own limit.
         openCalls[id] = OpenCall(id, message)
-        return sendAnswer(
-          id,
-          .failure(
-            .remote(
-              name: "org.freedesktop.DBus.Error.InvalidArgs", message: "the arguments cannot be read", details: [])))
+        return sendAnswer(id, .failure(.unreadableArguments))
       }
       openCalls[id] = OpenCall(id, message)
-      handlers.call(
-        BusCall(
-          sender: message.sender, path: message.path, interface: message.interface, member: message.member,
-          signature: message.signature, arguments: arguments, connection: self, id: id))
+      handlers.call(BusCall(message, arguments, id, from: self))
     case .other:
       return
     }

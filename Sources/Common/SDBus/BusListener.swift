@@ -17,8 +17,8 @@ package actor BusListener: BusLoopSource {
 
   private let socket: BusDescriptor
   private let limits: Limits
-  private let connectionLimits: BusConnection.Limits
-  private let accept: @Sendable (BusPeer) -> BusConnection.Handlers?
+  private let connectionLimits: BusLimits
+  private let accept: @Sendable (BusPeer) -> BusHandlers?
   private var isListening = true
   /// When to accept again, in microseconds of `CLOCK_MONOTONIC`, after this process had no descriptor or memory left
   /// for a connection. The socket stays readable meanwhile, so polling it would never wait.
@@ -35,8 +35,8 @@ package actor BusListener: BusLoopSource {
   ///   - socket: A listening socket (`listen(2)`).
   ///   - accept: Returns the handlers of a new connection; nil closes it. Runs on the loop and must not block.
   package init(
-    socket: BusDescriptor, limits: Limits = Limits(), connectionLimits: BusConnection.Limits = .init(),
-    accept: @escaping @Sendable (BusPeer) -> BusConnection.Handlers?
+    socket: BusDescriptor, limits: BusLimits = BusLimits(), connectionLimits: BusLimits = .init(),
+    accept: @escaping @Sendable (BusPeer) -> BusHandlers?
   ) throws(BusError) {
     self.socket = socket
     self.limits = limits
@@ -93,7 +93,7 @@ package actor BusListener: BusLoopSource {
       case ECONNABORTED, EINTR: continue
       case EAGAIN: return
       default:
-        pausedUntil = BusLoop.now + 100_000
+        pausedUntil = LoopClock.now + 100_000
         return
       }
     }

@@ -25,9 +25,6 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     case closure(@Sendable () -> Void)
   }
 
-  /// The time that deadlines are measured in: microseconds of `CLOCK_MONOTONIC`.
-  package static var now: UInt64 { SystemClock.awake.nanoseconds / 1_000 }
-
   /// False in a process that was forked from the one that started the loop, since fork does not copy the loop's thread.
   /// This module cannot be used there.
   package var isInThisProcess: Bool { process == getpid() }
@@ -129,7 +126,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     while isCurrent, rounds < 16, runQueued() { rounds += 1 }
     guard isCurrent else { return }
     let requests = pollRequests().map(\.request)
-    let mayRest = batch.isEmpty && !requests.contains { $0.isAwaited || $0.deadline <= Self.now + turn.rest }
+    let mayRest = batch.isEmpty && !requests.contains { $0.isAwaited || $0.deadline <= LoopClock.now + turn.rest }
     // The loop's own thread may still be polling, from before the loan.
     let isPolled = batch.isEmpty && requests == polled
     turn.giveBack(mayRest: mayRest)
@@ -163,7 +160,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
   package func whenIdle(for delay: Duration, _ action: @escaping @Sendable () -> Void) {
     post {
       self.idleAction = (delay.microseconds, action)
-      self.lastEvent = Self.now
+      self.lastEvent = LoopClock.now
     }
   }
 
@@ -227,7 +224,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     let earliest = requests.map(\.request.deadline).min() ?? .max
     let idleSince = idleAction.flatMap { action in lastEvent.map { $0 + action.delay } } ?? .max
     // Other threads write to the eventfd when they queue work; the loop itself does not.
-    let limit = queue.withLock(\.isEmpty) ? Self.milliseconds(until: min(earliest, idleSince)) : 0
+    let limit = queue.withLock(\.isEmpty) ? LoopClock.milliseconds(until: min(earliest, idleSince)) : 0
     if !turn.isBorrowed { polled = requests.map(\.request) }
     let loans = turn.willPoll()
     let ready = poll(&descriptors, nfds_t(descriptors.count), limit)
@@ -237,7 +234,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
       var count: UInt64 = 0
       read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
     }
-    let now = Self.now
+    let now = LoopClock.now
     if ready > 0 {
       lastEvent = now
     } else if idleSince <= now {
@@ -247,13 +244,6 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     for (index, entry) in requests.enumerated() {
       if descriptors[index + 1].revents != 0 || entry.request.deadline <= now { entry.source.dispatch() }
     }
-  }
-
-  /// The timeout for `poll(2)`.
-  static func milliseconds(until deadline: UInt64) -> Int32 {
-    guard deadline != .max else { return -1 }
-    let now = now
-    return deadline <= now ? 0 : Int32(clamping: (deadline - now) / 1_000 + 1)
   }
 }
 

@@ -53,7 +53,7 @@ final class BusMessage {
   /// 1,000 bytes.
   ///
   /// - Parameter limits: as for ``values(_:secrets:)``.
-  func remoteError(_ limits: BusConnection.Limits) throws(BusError) -> BusError {
+  func remoteError(_ limits: BusLimits) throws(BusError) -> BusError {
     // transfer none: the struct and its strings belong to the message
     guard let error = sd_bus_message_get_error(pointer), let name = error.pointee.name else { return .malformed }
     // sd-bus reads the text when the message arrives, so start at the beginning.
@@ -160,7 +160,7 @@ extension BusMessage {
   /// cost, so that a message with a million empty arrays is refused like any other large one.
   ///
   /// - Parameter secrets: the memory for arrays of bytes, which are then read as secrets.
-  func values(_ limits: BusConnection.Limits, secrets: (any WipedBytes.Type)? = nil) throws(BusError) -> [BusValue] {
+  func values(_ limits: BusLimits, secrets: (any WipedBytes.Type)? = nil) throws(BusError) -> [BusValue] {
     if secrets != nil { try checked(sd_bus_message_sensitive(pointer)) }
     var budget = Budget(
       left: limits.messageBytes, descriptors: limits.descriptors, secrets: secrets, secretArrays: limits.secretArrays)

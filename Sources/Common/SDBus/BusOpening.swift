@@ -4,7 +4,7 @@ internal import Glibc
 /// Makes the `sd_bus` of a ``BusConnection`` and starts its handshake. The caller gets the only reference.
 enum BusOpening {
   /// Over a connected socket. Takes ownership of the socket, also if this throws.
-  static func peer(socket: Int32, role: BusConnection.Role) throws(BusError) -> OpaquePointer {
+  static func peer(socket: Int32, role: BusRole) throws(BusError) -> OpaquePointer {
     try open(socket: socket) { (bus) throws(BusError) in
       guard role == .server else { return }
       var identifier = sd_id128_t()
@@ -63,3 +63,6 @@ enum BusOpening {
     return bus
   }
 }
+
+/// The roles of a peer-to-peer connection. They only matter during the authentication handshake.
+package enum BusRole: Sendable { case client, server }

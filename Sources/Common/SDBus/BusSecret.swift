@@ -3,7 +3,7 @@ package protocol WipedBytes: AnyObject, Sendable {
   /// Copies the bytes.
   init(copying bytes: UnsafeRawBufferPointer)
   /// Lends the bytes. The pointer is valid only during the call.
-  func lend<Value>(_ body: (UnsafeRawBufferPointer) throws(BusError) -> Value) throws(BusError) -> Value
+  func lend<Value, Failure>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Value) throws(Failure) -> Value
 }
 
 /// An array of bytes in a message that is a secret. sd-bus wipes such a message when it frees it. Two secrets are equal
@@ -17,5 +17,5 @@ package struct BusSecret: Sendable, Hashable {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(bytes)) }
 
-  var count: Int { (try? bytes.lend { bytes throws(BusError) in bytes.count }) ?? 0 }
+  var count: Int { bytes.lend { $0.count } }
 }

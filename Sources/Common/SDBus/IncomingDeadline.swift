@@ -10,11 +10,11 @@ struct IncomingDeadline {
   /// The end of the peer's time, in microseconds of `CLOCK_MONOTONIC`.
   var end: UInt64 { started.map { $0 + limit } ?? .max }
 
-  var hasPassed: Bool { started != nil && end <= BusLoop.now }
+  var hasPassed: Bool { started != nil && end <= LoopClock.now }
 
   /// Starts the time when the peer has sent the first part.
   mutating func start() {
-    if started == nil { started = BusLoop.now }
+    if started == nil { started = LoopClock.now }
   }
 
   /// Stops the time when the peer has sent the rest.

@@ -6,7 +6,7 @@ package final class LoopTimer: BusLoopSource {
 
   /// - Parameter body: must not block.
   package init(after time: Duration, _ body: @escaping @Sendable () -> Void) {
-    deadline = BusLoop.now + time.microseconds
+    deadline = LoopClock.now + time.microseconds
     self.body = body
     BusLoop.shared.post { BusLoop.shared.add(self) }
   }

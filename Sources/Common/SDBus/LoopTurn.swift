@@ -84,7 +84,7 @@ package final class LoopTurn: Sendable {
     var seen: UInt64?
     while true {
       let (isLoop, deadline) = state.withLock { state -> (Bool, UInt64) in
-        if !state.isBorrowed, state.activity == .polls || state.isCalled || BusLoop.now >= state.lastReturn + rest {
+        if !state.isBorrowed, state.activity == .polls || state.isCalled || LoopClock.now >= state.lastReturn + rest {
           (state.current, state.activity, state.isCalled) = (state.own, .works, false)
           return (true, 0)
         }
@@ -92,7 +92,7 @@ package final class LoopTurn: Sendable {
         state.activity = isLong ? .sleeps : .rests
         seen = state.loans
         guard !isLong else { return (false, .max) }
-        return (false, (state.isBorrowed ? BusLoop.now : state.lastReturn) + rest)
+        return (false, (state.isBorrowed ? LoopClock.now : state.lastReturn) + rest)
       }
       if isLoop { return state.withLock { $0.loans == loans } }
       waitForCall(until: deadline)
@@ -101,7 +101,7 @@ package final class LoopTurn: Sendable {
 
   private func waitForCall(until deadline: UInt64) {
     var called = pollfd(fd: call, events: Int16(POLLIN), revents: 0)
-    poll(&called, 1, BusLoop.milliseconds(until: deadline))
+    poll(&called, 1, LoopClock.milliseconds(until: deadline))
     guard called.revents != 0 else { return }
     var count: UInt64 = 0
     read(call, &count, MemoryLayout<UInt64>.size)
@@ -145,7 +145,7 @@ package final class LoopTurn: Sendable {
   package func giveBack(mayRest: Bool) {
     state.withLock { state in
       guard state.isBorrowed, state.isCurrent else { return }
-      (state.isBorrowed, state.lastReturn) = (false, BusLoop.now)
+      (state.isBorrowed, state.lastReturn) = (false, LoopClock.now)
       // A thread that still polls since before the loan goes on with that.
       state.current = state.activity == .polls ? state.own : nil
       if !mayRest || state.activity == .sleeps { _ = callOwnThread(&state) }

@@ -1,5 +1,12 @@
 internal import CSystemd
 
+/// Identifies a call that is not answered yet, on its connection.
+struct BusCallID: Hashable, Sendable {
+  /// The unique name of the caller on a bus; nil without a bus.
+  let sender: String?
+  let cookie: UInt64
+}
+
 /// A call of the peer that is not answered yet.
 ///
 /// The call's message is not kept: sd-bus keeps all descriptors that came with a message, up to 1,024, and its body names
@@ -11,7 +18,7 @@ struct OpenCall {
   private let cookie: UInt64
   let wantsAnswer: Bool
 
-  init(_ id: BusCall.ID, _ message: BusMessage) {
+  init(_ id: BusCallID, _ message: BusMessage) {
     sender = id.sender
     cookie = id.cookie
     wantsAnswer = message.wantsAnswer
@@ -54,4 +61,11 @@ struct OpenCall {
     try checked(sd_bus_message_seal(message.pointer, cookie, 0))
     return message
   }
+}
+
+extension BusError {
+  static let tooManyUnreadAnswers = remote(
+    name: "org.freedesktop.DBus.Error.LimitsExceeded", message: "too many answers have not been read")
+  static let unreadableArguments = remote(
+    name: "org.freedesktop.DBus.Error.InvalidArgs", message: "the arguments cannot be read")
 }

@@ -22,9 +22,9 @@ struct UnitSocket {
   /// Waits for a program of that user and returns its connection. Closes connections of others. Nil after the time
   /// limit.
   func accept(within limit: Duration) -> Int32? {
-    let end = BusLoop.now + limit.microseconds
+    let end = LoopClock.now + limit.microseconds
     while true {
-      let now = BusLoop.now
+      let now = LoopClock.now
       guard now < end else { return nil }
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&waiting, 1, Int32(clamping: (end - now) / 1_000 + 1)) > 0 else { continue }

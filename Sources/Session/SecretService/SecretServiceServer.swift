@@ -90,7 +90,7 @@ package final class SecretServiceServer: Sendable {
   /// - Throws: the errors of opening the store.
   package static func begin(_ configuration: Configuration) async throws(VaultError) -> Beginning {
     let server = try SecretServiceServer(configuration)
-    var limits = BusConnection.Limits()
+    var limits = BusLimits()
     limits.secrets = SharedSecret.self
     // No call has more than two; others are not read.
     limits.secretArrays = 4

@@ -7,7 +7,7 @@ import Testing
 struct BackPressureTests {
   /// Serves answers of `size` bytes to a client that has sent its greeting and reads nothing.
   private func serve(
-    size: Int, limits: BusConnection.Limits = .init(), ends: Collected<Bool> = .init(),
+    size: Int, limits: BusLimits = .init(), ends: Collected<Bool> = .init(),
     _ body: (RawPeer, BusConnection, _ calls: @Sendable () -> Int) async throws -> Void
   ) async throws {
     let (mine, theirs) = try socketPair()
@@ -77,9 +77,9 @@ struct BackPressureTests {
 
   @Test("is disconnected when the signals for it exceed the limits", .timeLimit(.minutes(1)))
   func signals() async throws {
-    var few = BusConnection.Limits()
+    var few = BusLimits()
     few.unreadMessages = 500
-    var small = BusConnection.Limits()
+    var small = BusLimits()
     small.unreadBytes = 4 << 20
     for limits in [few, small] {
       let ends = Collected<Bool>()

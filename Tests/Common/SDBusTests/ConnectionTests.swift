@@ -150,7 +150,7 @@ struct ConnectionTests {
     ]
     let cost = values.cost
     for (limit, isAccepted) in [(cost, true), (cost - 1, false)] {
-      var limits = BusConnection.Limits()
+      var limits = BusLimits()
       limits.messageBytes = limit
       let bus = try Loopback(limits: limits, server: .init(call: { $0.answer() }))
       defer { bus.close() }

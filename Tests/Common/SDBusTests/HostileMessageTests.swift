@@ -6,7 +6,7 @@ import Testing
 struct HostileMessageTests {
   /// A server at the other end of a raw socket. Answers every call.
   private func serve(
-    limits: BusConnection.Limits = .init(), _ body: (RawPeer) async throws -> Void
+    limits: BusLimits = .init(), _ body: (RawPeer) async throws -> Void
   ) async throws {
     let (mine, theirs) = try socketPair()
     defer { close(mine) }
@@ -110,7 +110,7 @@ struct HostileMessageTests {
 
   @Test("ends the connection if it is not complete in time, as an unfinished handshake does")
   func unfinished() async throws {
-    var limits = BusConnection.Limits()
+    var limits = BusLimits()
     limits.messageMicroseconds = 200_000
     let message = RawPeer.call(1, signature: "s", body: [1, 0, 0, 0, 65, 0])
     let beginnings: [[UInt8]] = [

@@ -51,7 +51,7 @@ struct HostilePeerTests {
 
   @Test("is disconnected after a message over the size limit, but not after one within it")
   func tooLarge() async throws {
-    var limits = BusConnection.Limits()
+    var limits = BusLimits()
     limits.messageBytes = 100_000
     let bus = try Loopback(limits: limits, server: .init(call: { $0.answer() }))
     defer { bus.close() }
@@ -63,7 +63,7 @@ struct HostilePeerTests {
 
   @Test("is disconnected after a message with too many empty values")
   func countless() async throws {
-    var limits = BusConnection.Limits()
+    var limits = BusLimits()
     limits.messageBytes = 100_000
     let bus = try Loopback(limits: limits, server: .init(call: { $0.answer() }))
     defer { bus.close() }
@@ -77,7 +77,7 @@ struct HostilePeerTests {
   func readsNothing() async throws {
     let (mine, theirs) = try socketPair()
     defer { close(theirs) }
-    var limits = BusConnection.Limits()
+    var limits = BusLimits()
     limits.unreadMessages = 8
     let client = try BusConnection(socket: mine, role: .client, limits: limits, handlers: .init())
     defer { client.close() }
@@ -97,7 +97,7 @@ struct HostilePeerTests {
 
   @Test("is disconnected after too many unanswered calls")
   func tooManyCalls() async throws {
-    var limits = BusConnection.Limits()
+    var limits = BusLimits()
     limits.openCalls = 8
     let held = Collected<BusCall>()
     let bus = try Loopback(limits: limits, server: .init(call: { held.append($0) }))

@@ -6,8 +6,8 @@ struct LoopTimerTests {
   @Test("runs its closure once, not before its time")
   func fires() async throws {
     let runs = Collected<UInt64>()
-    let start = BusLoop.now
-    let timer = LoopTimer(after: .milliseconds(50)) { runs.append(BusLoop.now) }
+    let start = LoopClock.now
+    let timer = LoopTimer(after: .milliseconds(50)) { runs.append(LoopClock.now) }
     #expect(try await eventually { runs.elements.count == 1 })
     try await Task.sleep(for: .milliseconds(100))
     #expect(runs.elements.count == 1)

@@ -18,7 +18,7 @@ struct Loopback {
   let server: BusConnection
 
   init(
-    limits: BusConnection.Limits = .init(), client: BusConnection.Handlers = .init(), server: BusConnection.Handlers
+    limits: BusLimits = .init(), client: BusHandlers = .init(), server: BusHandlers
   ) throws {
     let (one, other) = try socketPair()
     self.client = try BusConnection(socket: one, role: .client, limits: limits, handlers: client)

@@ -10,7 +10,9 @@ struct SecretMessageTests {
 
     init(copying bytes: UnsafeRawBufferPointer) { self.bytes = SecretBytes(copying: bytes) }
 
-    func lend<Value>(_ body: (UnsafeRawBufferPointer) throws(BusError) -> Value) throws(BusError) -> Value {
+    func lend<Value, Failure>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
       try bytes.withUnsafeBytes(body)
     }
   }
@@ -50,7 +52,7 @@ struct SecretMessageTests {
 
   /// Passes a secret from a client to a server and, unless it is to be in calls alone, back.
   private func exchange(_ secret: borrowing SecretBytes, inCalls: Bool) async throws {
-    var limits = BusConnection.Limits()
+    var limits = BusLimits()
     limits.secrets = Wiped.self
     let loopback = try Loopback(
       limits: limits, server: .init(call: { call in call.answer(inCalls ? [] : call.arguments) }))

@@ -93,7 +93,7 @@ final class LyingReader: Sendable {
         state.accepted += 1
         return state.accepted
       }
-      let handlers = BusConnection.Handlers(
+      let handlers = BusHandlers(
         call: { self.handle($0, of: client) },
         closed: { self.state.withLock { _ = $0.connections.removeValue(forKey: client) } })
       guard let connection = try? BusConnection(socket: mine, role: .server, handlers: handlers) else { continue }

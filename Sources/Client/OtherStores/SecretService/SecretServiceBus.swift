@@ -22,7 +22,7 @@ final class SecretServiceBus: Sendable {
   init(_ address: String) async throws(ImportError) {
     let signals = SecretServiceSignals()
     self.signals = signals
-    var limits = BusConnection.Limits()
+    var limits = BusLimits()
     limits.secrets = SharedSecret.self
     do throws(BusError) {
       connection = try BusConnection(

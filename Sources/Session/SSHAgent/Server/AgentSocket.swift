@@ -28,10 +28,10 @@ final class AgentSocket: Sendable {
 
   /// Whether a message, or the end of the connection, comes within the time. Blocks.
   func hasInput(within time: Duration) -> Bool {
-    let end = BusLoop.now + time.microseconds
+    let end = LoopClock.now + time.microseconds
     while true {
       var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let left = end > BusLoop.now ? end - BusLoop.now : 0
+      let left = end > LoopClock.now ? end - LoopClock.now : 0
       // Rounded up, so that the last millisecond is not spent on repeated polls with a timeout of 0.
       let result = poll(&waiting, 1, Int32(clamping: (left + 999) / 1_000))
       guard result < 0, errno == EINTR else { return result != 0 }

@@ -43,7 +43,7 @@ final class ProgramRule: Sendable {
 
   /// The stored rule, cached for a short time.
   private func stored() async throws(VaultError) -> Value? {
-    if let known = state.withLock({ $0.until > BusLoop.now ? $0 : nil }) { return known.value }
+    if let known = state.withLock({ $0.until > LoopClock.now ? $0 : nil }) { return known.value }
     let value: Value?
     if let path = program.path {
       let found = try await keeper.store.items(SecretServiceFolder.search(.program, path))
@@ -54,7 +54,7 @@ final class ProgramRule: Sendable {
       let isAny = found.compactMap(SecretServiceFolder.init).contains { Value($0) != nil }
       value = isAny ? Value(access: AccessControl(.presence), grant: .brief) : nil
     }
-    state.withLock { $0 = (value, BusLoop.now + Self.age) }
+    state.withLock { $0 = (value, LoopClock.now + Self.age) }
     return value
   }
 }

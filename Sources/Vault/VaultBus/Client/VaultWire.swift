@@ -25,7 +25,7 @@ final class VaultWire: Sendable {
   init(socket: Int32, cancelGrace: Duration) throws(VaultError) {
     self.cancelGrace = cancelGrace
     let (contexts, numbers) = (contexts, numbers)
-    var limits = BusConnection.Limits()
+    var limits = BusLimits()
     limits.messageBytes = VaultInterface.answerLimit
     do throws(BusError) {
       connection = try BusConnection(

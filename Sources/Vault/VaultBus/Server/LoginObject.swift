@@ -30,7 +30,7 @@ package actor LoginObject {
     self.log = log
   }
 
-  /// Handles a call; for `BusConnection.Handlers.call`, which runs on the loop.
+  /// Handles a call; for `BusHandlers.call`, which runs on the loop.
   package nonisolated func handle(_ call: BusCall) {
     assumeIsolated { $0.begin(call) }
   }

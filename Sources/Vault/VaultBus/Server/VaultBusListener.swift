@@ -96,7 +96,7 @@ private final class Clients: Sendable {
 
   func handlers(
     for caller: Caller, _ serve: (Caller) -> any VaultConnection, _ login: LoginObject?
-  ) -> BusConnection.Handlers {
+  ) -> BusHandlers {
     let (budgets, why) = state.withLock { state -> (UserBudgets, String?) in
       var user = state.users[caller.user] ?? User(budgets: UserBudgets(limits))
       if let why = user.refusal(of: caller, limits) { return (user.budgets, why) }
@@ -126,7 +126,7 @@ private final class Clients: Sendable {
   }
 
   /// Answers every call with `busy`, and ends the connection a moment after the first, or without one.
-  private func refusal(_ why: String) -> BusConnection.Handlers {
+  private func refusal(_ why: String) -> BusHandlers {
     let greeting = limits.greeting
     return .init(
       opened: { connection in _ = LoopTimer(after: greeting) { connection.close() } },

@@ -37,7 +37,7 @@ package final class VaultBusServer: Sendable {
   package func close() { connection.close() }
 }
 
-extension BusConnection.Limits {
+extension BusLimits {
   /// The limits of a connection on which a vault is served.
   static var ofServedVaults: Self {
     var limits = Self()

@@ -59,7 +59,7 @@ actor VaultObject: ServedVault {
     self.onClosed = onClosed
   }
 
-  /// Closes the connection unless its client says hello in time; for `BusConnection.Handlers.opened`, which runs on the
+  /// Closes the connection unless its client says hello in time; for `BusHandlers.opened`, which runs on the
   /// loop.
   nonisolated func expectGreeting(on connection: BusConnection) {
     assumeIsolated { object in
@@ -77,12 +77,12 @@ actor VaultObject: ServedVault {
     }
   }
 
-  /// Handles a call; for `BusConnection.Handlers.call`, which runs on the loop.
+  /// Handles a call; for `BusHandlers.call`, which runs on the loop.
   nonisolated func handle(_ call: BusCall) {
     assumeIsolated { $0.begin(call) }
   }
 
-  /// Handles the end; for `BusConnection.Handlers.closed`, which runs on the loop.
+  /// Handles the end; for `BusHandlers.closed`, which runs on the loop.
   nonisolated func connectionEnded() {
     assumeIsolated { $0.end() }
   }

@@ -5,7 +5,9 @@ package import SecureMemory
 extension SharedSecret: WipedBytes {
   package convenience init(copying bytes: UnsafeRawBufferPointer) { self.init(SecretBytes(copying: bytes)) }
 
-  package func lend<Value>(_ body: (UnsafeRawBufferPointer) throws(BusError) -> Value) throws(BusError) -> Value {
+  package func lend<Value, Failure>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+  ) throws(Failure) -> Value {
     try bytes.withUnsafeBytes(body)
   }
 }
