@@ -251,9 +251,7 @@ package actor BusConnection: BusLoopSource {
   }
 
   /// Whether the peer must read before its next call is read.
-  private var isPaused: Bool {
-    kind == .server && unread.pause(limits)
-  }
+  private var isPaused: Bool { kind == .server && unread.exceedPause(of: limits) }
 
   // MARK: Receiving
 

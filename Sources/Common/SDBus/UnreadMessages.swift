@@ -14,7 +14,7 @@ struct UnreadMessages {
   func exceed(_ limits: BusLimits) -> Bool { count > limits.unreadMessages || bytes > limits.unreadBytes }
 
   /// Whether the peer must read before its next call is read.
-  func pause(_ limits: BusLimits) -> Bool {
+  func exceedPause(of limits: BusLimits) -> Bool {
     count > limits.unreadMessagesBeforePause || bytes > limits.unreadBytesBeforePause
   }
 

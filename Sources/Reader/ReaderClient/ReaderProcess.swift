@@ -228,7 +228,7 @@ package actor ReaderProcess: FingerprintReader {
     // The id is used to open a reader, the identity to find its fingers: both must have the same adapter.
     guard ReaderAdapter(ofReader: reader.id) == reader.identity.adapter else { return false }
     // The administrator has selected the service's readers.
-    if case .lent = origin { return reader.identity.adapter == .libfprint }
+    if case .lent = origin { return reader.identity.adapter.opensDevice }
     return switch (selection, reader.identity.adapter) {
     case (.fprintd, .fprintd), (.automatic, .fprintd): reader.nature == fprintd.nature
     case (.fprintd, .libfprint), (_, .fprintd): false

@@ -15,6 +15,6 @@ extension OwnerPresence {
   package func use(_ adapter: ReaderAdapter?, _ context: Context) async throws(VaultError) {
     try await passcodes.authorizeChange(context)
     try passcodes.store.commit { change in change.authority.adapter = adapter }
-    if adapter == .fprintd { try await fprintd.accept(context) }
+    if adapter?.sharesFingers == true { try await fprintd.accept(context) }
   }
 }

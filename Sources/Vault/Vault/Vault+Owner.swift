@@ -106,7 +106,7 @@ extension Vault {
   /// Changes the adapter that `auto` means in this store, after the passcode (the recovery key where none is set).
   package func use(_ adapter: ReaderAdapter?, _ request: Request) async throws(VaultError) {
     let recorded = try store.read { moment in moment.authority.adapter }
-    guard recorded != adapter || adapter == .fprintd else { return }
+    guard recorded != adapter || adapter?.sharesFingers == true else { return }
     let turn = try await presence.contexts.turn(of: request)
     try await presence.use(adapter, turn.context)
   }

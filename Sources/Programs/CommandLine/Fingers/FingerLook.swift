@@ -15,8 +15,8 @@ struct FingerLook {
     let before = try await store.status()
     // Where items are bound to the fingers of before, a change destroys them. The next touch does that and says so; a look
     // does not.
-    guard readers.chosen?.identity.adapter == .fprintd,
-      before.sets.allSatisfy({ $0.reader.adapter != .fprintd || $0.boundItems == 0 })
+    guard readers.chosen?.identity.adapter.sharesFingers == true,
+      before.sets.allSatisfy({ !$0.reader.adapter.sharesFingers || $0.boundItems == 0 })
     else {
       (status, problem) = (before, nil)
       return
@@ -32,8 +32,8 @@ struct FingerLook {
   /// vault enrols, after the passcode. The passcode is needed for the fingers of an fprintd that a configuration names, and
   /// for fprintd's in a store whose own are libfprint's.
   var readerOfFprintd: ReaderDescription? {
-    guard status.adapter != .libfprint else { return nil }
-    return readers.chosen.flatMap { $0.identity.adapter == .fprintd && $0.nature == .physical ? $0 : nil }
+    guard status.adapter?.sharesFingers != false else { return nil }
+    return readers.chosen.flatMap { $0.identity.adapter.sharesFingers && $0.nature == .physical ? $0 : nil }
   }
 
   /// What is to be said where there is no finger, and the words of the command that changes it.

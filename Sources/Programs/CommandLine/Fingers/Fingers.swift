@@ -22,7 +22,7 @@ struct Fingers: Command {
     let store = try await session.store()
     let (sets, look) = try await session.explained { () async throws(VaultError) in
       let status = try await store.status()
-      guard status.adapter != .libfprint else { return (status.sets, nil as FingerLook?) }
+      guard status.adapter?.sharesFingers != false else { return (status.sets, nil as FingerLook?) }
       let look = try await FingerLook(at: store)
       return (look.status.sets, look)
     }
@@ -37,7 +37,7 @@ struct Fingers: Command {
       for finger in set.fingers {
         table.add([
           finger.finger.rawValue, reader,
-          set.reader.adapter == .fprintd
+          set.reader.adapter.sharesFingers
             ? "by fprintd" : finger.onChip ? "on chip" : "in the store",
           Spoken.time(finger.enrolled),
         ])

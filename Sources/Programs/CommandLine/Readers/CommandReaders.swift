@@ -46,7 +46,7 @@ struct CommandReaders {
     let open = { () async throws(Failure) -> ReaderDescription in
       do throws(ReaderError) { return try await reader.open(chosen.id) } catch { throw session.explained(error) }
     }
-    guard chosen.identity.adapter == .libfprint, try areLent else { return try await open() }
+    guard chosen.identity.adapter.opensDevice, try areLent else { return try await open() }
     return try await session.withPasswordAgent(open)
   }
 

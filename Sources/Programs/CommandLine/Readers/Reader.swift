@@ -38,11 +38,11 @@ struct ReaderList: Command {
     if readers.isEmpty {
       StandardError.line("No reader is attached. 'whorl doctor' says more.")
     }
-    let ofFprintd = Swift.Set(readers.filter { $0.identity.adapter == .fprintd }.map(\.name))
+    let ofFprintd = Swift.Set(readers.filter { $0.identity.adapter.sharesFingers }.map(\.name))
     for reader in readers {
       let identity = reader.identity
       var lines = [
-        ("driver", identity.adapter == .fprintd ? "fprintd's own" : identity.driver),
+        ("driver", identity.adapter.opensDevice ? identity.driver : "fprintd's own"),
         ("id", reader.id),
         ("through", Self.through(reader, ofFprintd)), ("nature", reader.nature.rawValue),
       ]
@@ -65,7 +65,7 @@ struct ReaderList: Command {
   /// Names the adapters of a reader. Compares names only, since fprintd reports nothing else.
   private static func through(_ reader: ReaderDescription, _ ofFprintd: Swift.Set<String>) -> String {
     let adapter = reader.identity.adapter
-    guard adapter == .libfprint, ofFprintd.contains(reader.name) else { return adapter.rawValue }
+    guard adapter.opensDevice, ofFprintd.contains(reader.name) else { return adapter.rawValue }
     return "\(adapter.rawValue), where fprintd does not have it open"
   }
 }

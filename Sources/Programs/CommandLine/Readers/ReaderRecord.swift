@@ -96,7 +96,7 @@ struct ReaderRecord: Command {
     let chosen: ReaderDescription
     do {
       chosen = try CommandReaders(session: session).chosen(
-        from: try await listing.readers().filter { $0.identity.adapter == .libfprint }, named: session.selection.device)
+        from: try await listing.readers().filter { $0.identity.adapter.opensDevice }, named: session.selection.device)
     } catch {
       await listing.shutdown()
       throw session.explained(error)

@@ -100,7 +100,7 @@ struct SetupSurvey {
       ]
     }
     let found: SetupFinding = .done(.reader, reader.name, undo: nil)
-    guard reader.identity.adapter == .fprintd,
+    guard reader.identity.adapter.sharesFingers,
       let fingers = try? await FprintdFingers(session: session).enrolled().fingers, !fingers.isEmpty
     else { return [found, .later(.fingers, "after the store is made")] }
     return [found, .done(.fingers, "\(fingers.count) in the desktop's settings, which the store takes", undo: nil)]

@@ -83,7 +83,7 @@ struct Status: Command {
 
   private static func words(for reader: ReaderDescription) -> String {
     let kind =
-      reader.identity.adapter == .fprintd
+      reader.identity.adapter.sharesFingers
       ? ", through fprintd" : reader.nature == .physical ? ", through libfprint" : ""
     return Spoken.reader(reader) + kind
   }
@@ -95,13 +95,13 @@ struct Status: Command {
 
     init?(_ list: SecretModel.ReaderList, _ status: VaultStatus, _ session: Session) {
       guard let chosen = list.chosen,
-        chosen.identity.adapter == .fprintd || chosen.nature == .physical
+        chosen.identity.adapter.sharesFingers || chosen.nature == .physical
       else { return nil }
       reader = chosen
       reason =
         switch (session.selection, status.adapter) {
         case (.automatic, let recorded?): recorded.reason
-        case (.automatic, nil) where chosen.identity.adapter == .fprintd: "fprintd has it"
+        case (.automatic, nil) where chosen.identity.adapter.sharesFingers: "fprintd has it"
         case (.automatic, nil): "fprintd has none"
         default: "asked for with \(session.selection)"
         }

@@ -106,7 +106,7 @@ package struct Authenticator {
       let owner = verified.first { $0.set.generation == need.generation }
       guard owner?.set.isOn(lease.description) == true else { throw .differentReader(need.name) }
     }
-    guard lease.description.printKeeper == .service else {
+    guard lease.description.sharesFingers else {
       let current = try sets.enrolled(on: lease.description)
       // A context's touch may open bound items later, so it is checked as strictly as reading one.
       let readingBound = touching.onlyBound || touching.scope == .context

@@ -21,7 +21,7 @@ package struct CurrentFingers {
       let reader = try await readers.attached()
       biometry.hasReader = true
       biometry.state = known.state(on: reader)
-      if reader.printKeeper == .service {
+      if reader.sharesFingers {
         // Follow fprintd first: the fingers may have been changed there.
         biometry.state = nil
         _ = try await fprintd.look()
@@ -35,8 +35,8 @@ package struct CurrentFingers {
         // The store has fingers, so there was a reader before.
         if case .reader(.absent) = error, !known.isEmpty { biometry.problem = .reader(.removed) }
         // Only for libfprint: fprintd's fingers cannot be known without its reader.
-        if known.count == 1, known[0].set.reader.adapter == .libfprint { biometry.state = known[0].digest }
-      } else if known.count == 1, known[0].set.reader.adapter == .libfprint {
+        if known.count == 1, !known[0].set.reader.adapter.sharesFingers { biometry.state = known[0].digest }
+      } else if known.count == 1, !known[0].set.reader.adapter.sharesFingers {
         biometry.state = known[0].digest
       }
     }
@@ -63,9 +63,9 @@ package struct CurrentFingers {
   /// The set that a new item is bound to: the only one with fingers, or else that of the attached reader.
   package func setForBinding() async throws(VaultError) -> StoredSet {
     let enrolled = try sets.enrolled()
-    if enrolled.count == 1, let only = enrolled.first, only.set.reader.adapter == .libfprint { return only }
+    if enrolled.count == 1, let only = enrolled.first, !only.set.reader.adapter.sharesFingers { return only }
     let wanted = try await attachedReaderOrNone(enrolled)
-    if wanted?.printKeeper == .service, let set = try await fprintd.look() {
+    if wanted?.sharesFingers == true, let set = try await fprintd.look() {
       try fprintd.requireDigests(of: set)
       return set
     }

@@ -65,7 +65,7 @@ package struct FingerEnrolment {
     let removed = finger.map { finger in set.enrolments.filter { $0.finger == finger } } ?? set.enrolments
     set.enrolments.removeAll { removed.contains($0) }
     let prints = try sets.prints(of: stored)
-    let isOfFprintd = set.reader.adapter == .fprintd
+    let isOfFprintd = set.reader.adapter.sharesFingers
     if isOfFprintd {
       // fprintd must delete the finger first, or the set would take it over again.
       for gone in removed { try await deleteFromFprintd(gone, prints, set, context) }
@@ -83,7 +83,7 @@ package struct FingerEnrolment {
   {
     let reader = lease.description
     // Take over changes by others first, so that they are not counted as part of this enrolment.
-    if reader.printKeeper == .service { try await fprintd.takeOver(on: lease, context) }
+    if reader.sharesFingers { try await fprintd.takeOver(on: lease, context) }
     let stored = try sets.set(on: reader)
     let known = try stored.map { stored throws(VaultError) in try sets.prints(of: stored) } ?? []
     let (template, lift) = try await template(of: finger, lease, context)
@@ -103,7 +103,7 @@ package struct FingerEnrolment {
       return try await add(print, finger, to: stored, knowing: known, lease, context)
     } catch {
       // The store was not changed, so remove the print from the chip as well, even after a cancel.
-      if reader.printKeeper != .store {
+      if reader.keepsPrints {
         let deletion = Task(executorPreference: BackgroundThread.shared) {
           try await lease.ask { try await $0.delete(template) }
         }
@@ -129,11 +129,11 @@ package struct FingerEnrolment {
     set.enrolments.removeAll { $0.finger == finger }
     set.enrolments.append(
       .init(
-        id: print.id, finger: finger, onChip: reader.printKeeper != .store,
+        id: print.id, finger: finger, onChip: reader.keepsPrints,
         templateDigest: Digest.sha256(print.template.bytes), enrolled: Int64(time(nil))))
     let lost = try sets.replace(stored, with: set, adding: [print])
     lease.checkedSet = (try? sets.set(on: reader))?.digest
-    for old in replaced where old.onChip && reader.printKeeper == .chip {
+    for old in replaced where old.onChip && reader.keepsPrints, !reader.sharesFingers {
       guard let print = known.first(where: { $0.id == old.id }) else { continue }
       await deleteFromChip(print.template, finger, set, lease, context)
     }
@@ -188,7 +188,7 @@ package struct FingerEnrolment {
       }
       // Compare with the other prints first, since identification stops at the first match. fprintd does not report
       // which print matched, but itself refuses to enrol a finger that it has under another name.
-      let verifies = others.isEmpty || reader.printKeeper == .service || !reader.features.contains(.identify)
+      let verifies = others.isEmpty || reader.sharesFingers || !reader.features.contains(.identify)
       let scan = try await readers.touch(context) {
         try await lease.ask { source in
           verifies

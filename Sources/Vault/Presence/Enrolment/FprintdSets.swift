@@ -49,7 +49,7 @@ package struct FprintdSets {
     guard try await self.list(lease, knowing: known, stored, context) == list else { throw .setChanged }
     if stored == nil, !isAuthorized {
       let adapter = try store.read { moment in moment.authority.adapter }
-      guard adapter != .libfprint else { throw .notEnrolled }
+      guard adapter?.sharesFingers != false else { throw .notEnrolled }
     }
     try take(list, in: stored, on: reader, admittedBy: isAuthorized ? .passcode : .fprintd, context)
     let followed = try sets.enrolled(on: reader)
@@ -107,10 +107,10 @@ package struct FprintdSets {
   /// Follows fprintd's fingers for a call that asks for no touch, by claiming the reader briefly. Nil where the reader
   /// is not fprintd's.
   func look() async throws(VaultError) -> StoredSet? {
-    guard try await readers.attached().printKeeper == .service else { return nil }
+    guard try await readers.attached().sharesFingers else { return nil }
     let context = Context(askingNobodyFor: store.owner)
     let reader = try await readers.take(for: nil, context)
-    let set = reader.lease.description.printKeeper == .service ? try await follow(on: reader.lease, context).set : nil
+    let set = reader.lease.description.sharesFingers ? try await follow(on: reader.lease, context).set : nil
     reader.succeed()
     return set
   }
@@ -124,7 +124,7 @@ package struct FprintdSets {
       // No reader is attached: its fingers are approved when it is used.
       return
     }
-    guard attached.printKeeper == .service, attached.nature != .physical else { return }
+    guard attached.sharesFingers, attached.nature != .physical else { return }
     let reader = try await readers.take(for: nil, context)
     let taken = reader.lease.description
     guard taken.identity == attached.identity, taken.nature == attached.nature else { throw .reader(.absent) }
@@ -145,7 +145,7 @@ package struct FprintdSets {
   func stillHolds(_ grant: PresenceGrant) async throws(VaultError) -> Bool {
     let set = try store.read { moment in try moment.set(of: grant) }
     guard let before = set else { return false }
-    guard before.set.reader.adapter == .fprintd else { return true }
+    guard before.set.reader.adapter.sharesFingers else { return true }
     do throws(VaultError) {
       return try await look()?.digest == grant.setDigest
     } catch {
@@ -156,7 +156,7 @@ package struct FprintdSets {
 
   /// Refuses to bind to prints without digests: they cannot be told from other prints enrolled under the same names.
   func requireDigests(of stored: StoredSet) throws(VaultError) {
-    guard stored.set.reader.adapter == .fprintd else { return }
+    guard stored.set.reader.adapter.sharesFingers else { return }
     let prints = try sets.prints(of: stored)
     guard prints.count == stored.set.enrolments.count, prints.allSatisfy({ FprintdPrint($0.template)?.digest != nil })
     else { throw .reader(.fprintdFilesUnreadable(nil)) }

@@ -114,7 +114,7 @@ extension Change {
       try put(set)
       try db.execute(sql: "DELETE FROM enrolment WHERE reader = ?", arguments: [stored.index.data])
       // A store with fingers enrolled through libfprint must still not take over fprintd's without being asked.
-      if authority.adapter == nil || set.reader.adapter == .libfprint { authority.adapter = set.reader.adapter }
+      if authority.adapter == nil || !set.reader.adapter.sharesFingers { authority.adapter = set.reader.adapter }
     }
     return try dropDamagedSets()
   }

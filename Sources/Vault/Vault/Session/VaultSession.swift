@@ -365,8 +365,9 @@ extension VaultSession {
       try await rules?.change()
       if let rules {
         // Without a recorded adapter, a store whose fingers were enrolled through libfprint takes fprintd's, too.
-        let dropsLibfprint = if adapter == nil { try await vault.status().adapter == .libfprint } else { false }
-        if adapter == .fprintd || dropsLibfprint { try await rules.enrolment() }
+        let dropsLibfprint =
+          if adapter == nil { try await vault.status().adapter?.sharesFingers == false } else { false }
+        if adapter?.sharesFingers == true || dropsLibfprint { try await rules.enrolment() }
       }
       try await vault.use(adapter, request(asking))
     }
