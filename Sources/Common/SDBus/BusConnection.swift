@@ -3,13 +3,13 @@ internal import Glibc
 
 /// A D-Bus connection, to a peer over a socket or to a message bus. All its state belongs to ``BusLoop``.
 ///
-/// The connection ends when the other side closes it, when a peer breaks the protocol or exceeds ``Limits``, or with
+/// The connection ends when the other side closes it, when a peer breaks the protocol or exceeds ``BusLimits``, or with
 /// ``close()``. Its owner must call ``close()``.
 package actor BusConnection: BusLoopSource {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private var bus: OpaquePointer?
-  private let limits: Limits
+  private let limits: BusLimits
   private let handlers: BusHandlers
   /// The members of a message bus are `member`. Only a bus guarantees the sender of a message.
   private let kind: Kind

@@ -35,7 +35,7 @@ package actor BusListener: BusLoopSource {
   ///   - socket: A listening socket (`listen(2)`).
   ///   - accept: Returns the handlers of a new connection; nil closes it. Runs on the loop and must not block.
   package init(
-    socket: BusDescriptor, limits: BusLimits = BusLimits(), connectionLimits: BusLimits = .init(),
+    socket: BusDescriptor, limits: Limits = Limits(), connectionLimits: BusLimits = .init(),
     accept: @escaping @Sendable (BusPeer) -> BusHandlers?
   ) throws(BusError) {
     self.socket = socket

@@ -11,8 +11,8 @@ struct SecretMessageTests {
     init(copying bytes: UnsafeRawBufferPointer) { self.bytes = SecretBytes(copying: bytes) }
 
     func lend<Value, Failure>(
-    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
-  ) throws(Failure) -> Value {
+      _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
       try bytes.withUnsafeBytes(body)
     }
   }

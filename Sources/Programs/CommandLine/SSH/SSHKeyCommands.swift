@@ -123,7 +123,7 @@ struct SSHPublic: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let store = try await session.store()
     let keys =
-      names.isEmpty ? try await StoredSSHKeys(in: store).all() : try await SSHKeys(in: store).named(names)
+      names.isEmpty ? try await StoredSSHKeys(in: store).all() : try await StoredSSHKeys(in: store).named(names)
     if options.json { return try JSON.print(["keys": keys.map(SSHKeyRow.init)]) }
     for key in keys { try StandardOutput.line(key.line) }
   }

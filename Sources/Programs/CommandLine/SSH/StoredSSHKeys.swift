@@ -1,3 +1,4 @@
+import SSHKeys
 import SecretModel
 import Whorl
 

@@ -133,7 +133,7 @@ package struct FingerEnrolment {
         templateDigest: Digest.sha256(print.template.bytes), enrolled: Int64(time(nil))))
     let lost = try sets.replace(stored, with: set, adding: [print])
     lease.checkedSet = (try? sets.set(on: reader))?.digest
-    for old in replaced where old.onChip && reader.keepsPrints, !reader.sharesFingers {
+    for old in replaced where old.onChip && reader.keepsPrints && !reader.sharesFingers {
       guard let print = known.first(where: { $0.id == old.id }) else { continue }
       await deleteFromChip(print.template, finger, set, lease, context)
     }

@@ -1,4 +1,4 @@
-package import SDBus
+internal import SDBus
 package import SecureMemory
 
 /// Secrets in messages of the Secret Service, whose interface has them as arrays of bytes.
