@@ -5,9 +5,9 @@ import Testing
 import VaultDriver
 import Whorl
 
-@Suite("Reading GNOME Keyring, with the real one", .withKeyring)
+@Suite("Importing from a real GNOME Keyring", .withKeyring)
 struct KeyringImportTests {
-  @Test("items come with their secrets and attributes")
+  @Test("items are read with their secrets and attributes")
   func items() async throws {
     try await PrivateBus.with { bus in
       try await KeyringDaemon.with(bus: bus.address) { daemon in
@@ -24,7 +24,7 @@ struct KeyringImportTests {
   }
 
   @Test(
-    "whorl secret-service import copies its items once, without those of the session, and programs' attributes with them"
+    "whorl secret-service import copies items and their attributes once, without the session's"
   )
   func command() async throws {
     try await TestStore.with { store in
