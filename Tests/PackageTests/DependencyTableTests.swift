@@ -28,7 +28,7 @@ struct DependencyTableTests {
     }
   }
 
-  @Test("upward and sideways dependencies are refused, and those of tests on programs and of the product on test support")
+  @Test("upward, sideways and test-only dependencies are refused")
   func refusesOtherArrows() {
     #expect(!LayerTable.Layer.number(2).mayUse(.number(3), asTarget: "Keys"))
     #expect(!LayerTable.Layer.number(3).mayUse(.number(3), asTarget: "Vault"))
@@ -50,7 +50,7 @@ struct DependencyTableTests {
   }
 
   // What `scripts/build` builds: a program that was forgotten there would be an old one, or missing, in the packages.
-  @Test("the last layer has a target that depends on every Swift program that is a product, and is in no product itself")
+  @Test("the last layer has a target that depends on every Swift program, and is in no product itself")
   func installedPrograms() throws {
     let programs = package.products.map(\.name).filter { name in
       package.targets.contains { $0.name == name && $0.type == "executable" }
