@@ -20,10 +20,10 @@ extension BusConnection {
     package var unreadBytesBeforePause = 1 << 20
     /// How long a client may take for its handshake, and for a message from the first byte to the last.
     package var messageMicroseconds: UInt64 = 10_000_000
-    /// The memory for arrays of bytes in calls and answers, where they may be secrets; nil where they are not.
+    /// The memory type for byte arrays in calls and answers that may be secrets; nil if none are.
     package var secrets: (any WipedBytes.Type)?
-    /// The most arrays of bytes in a message that are read as secrets: locked memory is scarce, and an array without
-    /// bytes takes a place, too.
+    /// The most byte arrays in a message that are read as secrets: locked memory is scarce, and even an empty array
+    /// needs some.
     package var secretArrays = Int.max
 
     package init() {}

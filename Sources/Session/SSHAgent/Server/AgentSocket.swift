@@ -18,7 +18,7 @@ final class AgentSocket: Sendable {
     guard descriptor >= 0 else { return nil }
     self.init(taking: descriptor)
     guard var address = UnixAddress(path) else { return nil }
-    // It ends connect(2), too, which waits where too many clients have not been accepted yet.
+    // It also limits connect(2), which waits while the backlog is full.
     var time = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
     guard setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
       return nil
@@ -26,7 +26,7 @@ final class AgentSocket: Sendable {
     guard address.with({ connect(descriptor, $0, $1) }) == 0 else { return nil }
   }
 
-  /// Whether a message, or the end of the connection, comes within the time. Blocks.
+  /// Whether a message or the end of the connection arrives within the time. Blocks.
   func hasInput(within time: Duration) -> Bool {
     let end = BusLoop.now + time.microseconds
     while true {

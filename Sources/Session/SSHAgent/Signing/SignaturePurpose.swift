@@ -23,7 +23,7 @@ package struct SignaturePurpose: Sendable, Hashable {
     case otherSession
     /// The data names another host than the session's.
     case otherHost
-    /// An earlier bind of the connection was false.
+    /// An earlier bind of the connection was invalid.
     case brokenBinds
     /// The certificate cannot be read, its authority has not signed it, or it is not one for users.
     case certificate
@@ -64,7 +64,7 @@ package struct SignaturePurpose: Sendable, Hashable {
     case .unknown: target = .unknown
     case .signIn(let signIn):
       if signIn.key != request.key, certificate == nil, (try? PublicKey(ssh: signIn.key)) == key {
-        // `ssh` asks with the certificate where the agent lists it, and with the key where it is in a file.
+        // `ssh` asks with the certificate if the agent lists it, and with the key if the certificate is in a file.
         certificate = try Self.certificate(of: key, in: signIn.key)
       } else if signIn.key != request.key {
         throw .otherKey
@@ -98,7 +98,7 @@ package struct SignaturePurpose: Sendable, Hashable {
     return .signIn(user: signIn.user, host: host, via: via.map(\.hostKey))
   }
 
-  /// SSH's name of the algorithm that the flags choose. Nil for SHA-1 and for flags that are not known here.
+  /// SSH's name of the algorithm that the flags select. Nil for SHA-1 and unknown flags.
   private static func algorithm(of key: KeyAlgorithm, _ flags: UInt32) -> String? {
     guard case .rsa = key else { return flags == 0 ? key.sshName : nil }
     return switch flags {
