@@ -46,7 +46,7 @@ package final class Pinentry: Sendable {
   /// The terminal on which it asks without a desktop.
   private let terminal: ClientTerminal?
 
-  /// Starts it. Nil where it is not installed.
+  /// Starts it. Nil if it is not installed.
   ///
   /// - Parameter terminal: the client's.
   package init?(environment: [String], _ terminal: ClientTerminal? = nil) {

@@ -1,6 +1,6 @@
 package import Fingerprint
 
-/// All that the programs and libraries have to know of an error.
+/// The description of an error, for programs and libraries.
 package struct VaultErrorDescription: Sendable, Hashable {
   /// The name on the bus and in the log.
   package let name: VaultErrorName
@@ -37,7 +37,7 @@ extension VaultError {
   /// What the error means to a person.
   package var explanation: Explanation { described.explanation }
 
-  /// The error with this name and these details; nil where the details are not those of the error.
+  /// The error with this name and these details; nil if the details do not fit the error.
   package init?(_ name: VaultErrorName, _ details: VaultErrorDetails) {
     guard let error = Self.makers.error(name, details) else { return nil }
     self = error
@@ -50,14 +50,14 @@ extension VaultErrorName {
 
   private static let byWord = Dictionary(uniqueKeysWithValues: allCases.map { ($0.word, $0) })
 
-  /// Nil for a word that no error has.
+  /// Nil for an unknown word.
   package init?(word: String) {
     guard let name = Self.byWord[word] else { return nil }
     self = name
   }
 }
 
-/// An associated value of an error, in the forms that cross the bus.
+/// An associated value of an error, in the forms that are sent over the bus.
 package enum VaultErrorDetail: Sendable, Hashable {
   /// Text of a program or a person.
   case text(String)
@@ -96,7 +96,7 @@ package struct VaultErrorDetails: Sendable {
     return known.count == words.count ? known : nil
   }
 
-  /// A word and a text, and nothing more.
+  /// Exactly a word and a text.
   func wordAndText<Word: RawRepresentable>() -> (Word, String)? where Word.RawValue == String {
     guard values.count == 2, let word: Word = word(), case .text(let text)? = values[1] else { return nil }
     return (word, text)

@@ -19,7 +19,7 @@ package struct TPM: Sendable, Hashable {
   }
 
   package let place: Place
-  /// What is sealed opens only while these registers have the values that they had then.
+  /// Sealed objects open only while these registers have the values that they had then.
   package let registers: PlatformRegisters
 
   package init(_ place: Place, sealingTo registers: PlatformRegisters = .none) {
@@ -30,7 +30,7 @@ package struct TPM: Sendable, Hashable {
   /// The same TPM, which seals to these registers.
   package func sealing(to registers: PlatformRegisters) -> TPM { TPM(place, sealingTo: registers) }
 
-  /// Seals a secret of at most 128 bytes, to be opened by this TPM alone, with the authorization value. Without a value
+  /// Seals a secret of at most 128 bytes, which only this TPM can open, with the authorization value. Without a value
   /// everybody who may use the TPM can open the object.
   ///
   /// The value has at most 32 bytes. Each wrong one counts for the TPM's dictionary lockout.
@@ -40,7 +40,7 @@ package struct TPM: Sendable, Hashable {
     try seal(secret, authorization: authorization, isGuessable: true)
   }
 
-  /// Seals a secret of at most 128 bytes, to be opened by this TPM alone, by everybody who may use it.
+  /// Seals a secret of at most 128 bytes, which only this TPM can open, for everybody who may use it.
   package func seal(_ secret: borrowing SecretBytes) throws(TPMError) -> SealedObject {
     try seal(secret, authorization: SecretBytes(count: 0), isGuessable: false)
   }
@@ -61,7 +61,7 @@ package struct TPM: Sendable, Hashable {
   /// would refuse other programs of the machine as well.
   ///
   /// - Throws: `changed` for an object of another TPM, or of this one before it was cleared; `registersChanged`;
-  ///   `wrongAuthorization`; `lockedOut` where the value was not tried.
+  ///   `wrongAuthorization`; `lockedOut` if the value was not tried.
   package func unseal(_ object: SealedObject, authorization: borrowing SecretBytes) throws(TPMError) -> SecretBytes {
     // Otherwise two concurrent calls could each see room for one more wrong value, and lock the TPM together.
     try Self.turn.withLock { _ throws(TPMError) in
@@ -98,7 +98,7 @@ package struct TPM: Sendable, Hashable {
   }
 }
 
-/// A secret that only the TPM which sealed it can open. Holds nothing secret itself.
+/// A secret that only the TPM that sealed it can open. The object itself is not secret.
 package struct SealedObject: Sendable, Hashable {
   /// The name of the storage key that it is sealed under: a digest of that key's public part.
   package let storageKey: [UInt8]

@@ -11,7 +11,7 @@ package import VaultStore
 /// The stores of all users of a machine in one process, as the system service serves them. Each user has one vault on
 /// its own executor, shared by all of the user's connections.
 package final class SystemVaults: Sendable {
-  /// What the stores of the service have in common.
+  /// The settings shared by the stores of the service.
   package struct Configuration: Sendable {
     /// The folder of the stores, which belongs to this process's user alone.
     package var folder: String
@@ -19,18 +19,18 @@ package final class SystemVaults: Sendable {
     package var idleTime = Duration.seconds(60)
     /// The readers, which all stores share.
     package var reader: ServiceReader
-    /// The name of a user's account; nil where there is none. May block.
+    /// The name of a user's account; nil if there is none. May block.
     package var accountName: @Sendable (UInt32) -> String?
-    /// Throws where a program may not create its user's store, give it a new key file, enrol the first finger or
+    /// Throws if a program may not create its user's store, give it a new key file, enrol the first finger or
     /// replace the recovery key. May ask the user and wait for the answer.
     package var authorizeOwner: @Sendable (Caller) async throws(VaultError) -> Void
-    /// Throws where a program may not change the fingers that open its user's store, or the reader that they are
+    /// Throws if a program may not change the fingers that open its user's store, or the reader that they are
     /// enrolled on. Asks nobody.
     package var authorizeFingers: @Sendable (Caller) async throws(VaultError) -> Void
-    /// Throws where a program may not enrol a finger; called after ``authorizeFingers``. May ask the user and wait for
+    /// Throws if a program may not enrol a finger; called after ``authorizeFingers``. May ask the user and wait for
     /// the answer.
     package var authorizeEnrolment: @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in }
-    /// Throws where a program may not test the readers. May ask the user and wait for the answer.
+    /// Throws if a program may not test the readers. May ask the user and wait for the answer.
     package var authorizeTest: @Sendable (Caller) async throws(VaultError) -> Void
     /// Finds the file that a calling program runs; nil: labels have no path.
     package var programPaths: ProgramPaths?
@@ -103,8 +103,7 @@ package final class SystemVaults: Sendable {
     }
   }
 
-  /// Before the machine sleeps: locks the items that are open only while a user's session is unlocked, and closes the
-  /// readers.
+  /// Locks items that need an unlocked session, and closes the readers, before the machine sleeps.
   private func suspend() async {
     for store in stores.withLock({ Array($0.values) }) { store.closeSessionClasses() }
     await desk.suspend()
@@ -117,7 +116,7 @@ package final class SystemVaults: Sendable {
   }
 }
 
-/// One client's connection to the service. It reaches the caller's own store alone.
+/// One client's connection to the service, which can only use the caller's own store.
 private final class SystemVaultConnection: VaultConnection {
   private enum State {
     case unused, opening
@@ -216,7 +215,7 @@ private final class SystemVaultConnection: VaultConnection {
     try await store.make(ofBackup: file, recoveryKey: recoveryKey, for: caller)
   }
 
-  /// Refused: a sealed copy belongs to no store in which the service could count failed tries.
+  /// Refused: for a sealed copy the service has no store in which to count failed tries.
   func openCopy(_: SealedCopy, with _: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes {
     throw .invalidRequest("the service opens no sealed copies: a private whorld does")
   }
@@ -234,7 +233,7 @@ private final class SystemVaultConnection: VaultConnection {
     }
     do throws(VaultError) {
       guard isFirst else { throw .invalidRequest("a reader was lent to this connection already") }
-      // The connection may have been closed during the call, and nothing else would end the loan.
+      // The connection may have been closed during the call; without this the loan would never end.
       try requireStanding()
     } catch {
       await lending.end()
@@ -243,12 +242,12 @@ private final class SystemVaultConnection: VaultConnection {
     return socket
   }
 
-  /// Refused: the derivation is slow and needs nothing of the service.
+  /// Refused: the derivation is slow and does not need the service.
   func walletKey(from _: consuming SecretBytes, salt _: [UInt8]) async throws(VaultError) -> SecretBytes {
     throw .invalidRequest("the service derives no keys of wallets: a private whorld does")
   }
 
-  /// Refused, as the three calls that follow: each takes a second and much memory, and needs nothing of the service.
+  /// Refused, like the next three calls: each takes a second and much memory, and does not need the service.
   func encryptFile(from _: Int32, to _: Int32, for _: EncryptedFile.Recipient) async throws(VaultError) {
     throw .noFiles
   }
@@ -270,8 +269,7 @@ private final class SystemVaultConnection: VaultConnection {
     await store.discardDraft(of: ObjectIdentifier(self))
   }
 
-  /// Refuses every place that a client names: the service opens no path, starts no program and calls no bus for a
-  /// client.
+  /// Refuses a place given by the client: the service opens no path, starts no program and calls no bus for a client.
   private func requireOwn(_ place: StorePlace) throws(VaultError) {
     guard case .own = place else {
       throw .invalidRequest("the service opens its own stores alone: a store in a folder is opened by a private whorld")

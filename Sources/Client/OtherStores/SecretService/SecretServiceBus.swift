@@ -121,7 +121,7 @@ final class SecretServiceBus: Sendable {
   /// Stores a new item in a collection.
   ///
   /// - Returns: its path.
-  /// - Throws: `unreadable` where the service does not take it.
+  /// - Throws: `unreadable` if the service does not take it.
   func create(
     item label: String, _ attributes: [String: String], _ secret: Secret, in collection: String, session: String
   ) async throws(ImportError) -> String {
@@ -151,14 +151,14 @@ final class SecretServiceBus: Sendable {
 
   /// Gives an item another secret.
   ///
-  /// - Throws: `unreadable` where the service does not take it.
+  /// - Throws: `unreadable` if the service does not take it.
   func set(_ secret: Secret, of item: String, session: String) async throws(ImportError) {
     _ = try await change(item, "\(Self.interface).Item", "SetSecret", [Self.structure(secret, session)])
   }
 
   /// Gives an item another label.
   ///
-  /// - Throws: `unreadable` where the service does not take it.
+  /// - Throws: `unreadable` if the service does not take it.
   func set(label: String, of item: String) async throws(ImportError) {
     _ = try await change(
       item, "org.freedesktop.DBus.Properties", "Set",

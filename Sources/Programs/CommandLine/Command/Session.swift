@@ -95,7 +95,7 @@ struct Session {
 
   // MARK: The vault
 
-  /// The connection to the vault of this place, made at the first call.
+  /// The connection to the vault of this place, opened at the first call.
   func connect(to place: StorePlace) async throws(Failure) -> any VaultConnection {
     if let made = connection.current { return made }
     let made = try await explained { () async throws(VaultError) in
@@ -123,7 +123,7 @@ struct Session {
     return try await withTerminalAgent(call)
   }
 
-  /// Runs a call during which polkit may ask for a password, at this terminal where no desktop asks.
+  /// Runs a call during which polkit may ask for a password, at this terminal if there is no desktop.
   func withTerminalAgent<Answer>(
     _ call: () async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
@@ -138,7 +138,7 @@ struct Session {
     return try result.get()
   }
 
-  /// How a person is asked: for the passcode at once where a script gives it, so that it does not wait for a touch.
+  /// The options for prompts. If a script passes the passcode, it is used at once, without waiting for a touch.
   var contextOptions: ContextOptions {
     ContextOptions(timeout: configuration.timeout ?? .seconds(60), preferPasscode: options.passcodeFd != nil)
   }
@@ -150,8 +150,8 @@ struct Session {
     return options
   }
 
-  /// Runs a call that may ask a person: shows its prompts, answers its questions, and cancels it on a signal. Where the
-  /// store still waits for its first unlock, and somebody can answer, it asks for the passcode and makes the call once more.
+  /// Runs a call that may prompt the person, and cancels it on a signal. If the store still needs its first unlock, and
+  /// somebody can answer, it asks for the passcode and repeats the call.
   func asking<Answer: Sendable>(
     _ store: any VaultService, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,
     options: ContextOptions? = nil, reason: String? = nil,
@@ -175,10 +175,10 @@ struct Session {
     }
   }
 
-  /// Opens a store that waits for its first unlock, before calls that store items and ask nobody. Where nobody can give
-  /// the passcode it does nothing, and those calls fail.
+  /// Opens a store that still needs its first unlock, before calls that store items without a prompt. Does nothing if
+  /// nobody can give the passcode; those calls then fail.
   ///
-  /// - Parameter purpose: what the person is about to do.
+  /// - Parameter purpose: the person's next action.
   func openIfWaiting(
     _ store: any VaultService, _ answers: Answers, to purpose: String
   ) async throws(Failure) {
@@ -192,7 +192,7 @@ struct Session {
     purpose.map { "unlock the store, and then \($0)" } ?? "unlock the store"
   }
 
-  /// Whether the passcode opens what is closed. Otherwise the end of the session's lock does.
+  /// Whether the passcode opens the locked items. Otherwise unlocking the session does.
   private func awaitsFirstUnlock(_ store: any VaultService) async throws(Failure) -> Bool {
     try await explained { () async throws(VaultError) in
       try await !store.openClasses().contains(.afterFirstUnlock)
@@ -205,7 +205,7 @@ struct Session {
     return answers.passcode != nil || answers.given != nil || Terminal.exists || hasDisplay
   }
 
-  /// - Parameter question: what the passcode is asked for, where that is not plain.
+  /// - Parameter question: the reason for the passcode, unless it is obvious.
   private func prompting<Answer: Sendable>(
     _ store: any VaultService, _ answers: Answers, _ awaiting: CommandAnswers.Awaiting, _ options: ContextOptions,
     _ reason: String?, question: String? = nil, _ call: (Asking) async throws -> Answer
@@ -245,7 +245,7 @@ struct Session {
     }
   }
 
-  /// Runs a call that stores an item. Only an application password has to be asked for, and what opens the store.
+  /// Runs a call that stores an item. It may only prompt for an application password and the first unlock.
   func storing<Answer: Sendable>(
     _ item: NewItem, in store: any VaultService, _ answers: Answers, _ call: (Asking) async throws -> Answer
   ) async throws(Failure) -> Answer {
@@ -260,8 +260,8 @@ struct Session {
     return try await asking(store, answers, awaiting: .new, call)
   }
 
-  /// Why the store knows of no finger: an fprintd that is installed and cannot be reached may have some, and the
-  /// automatic choice of a reader goes on without it.
+  /// The error for a store without fingers. If fprintd is installed but cannot be reached, it may have some, although
+  /// the automatic choice of a reader ignores it.
   private func whyNoFingerIsKnown() async -> VaultError {
     let isInstalled = access("/usr/share/dbus-1/system-services/net.reactivated.Fprint.service", F_OK) == 0
     guard selection == .automatic, isInstalled || configuration.fprintd != nil else { return .notEnrolled }
@@ -272,19 +272,19 @@ struct Session {
     } catch .fprintdUnreachable(let words) {
       why = .reader(.fprintdUnreachable(words))
     } catch {
-      // Another trouble of the reader does not hide a finger.
+      // Other reader errors do not hide fingers.
     }
     await fprintd.shutdown()
     return why
   }
 
-  /// The desktop to ask at. Nil for a command that has a terminal or may ask nobody, and where there is no desktop.
+  /// The desktop for prompts. Nil if the command has a terminal or may not prompt, or without a desktop.
   private func desktop(_ answers: CommandAnswers) -> AgentPrompt? {
     guard answers.mayAsk, !Terminal.exists, hasDisplay else { return nil }
     // The terminal's prompt has written the same to standard error.
     return AgentPrompt(
       in: .init(bus: BaseDirectories.sessionBus, environment: environment, log: { _ in }, wording: .items),
-      // Nobody sees a command without a terminal, so the program that has started it is named.
+      // A command without a terminal is invisible, so prompts name the program that started it.
       asker: ClientProgram(getppid()).asker())
   }
 
@@ -299,7 +299,7 @@ struct Session {
     do { return try ItemName(parsing: text) } catch { throw Failure(error) }
   }
 
-  /// The failure for an error. A named reader that is missing is reported differently from no reader.
+  /// The failure for an error. A missing named reader is reported differently from no reader.
   func explained(_ error: any Error) -> Failure {
     switch error {
     case let failure as Failure: return failure
@@ -319,7 +319,7 @@ struct Session {
     }
   }
 
-  /// Runs a call to the vault that asks nobody.
+  /// Runs a call to the vault that shows no prompt.
   func explained<Answer>(_ call: () async throws(VaultError) -> Answer) async throws(Failure) -> Answer {
     do { return try await call() } catch { throw explained(error as any Error) }
   }

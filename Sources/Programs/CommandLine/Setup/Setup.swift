@@ -53,8 +53,8 @@ struct Setup: Command {
 }
 
 extension Session {
-  /// Asks whether root's store is meant, where sudo runs this for somebody else. This decides nothing: the store is that of
-  /// the user who runs the program.
+  /// Asks whether root's store is meant if sudo runs this for another user. The store is always that of the user who
+  /// runs the program.
   fileprivate func requireOwnAccount(_ dialogue: SetupDialogue) throws(Failure) {
     guard let name = askedThroughSudo else { return }
     let question =

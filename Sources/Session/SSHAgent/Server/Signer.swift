@@ -36,7 +36,7 @@ struct Signer: Sendable {
     hosts.name(ofHostWith: host, candidates: [name]) == name
   }
 
-  /// The signature in SSH's format; nil where it is refused.
+  /// The signature in SSH's format; nil if it is refused.
   func signature(
     _ request: SignatureRequest, for purpose: SignaturePurpose, with key: SSHKey, of store: SecretStore,
     to peer: ClientProgram

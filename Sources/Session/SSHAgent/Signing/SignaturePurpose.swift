@@ -5,7 +5,7 @@ package import Keys
 package struct SignaturePurpose: Sendable, Hashable {
   package enum Target: Sendable, Hashable {
     /// - Parameters:
-    ///   - host: the host's key; nil where it is unknown.
+    ///   - host: the host's key; nil if it is unknown.
     ///   - via: the keys of the hosts through which the agent was forwarded, in order from this machine.
     case signIn(user: String, host: [UInt8]?, via: [[UInt8]])
     /// A file or a message.
@@ -76,7 +76,7 @@ package struct SignaturePurpose: Sendable, Hashable {
     self.certificate = certificate
   }
 
-  /// The certificate in the bytes, whether it is valid now or not; nil where they are the key itself.
+  /// The certificate in the bytes, whether it is valid now or not; nil if they are the key itself.
   private static func certificate(of key: PublicKey, in bytes: [UInt8]) throws(Refusal) -> SSHCertificate? {
     guard (try? key.ssh) != bytes else { return nil }
     guard let certificate = try? SSHCertificate(bytes), certificate.isForUser else { throw .certificate }

@@ -98,7 +98,7 @@ struct ItemKeeper: Sendable {
     try await delete(SecretServiceItem.search(in: SecretServiceFolder.sessionCollection))
   }
 
-  /// The rule and settings stored for a program; nil where there are none.
+  /// The rule and settings stored for a program; nil if there are none.
   func rules(forProgram path: String) async throws(ServiceError) -> SecretServiceFolder? {
     try await folder(.program, path)
   }
@@ -149,7 +149,7 @@ struct ItemKeeper: Sendable {
     }
   }
 
-  /// The items of a collection, oldest first; nil where there are more than `limit`.
+  /// The items of a collection, oldest first; nil if there are more than `limit`.
   func items(in collection: String, atMost limit: Int) async throws(ServiceError) -> [SecretServiceItem]? {
     var search = SecretServiceItem.search(in: collection)
     var items: [SecretServiceItem] = []
@@ -208,7 +208,7 @@ struct ItemKeeper: Sendable {
 
   /// Replaces an item's secret without a prompt, like storing an item that replaces another.
   ///
-  /// - Throws: `noSuchObject` where the item was removed meanwhile, `isLocked` where it was given a rule meanwhile.
+  /// - Throws: `noSuchObject` if the item was removed meanwhile, `isLocked` if it was given a rule meanwhile.
   func replaceSecret(of item: SecretServiceItem, with secret: SharedSecret, contentType: String)
     async throws(ServiceError)
   {
