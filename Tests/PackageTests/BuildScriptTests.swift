@@ -47,7 +47,7 @@ struct BuildScriptTests {
   }
 
   // It may inspect every process of the machine.
-  @Test("links nothing but the C library into the program that reads the paths of programs")
+  @Test("links only the C library into the program that reads the paths of programs")
   func smallProgram() async throws {
     try await withTemporaryFolder { folder in
       _ = try await build(in: folder)

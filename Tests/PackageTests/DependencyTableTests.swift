@@ -16,7 +16,7 @@ struct DependencyTableTests {
     #expect(table.targets.sorted() == package.targets.map(\.name).sorted())
   }
 
-  @Test("is obeyed: every target depends only on lower layers")
+  @Test("every target depends only on lower layers")
   func arrowsPointDown() throws {
     let layers = table.layers
     for target in package.targets {
@@ -28,7 +28,7 @@ struct DependencyTableTests {
     }
   }
 
-  @Test("refuses a dependency upwards, sideways, of a test on a program, or of the product on test support")
+  @Test("upward, sideways and test-only dependencies are refused")
   func refusesOtherArrows() {
     #expect(!LayerTable.Layer.number(2).mayUse(.number(3), asTarget: "Keys"))
     #expect(!LayerTable.Layer.number(3).mayUse(.number(3), asTarget: "Vault"))
@@ -50,7 +50,7 @@ struct DependencyTableTests {
   }
 
   // What `scripts/build` builds: a program that was forgotten there would be an old one, or missing, in the packages.
-  @Test("has in its last layer a target that depends on every program in Swift that is a product, and is in no product")
+  @Test("the last layer has a target that depends on every Swift program, and is in no product itself")
   func installedPrograms() throws {
     let programs = package.products.map(\.name).filter { name in
       package.targets.contains { $0.name == name && $0.type == "executable" }
@@ -87,7 +87,7 @@ struct DependencyTableTests {
   }
 
   // SwiftPM lets a file import any module that happens to have been built.
-  @Test("is obeyed by the imports of the files, not only by the manifest")
+  @Test("the imports of the files follow the layers, too")
   func importsAreDeclared() throws {
     let names = Set(package.targets.map(\.name))
     for target in package.targets where target.type != "system" {

@@ -5,7 +5,7 @@ import Testing
 struct LinkageTests {
   // Parsing a malicious template may crash the process, and libfprint obeys its environment, so only one process may
   // load it.
-  @Test("no binary but whorl-reader, and the checks of GLibKit, links libfprint or GLib, the test runner included")
+  @Test("only whorl-reader and the checks of GLibKit link libfprint or GLib, and the test runner does not")
   func onlyTheReaderLinksLibfprint() async throws {
     let binaries = try builtBinaries()
     #expect(binaries.count >= 4, "found \(binaries.map(\.lastPathComponent))")
@@ -21,7 +21,7 @@ struct LinkageTests {
     }
   }
 
-  @Test("of the programs only the vault links the libraries of the TPM")
+  @Test("only the vault links the TPM libraries")
   func onlyTheVaultLinksTSS() async throws {
     for program in ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-program-path"] {
       let libraries = try await sharedLibraries(of: try Repository.products.appending(path: program))

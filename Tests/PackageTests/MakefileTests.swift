@@ -144,7 +144,7 @@ struct MakefileTests {
     }
   }
 
-  @Test("test says at its end what failed, however much was printed after it")
+  @Test("test lists at its end what failed, however much was printed after it")
   func failures() async throws {
     try await withTemporaryFolder { folder in
       let issue = "✘ Test \"opens\" recorded an issue at DoorTests.swift:7:5: Expectation failed: false"
@@ -190,7 +190,7 @@ struct MakefileTests {
 
   /// Each argument: whether the second run is asked for, whether it passes, and the exit status.
   @Test(
-    "test runs what failed once more, one after another, where that is asked for",
+    "test runs failed tests once more, one after another, if that is asked for",
     arguments: [(true, true, 0), (true, false, 1), (false, true, 1)])
   func unsteady(isAskedFor: Bool, passes: Bool, status: Int) async throws {
     try await withTemporaryFolder { folder in
@@ -222,7 +222,7 @@ struct MakefileTests {
     }
   }
 
-  @Test("test ends a run in which nothing happens any more, and names what was running", arguments: [true, false])
+  @Test("test ends a run that makes no progress, and names what was running", arguments: [true, false])
   func stalled(passesLater: Bool) async throws {
     try await withTemporaryFolder { folder in
       try writeRunner(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Packages for TLS and HTTP beside Whorl")
+@Suite("Dependencies on TLS and HTTP packages beside Whorl")
 struct OtherPackagesTests {
   // The first build takes minutes. Its results are kept in .build for the next run.
   @Test(

@@ -21,7 +21,7 @@ struct PackagingTests {
     #expect(arch.contains("\npkgver=\(version)\n"))
   }
 
-  @Test("of Debian and RPM ask for the libraries that the build asks for")
+  @Test("for Debian and RPM require the libraries that the build requires")
   func dependencies() throws {
     let table = try Repository.text("scripts/packages.txt").split(separator: "\n").map { $0.split(separator: " ") }
     let libraries = table.filter { row in
@@ -37,7 +37,7 @@ struct PackagingTests {
   }
 
   // Packages of one release do not install on another.
-  @Test("of Debian are built for this machine's release, or in a system of the release that is named")
+  @Test("for Debian are built for this machine's release, or in a system of the named one")
   func releases() async throws {
     let here = try await run("make", "--dry-run", "--no-print-directory", "deb").output.split(separator: "\n")
     #expect(here.contains("scripts/build") && here.contains("scripts/deb"), "\(here)")
@@ -53,7 +53,7 @@ struct PackagingTests {
   }
 
   // Programs expect the service as soon as the marker exists.
-  @Test("make the marker of the service last and take it away first")
+  @Test("install the marker of the service last and remove it first")
   func marker() throws {
     let made = try Repository.text("packaging/debian/whorl.postinst")
     let units = try #require(made.range(of: "\n#DEBHELPER#\n"))
@@ -66,7 +66,7 @@ struct PackagingTests {
   }
 
   // Debian's zsh reads site-functions below /usr/local alone; the others read it below /usr.
-  @Test("have zsh's completion in the folder that the system's zsh reads")
+  @Test("install zsh's completion in the folder that the system's zsh reads")
   func completion() throws {
     #expect(
       try Repository.text("packaging/debian/rules").contains("\nexport ZSH_FOLDER = share/zsh/vendor-completions\n"))
@@ -91,7 +91,7 @@ struct PackagingTests {
   }
 
   @Test(
-    "the source archive of a commit has the same bytes whoever makes it, and every dependency", .enabled(if: isClone))
+    "the source archive of a commit is reproducible, and contains every dependency", .enabled(if: isClone))
   func sourceArchive() async throws {
     let first = try await run("scripts/dist", environment: ["TZ": "Asia/Tokyo"])
     #expect(first.status == 0, "\(first.errors)")

@@ -4,7 +4,7 @@ import Testing
 /// Runs `scripts/setup` as on other systems: stand-ins for pkg-config, apt-get and sudo come first in its PATH.
 @Suite("make setup")
 struct SetupTests {
-  @Test("changes nothing if nothing is missing, and says so in one line")
+  @Test("prints one line and changes nothing if nothing is missing")
   func allThere() async throws {
     try await withSystem(id: "debian", packagesThere: true) { system in
       let setup = try await system.setup()
@@ -40,7 +40,7 @@ struct SetupTests {
   }
 
   @Test(
-    "on other systems names the missing packages, installs nothing and fails",
+    "on other systems lists the missing packages, installs nothing and fails",
     arguments: [
       ("fedora", "dnf install", "libfprint-devel"), ("arch", "pacman -S", " libfprint "),
       ("plan9", "by their Debian names", "libfprint-2-dev"),

@@ -24,7 +24,7 @@ struct UnitTests {
     }
   }
 
-  @Test("are clean for systemd-analyze verify")
+  @Test("pass systemd-analyze verify")
   func verified() async throws {
     try await withTemporaryFolder { folder in
       try Self.put(into: folder)
@@ -41,7 +41,7 @@ struct UnitTests {
     }
   }
 
-  @Test("of whorl-agent are clean, too, for the service manager of a user")
+  @Test("of whorl-agent pass it, too, for a user's service manager")
   func agent() async throws {
     try await withTemporaryFolder { folder in
       try FileManager.default.createDirectory(at: folder.appending(path: "bin"), withIntermediateDirectories: true)
@@ -61,7 +61,7 @@ struct UnitTests {
     }
   }
 
-  @Test("are as closed as promised")
+  @Test("have the promised restrictions")
   func exposure() async throws {
     try await withTemporaryFolder { folder in
       try Self.put(into: folder)
@@ -76,7 +76,7 @@ struct UnitTests {
   }
 
   // With PrivateUsers every client would appear as the user nobody.
-  @Test("leave the vault the users of the machine")
+  @Test("leave the vault able to see the machine's users")
   func users() throws {
     let unit = try Repository.text("data/systemd/whorld.service")
     #expect(!unit.contains("\nPrivateUsers="))

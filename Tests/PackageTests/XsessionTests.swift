@@ -37,7 +37,7 @@ struct XsessionTests {
         == "SSH_AUTH_SOCK=/run/user/7/whorl-agent\n")
   }
 
-  @Test("leaves the session as it is where another agent is named, or whorl-agent does not listen")
+  @Test("does nothing if another agent is named, or whorl-agent does not listen")
   func others() async throws {
     let place = ["XDG_RUNTIME_DIR": "/run/user/7"]
     #expect(

@@ -1,4 +1,4 @@
-# Programs that ask too much of the installed service, or what is not theirs. The numbers of the rows of README.md are
+# Programs that flood the installed service, or request other programs' data. The numbers of the rows of README.md are
 # named before each part.
 . /usr/share/whorl-tests/common.sh
 
@@ -25,18 +25,18 @@ at_seat alice 'printf gold | whorl set bank/alice --access current-set
   printf silver | whorl set note/alice --access none'
 at_seat bob 'printf bronze | whorl set note/bob --access none'
 
-# failures: how many failures alice's store has counted.
+# failures: prints the failure count of alice's store.
 failures() { at_seat alice 'whorl status --json' | grep -o '"failures" *: *[0-9]*' | grep -o '[0-9]*$'; }
 
-# A program in Python of the user gets a secret as its touch is given.
+# A Python program of the user gets a secret after its touch.
 expect 0 gold touching "$right" at_seat alice 'python3 /usr/share/whorl-tests/get-secret.py bank/alice'
 
-# Row 2. A client says in every way it can that a finger was there: 22,000 messages while a touch is waited for.
+# Row 2. A client sends 22,000 forged answers during the wait for a touch.
 expect 0 "refused" at_seat alice "python3 $hostile answers bank/alice"
 [ "$(failures)" = 0 ] || fail "$(failures) failures were counted"
 
-# Row 2. A touch serves the context that it was given in. Others who know its handle get nothing: another connection of
-# the same user, another user, and after a restart of the service and another enrolment not even its own program.
+# Row 2. A touch counts only in its own context. Nobody else can use the handle: not another connection of the same
+# user, not another user, and not even its own program after a restart of the service and another enrolment.
 keep() {
   rm -f /tmp/hold
   touching "$1" at_seat alice "python3 $hostile hold bank/alice /home/alice/handle" >/tmp/hold 2>&1 &
@@ -80,7 +80,8 @@ echo "    $(printf '%s\n' "$output" | tail -n 1)"
 # They are gone with their program, and the next request is served.
 expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'
 
-# Row 28. A program that dies while its touch is waited for: the touch is no other program's, and the reader is free.
+# Row 28. A program that dies during the wait for its touch: the touch counts for no other program, and the reader is
+# free.
 at_seat alice 'whorl get any/alice >/dev/null 2>told & sleep 2; kill -9 $!; sleep 1'
 grep -q 'Touch\|Swipe' /home/alice/told || fail "no touch was asked for: $(cat /home/alice/told)"
 timeout 5 whorl-finger press right-index --person 1 --socket "$sensor" >/dev/null 2>&1 || :
@@ -88,7 +89,7 @@ expect 77 "" at_seat alice 'whorl get any/alice --no-prompt'
 expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'
 [ "$(failures)" = 0 ] || fail "$(failures) failures were counted"
 
-# Row 4. Five touches that match nobody, over two programs and a restart, refuse every touch until the passcode.
+# Row 4. Five touches without a match, over two programs and a restart, lock fingers out until the passcode.
 wrong=left-index:9
 expect 77 "" touching "$wrong $wrong $wrong" at_seat alice 'whorl get any/alice'
 [ "$(failures)" = 3 ] || fail "$(failures) failures were counted instead of 3"
@@ -98,7 +99,7 @@ expect 77 "fingers are locked out" touching "$right" at_seat alice 'whorl get an
 expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
 expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'
 
-# Row 25. What does not say which items it means meets none.
+# Row 25. Calls without a target affect no item.
 expect 0 "items are there" at_seat alice "python3 $hostile little"
 expect 64 "" at_seat alice 'whorl rm'
 expect 64 "" at_seat alice "whorl rm ''"

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What the stories share. They run as root in the booted system.
+# The stories' common functions. They run as root in the booted system.
 set -eu
 
 # fprintd drives libfprint's virtual image reader, which synthetic fingers press through this socket.
@@ -10,7 +10,7 @@ fail() {
   exit 1
 }
 
-# user NAME: makes a user, if there is none.
+# user NAME: makes the user if it does not exist.
 user() { id "$1" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$1"; }
 
 # at_seat NAME COMMAND: runs a shell command in an active session of that user at the machine's own seat.
@@ -23,7 +23,7 @@ elsewhere() {
   user=$1
   command=$2
   shift 2
-  # Without a terminal or a display logind takes a session for one of a background job.
+  # Without a terminal or a display logind treats a session as a background job.
   systemd-run --quiet --pipe --wait --collect -p PAMName=login -p "User=$user" -p "WorkingDirectory=/home/$user" \
     -p "Environment=XDG_SESSION_CLASS=user XDG_SESSION_TYPE=tty" "$@" sh -c "$command"
 }
@@ -73,7 +73,7 @@ RuntimeDirectoryPreserve=yes
 ExecStart=
 ExecStart=/usr/libexec/fprintd -t
 END
-  # In place of the desktop's polkit agent, which would ask for the user's own password.
+  # Replaces the desktop's polkit agent, which would ask for the user's own password.
   cat >/etc/polkit-1/rules.d/10-enrol.rules <<'END'
 polkit.addRule(function (action, subject) {
   if (action.id == "net.reactivated.fprint.device.enroll" && subject.active && subject.local && subject.seat)
@@ -85,7 +85,7 @@ END
   systemctl restart polkit
 }
 
-# own_password_is_typed: in place of the desktop's polkit agent, where everybody types their password for org.whorl.own.
+# own_password_is_typed: replaces the desktop's polkit agent, as if every user typed their password for org.whorl.own.
 own_password_is_typed() {
   mkdir -p /etc/polkit-1/rules.d
   cat >/etc/polkit-1/rules.d/11-own.rules <<'END'
@@ -96,8 +96,8 @@ END
   systemctl restart polkit
 }
 
-# typing PASSWORDS NAME COMMAND: runs a shell command of a user at a terminal, where the passwords, a line each, are typed
-# one after a while and the next a while later.
+# typing PASSWORDS NAME COMMAND: runs a shell command of a user at a terminal, where the passwords, one per line, are
+# typed with pauses.
 typing() {
   { printf '%s\n' "$1" | while read -r line; do sleep 5 && echo "$line"; done && sleep 5; } | at_seat "$2" "script -qec \"$3\" /dev/null"
 }

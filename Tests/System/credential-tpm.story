@@ -1,5 +1,5 @@
-# A store whose keys are sealed under a credential that systemd has sealed in the machine's TPM: what a restart, another
-# machine and a lost TPM do to it, and the way back. swtpm stands in for the TPM, which systemd uses itself.
+# A store whose keys are sealed under a credential that systemd has sealed in the machine's TPM: a restart, another
+# machine, a lost TPM, and the recovery from each. swtpm replaces the TPM, which systemd uses directly.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/software-tpm.sh
 
@@ -7,7 +7,8 @@
 mkdir -p /etc/systemd/system.conf.d /etc/whorl/whorld.conf.d
 printf '[Manager]\nManagerEnvironment=SYSTEMD_TPM2_DEVICE=swtpm:path=%s\n' "$tpm" >/etc/systemd/system.conf.d/tpm.conf
 systemctl daemon-reexec
-# systemd 252 cannot open what it has sealed to no register. This register stays empty unless a program uses it.
+# systemd 252 cannot open a credential that it sealed to no register. This register stays empty unless a program uses
+# it.
 version=$(systemctl --version | head -n 1)
 case $version in "systemd 252 "*) register=23 ;; *) register= ;; esac
 echo "  $version, register '$register'"
@@ -30,12 +31,12 @@ opens() {
   expect 0 "silver" elsewhere alice 'whorl get note/mine'
   expect 0 "gold" elsewhere alice "whorl get deep/mine --passcode-fd 3 3<$1"
 }
-# refused: systemd cannot open the credential, so that the service does not start and no lower tier is taken.
+# refused: systemd cannot open the credential, so the service does not start, and does not fall back to a lower tier.
 refused() {
   expect 69 "" elsewhere alice 'whorl get note/mine'
   expect 0 "243" systemctl show -P ExecMainStatus whorld.service
 }
-# another_tpm: the machine has a TPM without any of what the earlier one had.
+# another_tpm: replaces the machine's TPM with an empty one.
 another_tpm() {
   power_off
   find /var/lib/software-tpm -mindepth 1 -delete

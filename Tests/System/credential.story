@@ -1,5 +1,5 @@
-# A store whose keys are sealed under a credential of systemd: the unit with and without one, the move from a key file, a
-# renewal, a credential that is lost, another one or damaged, and the way back.
+# A store whose keys are sealed under a credential of systemd: the unit with and without one, the move from a key file,
+# a renewal, a lost, changed or damaged credential, and the recovery.
 . /usr/share/whorl-tests/common.sh
 
 user alice
@@ -10,7 +10,7 @@ printf 'require-passcode-after-boot = no\n' >/etc/whorl/whorld.conf.d/credential
 store=/var/lib/whorl/$(id -u alice)-alice
 credentials=/etc/credstore.encrypted
 
-# restart: starts the service anew with the credentials of now.
+# restart: restarts the service with the current credentials.
 restart() {
   systemctl stop whorld.service 2>/dev/null || :
   # systemd refuses a service that starts five times in ten seconds.
@@ -46,7 +46,8 @@ expect 0 "systemd credential" elsewhere alice 'whorl status --json'
 restart
 opens passcode
 
-# What tells its kind is there too: systemd's id of a key on this disk, in Base64. And none for the earlier one.
+# The file that shows its kind is there too, with systemd's id of a key on this disk, in Base64, and none for an earlier
+# credential.
 given=/run/credentials/whorld.service
 [ "$(head -c 6 "$given/whorl-key-encrypted")" = Whxqht ] || fail "the service cannot tell the kind of its credential"
 [ "$(cat "$given/whorl-key-earlier-encrypted")" = none ] || fail "there is an earlier credential"
@@ -65,7 +66,7 @@ rm whorl-key-earlier
 restart
 opens passcode
 
-# It is lost: the store opens no more, not even with the recovery key, until there is another one.
+# It is lost: the store does not open, not even with the recovery key, until there is another one.
 mv whorl-key /root/whorl-key
 restart
 expect 69 "systemd credential" elsewhere alice 'whorl get note/mine'
@@ -79,7 +80,7 @@ restart
 opens next
 expect 77 "wrong passcode" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
 
-# One that systemd cannot decrypt keeps the service from starting, so that no lower tier is taken.
+# With one that systemd cannot decrypt the service does not start, and does not fall back to a lower tier.
 cp whorl-key /root/good
 printf 'damaged' >whorl-key
 restart
@@ -89,7 +90,7 @@ cp /root/good whorl-key
 restart
 opens next
 
-# Without a credential, and where an administrator says so, the recovery key moves the store to a key file.
+# Without a credential, and if an administrator allows it, the recovery key moves the store to a key file.
 rm whorl-key
 printf 'require-passcode-after-boot = no\ncredential = no\n' >/etc/whorl/whorld.conf.d/credential.conf
 restart
@@ -98,7 +99,7 @@ expect 0 "" elsewhere alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<rec
 expect 0 "key file (system service)" elsewhere alice 'whorl status'
 opens passcode
 
-# Where they want one, no store is made without it.
+# If they require one, no store is made without it.
 printf 'credential = yes\n' >/etc/whorl/whorld.conf.d/credential.conf
 restart
 user bob

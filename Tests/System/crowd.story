@@ -14,7 +14,7 @@ for number in $numbers; do
     printf 'secret of $number' | whorl set note/mine --access none" || fail "the store of user$number"
 done
 
-# used: the descriptors and the own memory (KiB) of the service.
+# used: the descriptors and the private memory (KiB) of the service.
 used() {
   service=$(systemctl show --value --property MainPID whorld.service)
   echo "$(find "/proc/$service/fd" -mindepth 1 | wc -l) $(awk '/^Pss_Anon:/ { print $2 }' "/proc/$service/smaps_rollup")"
@@ -35,15 +35,15 @@ for number in $numbers; do
 done
 echo "  ten users with fifty clients each: none lost"
 
-# One more than a process may have is told to wait, and nobody else is.
+# One connection over a process's limit has to wait, and no other does.
 expect 0 "the next: Busy" elsewhere user1 "python3 $hostile connections note/mine 'secret of 1'"
 case $output in *"one in the place of another"*) ;; *) fail "no place became free: $output" ;; esac
 elsewhere user1 "python3 $hostile connections note/mine 'secret of 1'" >/tmp/crowd-1 2>&1 &
 expect 0 "50 sessions" elsewhere user2 "python3 $hostile sessions 50 10 note/mine 'secret of 2'"
 wait $! || fail "user1: $(cat /tmp/crowd-1)"
 
-# Ten thousand sessions leave nothing behind. What is measured first comes after the crowd, which the service still
-# has memory of.
+# Ten thousand sessions leave nothing behind. The first measurement is after the crowd, whose memory the service still
+# has.
 expect 0 "500 sessions" elsewhere user1 "python3 $hostile sessions 500 10 note/mine 'secret of 1'"
 before=$(used)
 expect 0 "10000 sessions" elsewhere user1 "python3 $hostile sessions 10000 10 note/mine 'secret of 1'"

@@ -1,10 +1,11 @@
-# GNOME Shell asks for a finger: its notification, each answer to it, and pinentry-gnome3, whose dialog is the shell's own.
-# The shell runs without a screen. It is asked what it shows, and a pointer and a keyboard of the shell's own answer. Debian 13.
+# GNOME Shell asks for a finger: its notification, each answer to it, and pinentry-gnome3, whose dialog belongs to the
+# shell. The shell runs without a screen: the story queries what it shows, and answers with the shell's virtual pointer
+# and keyboard. Debian 13.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/display.sh
 . /usr/share/whorl-tests/gnome.sh
 
-# click BUTTON: clicks the one for which the code is true.
+# click BUTTON: clicks the button for which the JavaScript is true.
 click() {
   js "(function place(actor) {
     for (const c of actor.get_children()) {

@@ -1,5 +1,5 @@
-# KDE Plasma asks for a finger: its notification, each answer to it, and pinentry-qt. Plasma runs on Xvfb, and what is on the
-# display is read as a screen reader does. Debian 13.
+# KDE Plasma asks for a finger: its notification, each answer to it, and pinentry-qt. Plasma runs on Xvfb, and the story
+# reads the display like a screen reader. Debian 13.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/display.sh
 
@@ -40,7 +40,7 @@ END
 
 shown() { in_desktop 'python3 notification.py'; }
 
-# The pointer goes away again: a notification under it stays open.
+# Move the pointer away, since a notification under it stays open.
 choose() {
   place=$(in_desktop "python3 notification.py $1") || fail "nothing to click: $1"
   in_desktop "xdotool mousemove $place; sleep 0.3; xdotool click 1; sleep 0.3; xdotool mousemove 200 200"

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What the stories about a desktop's wallets share, after common.sh.
+# Common functions of the stories about a desktop's wallets, after common.sh.
 
 right="right-index:1"
 
@@ -36,7 +36,7 @@ log_in() {
   done
 }
 
-# log_out: the end of that session, and of all that the user's service manager runs.
+# log_out: ends that session and the user's service manager.
 log_out() {
   exec 9>&-
   wait "$session" || fail "the logout of $who: $(cat /tmp/session)"

@@ -1,6 +1,6 @@
-# A session on a display in which every program of the user asks for a finger: secret-tool, Python's keyring, git over https,
-# ssh and git's signatures, each without a gate and with one. What is asked is read from the program that shows the
-# notifications, as are the actions chosen there.
+# A session on a display in which every program of the user asks for a finger: secret-tool, Python's keyring, git over
+# https, ssh and git's signatures, each without a gate and with one. The story reads the prompts from the notification
+# program, and chooses their actions there.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/display.sh
 . /usr/share/whorl-tests/server.sh
@@ -15,22 +15,23 @@ dmenu = /bin/grep -m 1 -f /home/alice/choice
 END
 begin_session dunst
 
-# displayed NUMBER: whether so many notifications are on the display.
+# displayed NUMBER: whether this many notifications are on the display.
 displayed() { [ "$(in_desktop 'dunstctl count displayed')" = "$1" ]; }
 
-# said: the text of the notification that was taken away last.
+# said: the text of the last notification that was removed.
 said() {
   in_desktop 'dunstctl history' |
     python3 -c 'import json, sys; print(json.load(sys.stdin)["data"][0][0]["body"]["data"])'
 }
 
-# was_asked TEXT: nothing is displayed any more, and the last notification has said TEXT.
+# was_asked TEXT: no notification is displayed any more, and the last one said TEXT.
 was_asked() {
   wait_for "the end of the notification" displayed 0
   expect 0 "$1" said
 }
 
-# gated STATUS OUTPUT TEXT COMMAND: the command waits, a notification says TEXT, and after the touch it ends so.
+# gated STATUS OUTPUT TEXT COMMAND: the command waits, a notification says TEXT, and after the touch it ends with STATUS
+# and OUTPUT.
 gated() {
   begin "$4"
   wait_for "a notification" displayed 1
@@ -99,7 +100,7 @@ ended 1 ""
 case $output in *meetings*) fail "given to another finger" ;; esac
 was_asked "Program: /usr/bin/python3.11"
 
-# The passcode in the place of the finger: the action opens pinentry, where it is typed.
+# The passcode instead of the finger: the action opens pinentry, where it is typed.
 echo Passcode >/home/alice/choice
 begin 'secret-tool lookup service bank user alice'
 wait_for "a notification" displayed 1
@@ -115,7 +116,7 @@ in_desktop 'git init -q -b main tree; cd tree
   git config --global user.name Alice; git config --global user.email alice@server.test
   git remote add origin https://server.test/git/tree.git'
 commit_and_push='cd tree; git commit -q --allow-empty -m change; git push origin main'
-# What somebody types at the first push.
+# The password typed at the first push.
 cat >/home/alice/typed <<'END'
 #!/bin/sh
 case $1 in Username*) echo alice ;; *) echo push-password ;; esac
@@ -151,11 +152,11 @@ free 0 "Good \"git\" signature" "cd tree; git config user.signingkey /home/alice
 gated 0 "Good \"git\" signature" "ssh-keygen wants to sign for git with the SSH key work. Swipe the reader (virtual reader)." \
   "cd tree; git config user.signingkey /home/alice/.ssh/work.pub; $signed"
 
-# The log names what was read as a person does, and the program that has asked whorl-agent.
+# The log has the items' labels, and the program that asked whorl-agent.
 expect 0 "/usr/bin/secret-tool, says whorl-agent" in_desktop 'whorl log'
 case $output in *"	Bank	"*) ;; *) fail "the log does not name the item: $output" ;; esac
 
-# Opened again by a finger: the same program works without one.
+# Ungated with a finger: the same program works without one.
 gated 0 "" "change the rule of “Bank” to none" 'whorl secret-service ungate --item Bank --yes'
 free 0 "bank-secret" 'secret-tool lookup service bank user alice'
 exit 0

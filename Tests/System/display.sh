@@ -1,6 +1,7 @@
 # shellcheck shell=sh
-# What the stories of a session on a display share, after common.sh: alice sits at Xvfb, with a window manager and a program
-# that shows notifications. Her programs run as desktops start them, under the service manager of the user.
+# Common functions of the stories with a session on a display, after common.sh: alice sits at Xvfb, with a window
+# manager and a program that shows notifications. Her programs run as desktops start them, under the service manager of
+# the user.
 
 # shellcheck disable=SC2034 # the stories use them
 sensor=/run/service-reader/socket right="right-index:1" passcode="open sesame, please"
@@ -85,7 +86,7 @@ set_up() {
   expect 0 "" in_desktop 'whorl secret-service enable --now'
 }
 
-# tell_of_a_gate: how a desktop asks for a gated secret, with every answer to it. The story has these functions:
+# tell_of_a_gate: a desktop's prompt for a gated secret, with every answer to it. The story has these functions:
 #   shown           prints the text of the notification on the display, and fails where none is
 #   choose ACTION   chooses the action of that name, or Close, as a person does
 #   asks_passcode   whether pinentry has the keyboard
@@ -95,7 +96,7 @@ tell_of_a_gate() {
   expect 0 "" in_desktop 'whorl secret-service gate --item Bank --access presence --yes'
   lookup='secret-tool lookup service bank user alice'
 
-  # The notification stays for longer than others, and goes with the touch.
+  # The notification stays longer than others, and is removed by the touch.
   asked "$lookup"
   sleep 12
   expect 0 "secret-tool wants to " shown

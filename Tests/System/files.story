@@ -1,5 +1,6 @@
-# Files of the installed service as they should not be: others' or open ones (row 17 of README.md), damaged and foreign
-# databases (row 20), earlier ones (row 5). A store is refused with what to do next, the others are served, and put right it is as before.
+# Wrong files of the installed service: other users' and open ones (row 17 of README.md), damaged and foreign databases
+# (row 20), earlier ones (row 5). The store is refused with advice, the others are served, and after a repair it works
+# again.
 . /usr/share/whorl-tests/common.sh
 
 user alice
@@ -26,7 +27,7 @@ refuses() {
   expect 0 "note of bob" elsewhere bob 'whorl get note/mine'
   systemctl stop whorld.service
 }
-# again: puts all files back as they were.
+# again: restores all files.
 again() {
   systemctl stop whorld.service
   systemctl reset-failed whorld.service whorld.socket 2>/dev/null || :
@@ -104,7 +105,7 @@ again
 cp -a "$other/vault.db" "$store/vault.db"
 refuses 65 "whorl recover"
 again
-# All of it opens, and has no item of alice's: those in it are another owner's.
+# It opens completely, and has no item of alice's, since its items have another owner.
 cp -a "$other/." "$store/"
 refuses 66 "no item"
 again
@@ -131,12 +132,12 @@ expect 0 "" elsewhere alice 'whorl passcode --passcode-fd 3 3<both'
 systemctl stop whorld.service
 cp -a "/root/stores/$(basename "$store")/vault.db" "$store/vault.db"
 rm -f "$store"/vault.db-*
-# What needs no proof is read; nothing else opens, and what counts failures does not go back.
+# Items without a rule are read, nothing else opens, and failure counts do not decrease.
 expect 65 "an earlier copy" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
 expect 65 "an earlier copy" elsewhere alice 'head -n 2 both | tail -n 1 | whorl get deep/mine --passcode-fd 0'
 expect 0 "an earlier copy was put back" elsewhere alice 'whorl status'
 again
-# Triggers and views in the place of what the vault reads and writes.
+# Triggers and views that replace the vault's tables.
 edit "CREATE TRIGGER planted AFTER INSERT ON item BEGIN DELETE FROM item; END"
 refuses 65 "CREATE TRIGGER planted"
 again

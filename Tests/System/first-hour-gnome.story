@@ -28,7 +28,7 @@ from_desk() {
   log_out
 }
 
-# in_window FINGERS ANSWERS: what alice types in a terminal of her desktop.
+# in_window FINGERS ANSWERS: types as alice in a terminal of her desktop.
 in_window() {
   status=0
   # shellcheck disable=SC2154 # display.sh names the folder
@@ -42,7 +42,7 @@ in_window() {
   echo "  in a window"
 }
 
-# shot NAME WORDS: a picture of the screen as it is, in the page.
+# shot NAME WORDS: adds a picture of the screen to the page.
 shot() {
   sleep 2
   in_desktop "busctl --user call org.gnome.Shell.Screenshot /org/gnome/Shell/Screenshot org.gnome.Shell.Screenshot \
@@ -63,7 +63,7 @@ says() { shown | grep -q "$1"; }
 if ! has_begun; then
   begin_hour "The first hour on GNOME"
   laptop
-  # In the place of the desktop's own window for the password.
+  # Replaces the desktop's own password window.
   own_password_is_typed
   echo 'polkit.addRule(function (action, subject) {
     if (action.id == "net.reactivated.fprint.device.enroll" && subject.user == "alice") return polkit.Result.YES;

@@ -1,13 +1,13 @@
 # shellcheck shell=sh
-# What the stories of the first hour share, after common.sh: a laptop, its console, the page for people, and the comparison of
-# the machine before and after.
+# Common functions of the first-hour stories, after common.sh: a laptop, its console, the page for people, and the
+# comparison of the machine before and after.
 
 hour=/var/lib/first-hour
 home=/home/alice
 password='open sesame, please'
 page=/var/lib/whorl-pictures/first-hour.md
 
-# has_begun: whether an earlier part of the story was told, before a restart of the machine.
+# has_begun: whether an earlier part of the story ran before a restart of the machine.
 has_begun() {
   [ -d "$hour" ] || return 1
   hostname laptop
@@ -27,7 +27,7 @@ write() {
   sed "s/{release}/$(sed 's,/,\\/,g' "$hour/release")/g" >>"$page"
 }
 
-# laptop: alice's laptop as it was before, with a reader, and the packages that she has downloaded.
+# laptop: prepares alice's laptop, with a reader and the downloaded packages.
 laptop() {
   echo laptop >/etc/hostname
   hostname laptop
@@ -44,7 +44,7 @@ laptop() {
   sed -i 's/^127.0.0.1 localhost/& laptop/' /etc/hosts
   printf 'server.test %s\n' "$(cut -d ' ' -f 1,2 /etc/ssh/ssh_host_ed25519_key.pub)" >/etc/ssh/ssh_known_hosts
   apt-get -q update >/dev/null
-  # Who presses the fingers is no part of the laptop.
+  # The program that presses the fingers is not part of the laptop.
   dpkg-deb --extract /usr/share/whorl-packages/whorl-tests_*.deb /tmp/tests
   install -m 755 /tmp/tests/usr/bin/whorl-finger /usr/bin/whorl-finger
   mkdir "$home/Downloads"
@@ -57,15 +57,15 @@ echo "mail: signed in as alice, with the password that ends in ${password#"${pas
 END
   chmod 755 /usr/local/bin/mail
   printf '[user]\n\tname = Alice\n\temail = alice@server.test\n' >"$home/.gitconfig"
-  # Nothing on the console but what is asked and told.
+  # Only prompts and messages on the console.
   touch "$home/.hushlogin"
   echo 'debconf debconf/frontend select Noninteractive' | debconf-set-selections
   printf 'export PAGER=cat\n' >>"$home/.profile"
   chown -R alice: "$home"
 }
 
-# at_console FINGERS ANSWERS: alice at the laptop's console, from the login to the logout (see conversing.py). What was said is
-# added to the page, and $output is that.
+# at_console FINGERS ANSWERS: alice at the laptop's console, from the login to the logout (see conversing.py). The
+# dialogue is added to the page, and is in $output.
 at_console() {
   status=0
   # shellcheck disable=SC2154 # common.sh names the socket
@@ -79,19 +79,19 @@ at_console() {
   echo "  at the console"
 }
 
-# shortened: what apt says of each package is three dots.
+# shortened: replaces apt's lines about each package with three dots.
 shortened() {
   words='Get:|Selecting prev|Preparing to|Unpacking|Setting up|Processing trig|\(Reading data|Creat|Reading|Building|Note, sel'
   awk -v words="^($words|Purging|Removing|dpkg: warning: while removing)" \
     '$0 ~ words { if (!dots) print "..."; dots = 1; next } { dots = 0; print }'
 }
 
-# told TEXT: what was said last has it.
+# told TEXT: whether the last output contains the text.
 told() {
   case $output in *"$1"*) echo "  told: $1" ;; *) fail "no '$1' in: $output" ;; esac
 }
 
-# machine: a line for all that a machine is: packages, files, users, settings, units.
+# machine: describes the machine, one line for each package, file, user, setting and unit.
 machine() {
   dpkg-query --show --showformat='package ${Package} ${Version} ${db:Status-Abbrev}\n'
   for database in passwd group shadow gshadow; do getent "$database" | sed "s/^/$database /"; done
@@ -102,11 +102,11 @@ machine() {
     -o -path /var/cache -o -path /var/log -o -path /var/tmp -o -path /var/lib/apt -o -path /var/lib/dpkg \
     -o -path /var/lib/systemd -o -path /var/lib/sudo -o -path "$hour" -o -path "${page%/*}" \) -prune \
     -o -printf 'path %M %u:%g %p\n'
-  # Not what the shell, sudo and caches note, and not folders without a file.
+  # Without the records of the shell, sudo and caches, and without empty folders.
   find "$home" -name .cache -prune -o ! -type d ! -name .bash_history ! -name .sudo_as_admin_successful -printf 'path %M %u:%g %p\n'
 }
 
-# remember_machine: as it is now. same_machine: it is like that again.
+# remember_machine: stores the current description. same_machine: checks that the machine has that description again.
 remember_machine() { machine | sort >"$hour/before"; }
 same_machine() {
   machine | sort >"$hour/after"
@@ -114,7 +114,7 @@ same_machine() {
   echo "  the machine is as it was: $(wc -l <"$hour/before") packages, files, users and units were compared"
 }
 
-# restart_machine: ends this part of the story; it goes on when the machine has started again.
+# restart_machine: ends this part of the story, which continues after the machine has restarted.
 restart_machine() {
   touch /var/lib/whorl-restart
   exit 0

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# The first page's story, with the service as it is installed and a virtual reader: a store, a finger, a secret. For the
-# story of the packages, and for whoever tests an installation (as root, in a system that is thrown away afterwards).
+# The story of the first page, with the installed service and a virtual reader: a store, a finger, a secret. For the
+# story of the packages, and for testing an installation (as root, in a throw-away system).
 # shellcheck disable=SC1091 # it lies beside this file
 . "$(dirname "$0")/common.sh"
 

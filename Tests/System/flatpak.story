@@ -17,7 +17,7 @@ expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode
 expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
   at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
 
-# systemd-nspawn hides parts of /proc or has them read-only, with which no sandbox can be made.
+# systemd-nspawn hides parts of /proc or makes them read-only, which prevents sandboxes.
 mkdir -p /run/whole-proc
 mount -t proc proc /run/whole-proc
 mount --bind /run/whole-proc/sys/user /proc/sys/user
@@ -81,7 +81,7 @@ expect 1 "" at_seat alice 'flatpak run org.whorl.Chat lookup mail'
 expect 0 "" at_seat alice 'ls .var/app/org.whorl.Mail/data/keyrings/*.keyring && ! grep -r hunter2 .var/app'
 expect 0 "Secret of org.whorl.Mail" at_seat alice 'whorl secret-service list'
 
-# pressing FINGER PERSON: presses a finger once the service has asked for one, of which the journal tells.
+# pressing FINGER PERSON: presses a finger once the journal shows that the service asks for one.
 pressing() {
   asked=$(journalctl -q --no-pager -o cat _COMM=whorl-agent | grep -c 'Touch\|Swipe' || :)
   (

@@ -32,7 +32,8 @@ loader.exec_module(example)
 Vault, Refused = example.Vault, example.Refused
 
 INTERFACES = "/usr/share/dbus-1/interfaces/"
-# What a connection may do without asking anybody: look at its own user's store and add to it. Nothing releases a secret.
+# The calls that a connection may make without a prompt: reading its own user's store and adding to it. None releases a
+# secret.
 HARMLESS = (
     "Add AddAll AddKey Biometry Cancel CloseContext DetectedRestore DraftRecoveryKey Items Log Losses MakeKeyPair "
     "OpenClasses OpenContext Problems Readers Respond SetApplicationPassword Status"
@@ -220,7 +221,7 @@ def crowd(item, count, touches):
                 released += 1
             else:
                 errors.append(f"{fields[HeaderFields.error_name].rpartition('.')[2]} {message.body}")
-    # What comes without another touch is one too many.
+    # Another answer without another touch is an error.
     end = time.monotonic() + 2
     while time.monotonic() < end:
         for link in select.select([vault.link for vault in vaults], [], [], 0.2)[0]:

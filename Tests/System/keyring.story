@@ -1,4 +1,4 @@
-# GNOME Keyring in a booted system: what opens it at a login, within a session and after it, and the way back.
+# GNOME Keyring in a booted system: what opens it at a login, within a session and after it, and undoing that.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/desktop.sh
 
@@ -10,7 +10,8 @@ echo 'alice:open sesame, please' | chpasswd
 echo 'bob:another password' | chpasswd
 gdm_files
 
-# is_open, is_locked: how the login keyring stands; an open one answers without a prompt, which nobody could.
+# is_open, is_locked: the state of the login keyring. An open one answers without a prompt, which nobody here could
+# answer.
 locked() {
   in_session "$who" 'busctl --user get-property org.freedesktop.secrets /org/freedesktop/secrets/collection/login \
     org.freedesktop.Secret.Collection Locked'
@@ -39,7 +40,7 @@ log_in gdm-fingerprint alice
 is_locked
 log_out
 
-# The choice, refused while the first login after a start would ask for the passcode besides.
+# Enabling it, which is refused while the first login after a start would also ask for the passcode.
 at_seat alice 'umask 077; echo "open sesame, please" >passcode; echo "open sesame, please" >keyring-password'
 expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 expect 0 "" at_seat bob 'umask 077; echo "open sesame, please" >passcode
@@ -48,7 +49,7 @@ install -o alice -m 600 /home/bob/recovery /home/alice/other-recovery
 log_in gdm-password alice 'open sesame, please'
 expect 77 "the first login would" in_session alice 'whorl login enable gnome-keyring --password-fd 3 3<keyring-password'
 expect 0 "" in_session alice 'whorl passcode --first-unlock login --passcode-fd 3 3<passcode'
-# The way back is walked first: without the recovery key the keyring stays as it is.
+# The recovery is tested first: without the recovery key the keyring is not changed.
 expect 77 "--recovery-fd" in_session alice 'whorl login enable gnome-keyring --password-fd 3 3<keyring-password'
 expect 77 "not the recovery key" in_session alice \
   'whorl login enable gnome-keyring --password-fd 3 --recovery-fd 4 3<keyring-password 4<other-recovery'
@@ -78,8 +79,8 @@ done
 log_out
 [ -z "$(pgrep -u alice || :)" ] || fail "something of alice's runs after the last logout: $(pgrep -a -u alice)"
 
-# By password: GNOME's own module pushes what opens nothing, and the keyring keeps its own secret when something is
-# stored in it.
+# By password: GNOME's own module sends a password that opens nothing, and the keyring keeps its secret when something
+# is stored in it.
 log_in gdm-password alice 'open sesame, please'
 desktop
 is_open
@@ -88,7 +89,7 @@ log_out
 log_in gdm-fingerprint alice
 expect 0 more in_session alice 'timeout 10 secret-tool lookup site b'
 
-# A variable for what the user's service manager starts.
+# A variable for programs that the user's service manager starts.
 expect 0 "" in_session alice 'printf "for the session" | whorl set token --access none --accessible after-first-unlock'
 expect 0 "Each login delivers token" in_session alice 'whorl login add token --to env:STORY_TOKEN'
 log_out
@@ -191,7 +192,7 @@ end_of_desktop
 is_open
 log_out
 
-# Who has chosen nothing has what there was before.
+# A user who has chosen nothing has the earlier behaviour.
 log_in gdm-password bob 'another password'
 desktop
 is_open

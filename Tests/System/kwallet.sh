@@ -21,7 +21,7 @@ is_open() {
   handle=$(kwallet open sxs kdewallet 0 story)
   expect 0 "in the wallet" kwallet readPassword isss "${handle#i }" folder site story
 }
-# plasma: a desktop, whose screen is nowhere.
+# plasma: a desktop without a screen.
 plasma() {
   in_session alice 'systemctl --user set-environment QT_QPA_PLATFORM=offscreen'
   desktop

@@ -11,7 +11,7 @@ printf 'reader = virtual-image:%s\npasscode-length = 9\n' "$sensor" >/etc/whorl/
 printf '[Service]\nRuntimeDirectory=service-reader\nRuntimeDirectoryPreserve=yes\n' \
   >/etc/systemd/system/whorld.service.d/virtual.conf
 
-# A private store of before.
+# A private store from before.
 at_seat alice 'umask 077; echo "open sesame, please" >passcode; echo "sesame!" >short'
 expect 0 "/home/alice/old" at_seat alice 'whorl init --store $PWD/old --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 at_seat alice 'for i in 1 2 3; do printf "copper $i" | whorl set --store $PWD/old note/$i --access none; done
@@ -54,7 +54,7 @@ expect 0 "the enrolled fingers were changed" at_seat alice 'whorl log'
 expect 0 "make-store" at_seat alice 'whorl log --since 1h'
 line=$(at_seat alice 'whorl log' | grep "bank/alice.*touch")
 case $line in *"whorl (/usr/bin/whorl)"*read*done*) ;; *) fail "no entry of the read: $line" ;; esac
-# Its own unit has told the path, which nobody else can ask.
+# The path comes from its own unit, which nobody else can call.
 expect 0 "root:whorl 660" stat -c '%U:%G %a' /run/whorl-program-path/socket
 expect 0 "root:root 755" stat -c '%U:%G %a' /run/whorl-program-path
 expect 0 "" systemd-analyze verify --man=no whorl-program-path.service whorl-program-path.socket
@@ -71,8 +71,8 @@ case $journal in *WHORL_PROMPT=touch*) ;; *) fail "no touch in the journal: $jou
 case $journal in *gold* | *sesame* | *bank*) fail "the journal has a secret or a name" ;; esac
 case $(at_seat bob 'journalctl -q --no-pager WHORL_REQUEST=read 2>&1') in *WHORL* | *"read by"*) fail "bob reads the journal" ;; esac
 
-# Whoever waits is told of the program ahead, and rejects it with Ctrl-R. Both are in one session: another one would take
-# the seat from it.
+# A waiting program shows the one ahead, and rejects it with Ctrl-R. Both are in one session: another one would take the
+# seat from it.
 { sleep 6 && printf '\022' && sleep 3 && whorl-finger press right-index --person 1 --socket "$sensor" && sleep 3; } |
   at_seat alice 'whorl get bank/alice --timeout 60 >ahead 2>&1 </dev/null & sleep 3
     script -qec "whorl get bank/alice --timeout 30" /dev/null; wait $!; echo "ahead: $?"' >/tmp/waiting 2>&1

@@ -1,4 +1,4 @@
-# Logins by a finger that pam_whorl.so asks for: who is let in, where nobody is asked, and when the password is.
+# Logins by a finger that pam_whorl.so asks for: who can log in, where no finger is asked for, and when the password is.
 . /usr/share/whorl-tests/common.sh
 
 sensor=/run/service-reader/socket
@@ -103,7 +103,7 @@ without_login() {
 }
 state() { without_login alice "whorl status --json"; }
 
-# Off until an administrator turns it on; then before the password, and passed over by programs that it is not for.
+# Off until an administrator turns it on; then before the password, and ignored in other programs.
 grep -q pam_whorl /etc/pam.d/common-* && fail "the lines are there before they were enabled"
 expect 0 "" env DEBIAN_FRONTEND=noninteractive pam-auth-update --enable whorl whorl-verify
 grep -qE '^auth.*\[success=2 default=ignore\].*pam_whorl.so verify' /etc/pam.d/common-auth ||
@@ -119,7 +119,7 @@ kept_out "no finger, and no password to type" "" gdm-fingerprint
 expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
   at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
 
-# The finger lets in, and what a login opens is opened.
+# The finger logs in, and the items that a login opens are open.
 expect 0 "A login at this machine" at_seat alice 'whorl passcode --first-unlock login --passcode-fd 3 3<passcode'
 systemctl restart whorld.service
 expect 77 "are closed" without_login alice 'whorl get wallet --no-prompt'
@@ -140,7 +140,7 @@ mv /etc/whorl/virtual.conf /etc/whorl/whorld.conf.d/virtual.conf
 systemctl restart whorld.service
 entered "the reader again" "$right" gdm-fingerprint
 
-# The wrong finger does not, and the password does.
+# A wrong finger does not log in, and the password does.
 kept_out "a stranger" "$stranger,$stranger,$stranger" gdm-fingerprint
 grep -q "The fingerprint does not match" /tmp/login || fail "not told: $(cat /tmp/login)"
 entered "the password in place of a touch that does not come" "nothing,$password" lightdm
@@ -159,7 +159,7 @@ entered "locked, with the password that is the passcode" "$password" lightdm
 until state | grep -q '"lockedOut":false'; do sleep 0.2; done
 entered "unlocked" "$right" gdm-fingerprint
 
-# While a finger would leave the store closed, the password is the one question.
+# While a finger would leave the store closed, only the password is asked for.
 expect 0 "" at_seat alice 'whorl passcode --first-unlock passcode --passcode-fd 3 3<passcode'
 systemctl restart whorld.service
 kept_out "the first login after a start, by finger" "" gdm-fingerprint
@@ -167,7 +167,7 @@ entered "the first login after a start" "$password" lightdm
 expect 0 gold without_login alice 'whorl get wallet --no-prompt'
 entered "the second" "$right" lightdm
 
-# Nobody who is elsewhere is asked for a finger, nor anybody at another's session.
+# No finger is asked for in a session elsewhere, or while another user's session is shown.
 entered "from another machine" "$password" lightdm -I rhost=192.0.2.1
 kept_out "from another machine, by finger" "" gdm-fingerprint -I rhost=192.0.2.1
 kept_out "at another seat" "" gdm-fingerprint -E XDG_SEAT=seat1
@@ -225,7 +225,7 @@ END
 chmod 755 /usr/local/bin/beside
 expect 0 "silver" at_seat alice beside </dev/null
 
-# Only root asks for a finger that lets in, and a service that does not answer means the password.
+# Only root can ask for a finger for a login, and if the service does not answer, the password is asked for.
 expect 1 "only root" without_login alice 'python3 /usr/share/whorl-tests/login-call.py 1000 c1'
 systemctl kill --kill-whom=main -s STOP whorld.service
 entered "a service that hangs" "$password" lightdm
@@ -233,8 +233,7 @@ systemctl kill --kill-whom=main -s CONT whorld.service
 systemctl stop whorld.socket whorld.service
 entered "no service" "$password" lightdm
 
-# Somebody else in the service's place: one way lets in, and what is said in any other does not. No invalid access, no
-# leak and no descriptor left in the module.
+# A false service: only one exact answer logs in. The module has no invalid access, no leak and no open descriptor.
 mkdir -p /run/whorl
 printf 'auth required pam_whorl.so verify\n' >/etc/pam.d/sddm
 # faced STATUS MANNER [SEED]: alice at a false service.

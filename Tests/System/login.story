@@ -16,7 +16,7 @@ for service in sshd gdm-autologin; do cp /etc/pam.d/gdm-password "/etc/pam.d/$se
 now() { echo $(($(date +%s%N) / 1000000)); }
 
 # typed SERVICE NAME PASSWORD [OPTION...]: logs in with a typed password and out again, as a greeter does. OPTIONs are
-# pamtester's. Prints what became of it and how many milliseconds it took.
+# pamtester's. Prints the result and the time in milliseconds.
 typed() {
   service=$1
   name=$2
@@ -31,7 +31,7 @@ typed() {
   [ "$result" = 0 ] || fail "login of $name by $service: $(cat /tmp/login)"
 }
 
-# fastest COMMAND...: the fastest of three times, for a machine that does something else as well.
+# fastest COMMAND...: the fastest of three times, for a busy machine.
 fastest() {
   least=1000000
   for _ in 1 2 3; do
@@ -82,7 +82,7 @@ grep -q pam_whorl /etc/pam.d/common-session-noninteractive && fail "a line for s
 awk '/pam_systemd/ { systemd = NR } /pam_whorl/ { whorl = NR } END { exit !(systemd && whorl > systemd) }' \
   /etc/pam.d/common-session || fail "the line does not come after pam_systemd: $(cat /etc/pam.d/common-session)"
 
-# Nobody has chosen anything: a login opens nothing, and costs nothing to speak of.
+# Nothing is chosen: a login opens nothing, and takes almost no extra time.
 restart
 typed gdm-password alice 'open sesame, please'
 is_closed alice
@@ -131,7 +131,7 @@ is_closed alice
 by_finger "$right" alice || fail "no login by finger: $(cat /tmp/login)"
 is_open alice
 
-# What opens nothing: other programs, a login from elsewhere, an automatic one, root's su, a session of no person.
+# These open nothing: other programs, a remote login, an automatic one, root's su, a session without a person.
 restart
 for service in sshd su gdm-autologin; do typed "$service" alice 'open sesame, please'; done
 is_closed alice
@@ -141,7 +141,7 @@ typed gdm-password alice 'open sesame, please' -E XDG_SESSION_CLASS=background
 is_closed alice
 expect 0 alice su - alice -c whoami
 is_closed alice
-# A job of cron, by Debian's own stack, and where somebody has put the line into that, too.
+# A cron job, with Debian's own stack, and with the line added to it.
 echo '* * * * * alice whorl get wallet --no-prompt >/tmp/job 2>&1; echo done >/tmp/by-cron' >/etc/cron.d/story
 for line in '' 'session optional pam_whorl.so' 'session optional pam_whorl.so services=cron'; do
   sed -i '/pam_whorl/d' /etc/pam.d/cron
@@ -159,7 +159,7 @@ done
 rm /etc/cron.d/story
 journalctl -q --no-pager -t whorld | grep -q "login of user $(id -u alice) by gdm-password: logind has no such local session" ||
   fail "the refusal of a remote login is not in the journal"
-# An administrator's word counts, and logind's still does.
+# An administrator can change the list of services, and logind is still checked.
 sed -i 's/pam_whorl.so/pam_whorl.so services=sshd/' /etc/pam.d/common-session
 typed sshd alice 'open sesame, please' -I rhost=192.0.2.1
 is_closed alice
@@ -188,12 +188,12 @@ grep -qxF "login open --at-login" /tmp/child || fail "other arguments: $(cat /tm
 grep ' -> ' /tmp/child | grep -vE ' -> (/dev/null|/tmp/child|/usr/bin/whorl)$' && fail "a descriptor was left"
 is_open alice
 
-# Only root tells of logins.
+# Only root can report logins.
 restart
 expect 1 "only root" without_login alice "python3 /usr/share/whorl-tests/login-call.py $(id -u alice) c1"
 is_closed alice
 journalctl -q --no-pager -t whorld | grep -q "user $(id -u alice), process .* refused" || fail "the refusal is not in the journal"
-# And a session that is another's, or none, is no login.
+# A session of another user, or none, is not a login.
 for session in c1 nonsense ''; do
   expect 1 "no local login" python3 /usr/share/whorl-tests/login-call.py "$(id -u alice)" "$session"
 done
@@ -239,7 +239,7 @@ is_open alice
 by_finger "$right" alice || fail "no login by finger: $(cat /tmp/login)"
 is_open alice
 
-# While a finger would leave it closed, the line before pam_fprintd keeps it from asking for one.
+# While a finger would leave it closed, the line before pam_fprintd prevents that from asking for one.
 restart
 sed -i '/pam_fprintd/i auth [authinfo_unavail=die default=ignore] pam_whorl.so first-password' /etc/pam.d/gdm-fingerprint
 by_finger "$right" alice && fail "a finger was asked for that opens nothing"
@@ -253,7 +253,7 @@ systemctl kill --kill-whom=main -s STOP whorld.service
 by_finger "$right" alice || fail "no login by finger beside a service that hangs: $(cat /tmp/login)"
 systemctl kill --kill-whom=main -s CONT whorld.service
 
-# passwd carries the passcode over; a reset by root leaves it, and a login with the new password counts as a try.
+# passwd also changes the passcode; a reset by root does not, and a login with the new password counts as a try.
 # new_password OLD NEW: alice changes her password at a terminal.
 new_password() {
   { sleep 3 && echo "$1" && sleep 2 && echo "$2" && sleep 2 && echo "$2" && sleep 4; } |
@@ -281,7 +281,7 @@ expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
 is_open alice
 echo 'alice:a newer word' | chpasswd
 
-# No service, one that fails, one that was stopped: the login goes on within a second.
+# Without the service, or if it fails or was stopped, the login continues within a second.
 systemctl kill --kill-whom=main -s STOP whorld.service
 fastest typed gdm-password alice 'a newer word'
 within 1000 "a service that hangs"
@@ -300,8 +300,7 @@ systemctl daemon-reload
 systemctl stop whorld.socket
 systemctl reset-failed whorld.service whorld.socket
 
-# Somebody else in the service's place, with everything that can be said wrongly; and no invalid access, no leak, no
-# descriptor left in the module, whatever it hears.
+# A false service, with all kinds of wrong answers: the module has no invalid access, no leak and no open descriptor.
 mkdir -p /run/whorl
 printf 'session required pam_permit.so\nsession optional pam_whorl.so\n' >/etc/pam.d/sddm
 cat >/etc/pam.d/lightdm <<'END'
@@ -379,8 +378,8 @@ wait "$false_service" 2>/dev/null || :
 rm /run/whorl/bus
 systemctl start whorld.socket
 
-# Module and service write no secret to the journal (systemd writes the commands of this story there), and everything is
-# gone with the module.
+# Module and service write no secret to the journal (systemd writes the commands of this story there), and removing the
+# module removes everything.
 case $(journalctl -q --no-pager -t whorld -t whorl -t pamtester) in *sesame* | *"newer word"* | *gold*) fail "a secret is in the journal" ;; esac
 expect 0 "/etc/whorl/system" env PREFIX=/usr /usr/src/whorl/scripts/uninstall
 grep -q pam_whorl /etc/pam.d/common-* && fail "uninstall left lines that name the module"

@@ -57,7 +57,7 @@ expect 77 "" touching "$right $right $right" at_seat bob 'whorl get bank/alice'
 expect 0 gold touching "$theirs" at_seat bob 'whorl get bank/alice'
 expect 0 "Brought in 0 items" at_seat bob 'whorl import moving.age --yes --passphrase-fd 4 4<passphrase'
 
-# The store of alice is lost with its disk: the recovery key makes it anew of the copy.
+# Alice's store is lost with its disk: the recovery key restores it from the copy.
 systemctl stop whorld.service
 rm -r "/var/lib/whorl/$(id -u alice)-alice"
 expect 77 "" at_seat alice 'whorl restore copy --yes --recovery-fd 4 4</home/alice/passphrase'

@@ -11,10 +11,10 @@ files() {
     -o -path /var/lib/apt -o -path /var/cache -o -path /var/log -o -path /var/tmp -o -path /var/lib/systemd \
     -o -path /var/lib/whorl -o -path /root \) -prune -o -print | sort
 }
-# named: of these, those that have Whorl's name, but for the folders of the stories themselves.
+# named: those of them with Whorl's name, except the folders of the stories themselves.
 named() { files | grep whorl | grep -v '^/usr/share/whorl-\(tests\|packages\)' || :; }
 
-# One line installs it, with what it needs, and one line takes it away, where nobody has made a store yet.
+# One line installs it with its dependencies, and one line removes it while there is no store.
 apt update >/dev/null
 expect 2 "" getent passwd whorl
 expect 0 "Setting up whorl" apt install "$packages"/whorl_*.deb
@@ -82,7 +82,7 @@ expect 0 silver at_seat alice 'whorl get note/me'
 pkill -u alice -x whorl || :
 wait
 
-# While somebody's login keyring opens with Whorl alone, neither package goes, and all works as before.
+# While a user's login keyring opens only with Whorl, neither package can be removed, and everything works as before.
 keyrings=/home/alice/.local/share/keyrings
 at_seat alice "mkdir -p $keyrings && : >$keyrings/login.keyring.whorl"
 expect 0 "Setting up libpam-whorl" apt install "$packages"/libpam-whorl_*.deb
@@ -99,7 +99,7 @@ rm /etc/whorl/remove-anyway
 expect 100 "login keyring of: alice" apt remove whorl
 touch /etc/whorl/remove-anyway
 
-# While somebody's files make Whorl the Secret Service, it does not go either, but the PAM module does.
+# While a user's files make Whorl the Secret Service, it cannot be removed either, but the PAM module can.
 rm "$keyrings/login.keyring.whorl" /etc/whorl/remove-anyway
 expect 0 "Whorl takes over" at_seat alice 'whorl secret-service enable 2>&1'
 expect 100 "the Secret Service of: alice" apt remove whorl

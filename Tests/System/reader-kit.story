@@ -12,7 +12,7 @@ printf '[Service]\nRuntimeDirectory=service-reader\nRuntimeDirectoryPreserve=yes
   >/etc/systemd/system/whorld.service.d/virtual.conf
 expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
 
-# Looking is free, and needs no store; testing takes polkit's word, and a session at the seat.
+# Listing needs no permission and no store; testing needs polkit's permission, and a session at the seat.
 expect 0 "virtual" at_seat alice 'whorl reader list'
 expect 77 "this takes an administrator's password" at_seat alice 'whorl reader test --steps enroll,delete'
 cat >/etc/polkit-1/rules.d/12-test.rules <<'END'
@@ -38,7 +38,7 @@ expect 0 "is enrolled" touching "$right $right $right $right $right $right $righ
     whorl enroll right-index --passcode-fd 3 3<passcode'
 case $output in *"has the reader"*) ;; *) fail "not told of the test: $output $(cat /home/alice/kit)" ;; esac
 
-# A recorded reader, replayed by the unit for libfprint in the place of the machine's readers.
+# A recorded reader, replayed by the unit for libfprint instead of the machine's readers.
 recording=/usr/share/whorl-recordings/elanmoc
 if [ ! -d "$recording" ]; then
   echo "  skipped: there is no recording in $recording"
@@ -49,7 +49,7 @@ unit=whorl-reader-libfprint.service
 echo "reader = replay:$recording" >/etc/whorl/whorld.conf.d/virtual.conf
 systemctl restart whorld.service
 expect 0 "No reader is attached" at_seat alice 'whorl reader list'
-# Set up in the unit alone, there is none either: nothing but the settings makes a replayed reader one of the service's.
+# Configured only in the unit, there is none either: only the settings make a replayed reader one of the service's.
 mkdir -p "/etc/systemd/system/$unit.d"
 cat >"/etc/systemd/system/$unit.d/replay.conf" <<END
 [Service]
@@ -66,7 +66,7 @@ systemctl stop "$unit"
 echo "reader = libfprint" >/etc/whorl/whorld.conf.d/virtual.conf
 systemctl restart whorld.service
 expect 0 "No reader is attached" at_seat alice 'whorl reader list'
-# With both, the reader is there, and is named for what it is.
+# With both, the reader is there, and is labelled as replayed.
 echo "reader = replay:$recording" >/etc/whorl/whorld.conf.d/virtual.conf
 systemctl restart whorld.service
 expect 0 "elanmoc" at_seat alice 'whorl reader list'
@@ -88,7 +88,8 @@ case $output in *"NoNewPrivs:	1"*"Seccomp:	2"*) ;; *) fail "not confined: $outpu
 expect 0 "InaccessiblePaths=-/var/lib/whorl" systemctl show --property InaccessiblePaths "$unit"
 wait "$test" || fail "the second test: $(cat /tmp/kit)"
 case $(cat /tmp/kit) in *"delete    ok"*) ;; *) fail "the second test: $(cat /tmp/kit)" ;; esac
-# Nothing of the caller's takes part: with umockdev and a recording of her own around whorl, alice sees the service's.
+# The caller has no influence: even if alice runs whorl under umockdev with a recording of her own, she sees the
+# service's reader.
 mkdir -p /tmp/empty
 expect 0 "elanmoc" at_seat alice 'UMOCKDEV_DIR=/tmp/empty FP_DEVICE_EMULATION=1 FP_VIRTUAL_IMAGE=/tmp/mine whorl reader list'
 exit 0

@@ -101,7 +101,7 @@ expect 0 "right-index-finger" fprintd-list alice
 expect 0 "enroll-completed" enrol bob 3
 expect 0 "right-index" at_seat bob 'whorl fingers'
 
-# Each has a set: one's finger opens nothing of the other's.
+# Each user has a set: one user's finger opens nothing of the other's.
 for name in alice bob; do
   expect 0 "" at_seat "$name" "printf 'gold of $name' | whorl set bank/$name --access current-set"
 done
@@ -133,7 +133,7 @@ for other in 'fprintd-verify -f right-index-finger alice' 'pamtester finger alic
     *) fail "$other: $outcome" ;;
   esac
 done
-# Beside a scan of the service that was ended, others find the reader free: the screen is locked, and the locker has it.
+# After an ended scan of the service the reader is free for others: the screen is locked, and the locker can use it.
 beside at_seat alice 'whorl get bank/alice & get=$!
   sleep 4
   busctl call org.freedesktop.login1 /org/freedesktop/login1/session/auto org.freedesktop.login1.Session \
@@ -190,7 +190,7 @@ rests fprintd
 rests libfprint
 expect 0 "active" systemctl is-active whorl-reader-fprintd.socket
 
-# A finger enrolled anew ends what was bound to the one before, of that user alone.
+# Enrolling a finger again destroys that user's items bound to the earlier one, and no other user's.
 expect 0 "" at_seat alice 'fprintd-delete alice'
 expect 0 "enroll-completed" enrol alice 2
 expect 77 "" touching "$stranger" at_seat alice 'whorl get bank/alice'
@@ -204,7 +204,7 @@ if journalctl -q --no-pager -u whorl-reader-libfprint.service -u whorl-reader-fp
 expect 0 "/etc/whorl/system" env PREFIX=/usr /usr/src/whorl/scripts/uninstall
 [ ! -e "$rule" ] || fail "the udev rule is still there"
 [ ! -e /run/whorl-reader/fprintd ] || fail "the socket of fprintd's unit is still there"
-# What the next story does not expect.
+# Clean up for the next story.
 rm -rf /var/lib/whorl/* /etc/polkit-1/rules.d/11-own.rules /etc/pam.d/finger
 systemctl restart polkit
 exit 0

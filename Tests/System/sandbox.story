@@ -1,4 +1,4 @@
-# Programs in sandboxes: what they need to reach the service, and what they are called.
+# Programs in sandboxes: what they need to reach the service, and their names.
 . /usr/share/whorl-tests/common.sh
 
 user alice
@@ -19,7 +19,7 @@ boxed() {
 }
 names="/etc/passwd /etc/nsswitch.conf -/etc/ld.so.cache"
 
-# Somebody has to sit there: a sandbox has no session of its own.
+# A user has to be at the seat, since a sandbox has no session of its own.
 expect 77 "are closed" boxed alice "$names /run/whorl /etc/whorl" 'whorl get note/alice'
 at_seat alice 'sleep 60' &
 sitting=$!
@@ -29,11 +29,11 @@ expect 66 "" boxed bob "$names /run/whorl /etc/whorl" 'whorl get note/alice'
 expect 2 "" boxed alice "$names /run/whorl /etc/whorl" 'ls /var/lib/whorl /run/whorl-reader /home/alice'
 expect 0 "whorl (org.example.Mail) (/usr/bin/whorl)" at_seat alice 'whorl log -n 5'
 
-# Without the socket, or without the sign of the service, nothing is used in their place.
+# Without the socket or the marker of the service, nothing else is used.
 expect 69 "does not listen" boxed alice "$names /etc/whorl" 'whorl get note/alice'
 expect 66 "whorl init" boxed alice "$names /run/whorl" 'whorl get note/alice'
 
-# In a user namespace without root nobody can tell who has put the socket there.
+# In a user namespace without root it is unknown who made the socket.
 if at_seat alice 'unshare --user true' 2>/dev/null; then
   expect 69 "user 65534 owns" at_seat alice 'unshare --user --map-user="$(id -u)" whorl get note/alice'
 else

@@ -30,7 +30,7 @@ pressing() {
   ) >/tmp/pressed 2>&1 &
 }
 
-# Turned on: the bus starts it at the first question, and programs need no finger for what has no rule.
+# Turned on: the bus starts it at the first call, and programs need no finger for items without a rule.
 expect 0 "" at_seat alice 'whorl secret-service enable --now'
 expect 0 "hunter2" at_seat alice 'printf hunter2 | secret-tool store --label=Mail service mail user alice
   printf bank-secret | secret-tool store --label=Bank service bank user alice
@@ -95,8 +95,8 @@ expect 0 "secret-tool wants to unlock the store. Enter your Whorl passcode." cat
 # The program's own process is closed to other programs of the user.
 expect 1 "" at_seat alice 'cat /proc/$(pgrep -u alice -x whorl-agent | head -n 1)/environ >/dev/null'
 
-# Off again: GNOME Keyring has the part at once. It has no keyring here, and nobody could type the password of a new one; so
-# what was stored is named, and stays in Whorl.
+# Off again: GNOME Keyring takes over at once. It has no keyring here, and nobody can type the password of a new one, so
+# the stored items are listed, and stay in Whorl.
 expect 0 "Would remove /home/alice" at_seat alice 'whorl secret-service disable --dry-run 2>&1'
 expect 79 "Mail: it has no collection there" at_seat alice \
   'whorl secret-service disable --passcode-fd 3 3<passcode 2>&1'

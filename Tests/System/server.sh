@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# What the stories share in which somebody signs in to a server, after common.sh: server.test is this machine at another
-# address, with git over https and with ssh.
+# Common functions of the stories with a server, after common.sh: server.test is this machine at another address, with
+# git over https and with ssh.
 
 # server: starts it. A CA of this machine has signed its certificate. alice's password for git is push-password.
 server() {

@@ -54,7 +54,7 @@ expect 0 "" at_seat alice 'printf gold | whorl set bank/alice --access current-s
 expect 0 "" at_seat alice 'printf silver | whorl set note/alice --access none'
 expect 0 gold touching "$right" at_seat alice 'whorl get bank/alice'
 expect 0 gold touching "$stranger $right" at_seat alice 'whorl get bank/alice'
-# From elsewhere than the seat nothing is armed, and what needs no finger is there.
+# Away from the seat the reader is not armed, and items without a finger are available.
 expect 77 "no finger is asked for" elsewhere alice 'whorl get bank/alice'
 expect 0 silver elsewhere alice 'whorl get note/alice'
 expect 77 "" touching "$stranger $stranger $stranger" at_seat alice 'whorl get bank/alice'
@@ -81,7 +81,7 @@ expect 1 "Permission denied" at_seat alice 'ln -s /tmp/mine /run/whorl/other 2>&
 expect 1 "Permission denied" at_seat alice 'rm -f /run/whorl/bus 2>&1'
 expect 64 "started by systemd" at_seat alice '/usr/libexec/whorl/whorld --system'
 expect 1 "Permission denied" at_seat alice 'echo "reader = virtual-image:/tmp/mine" >>/etc/whorl/whorld.conf || exit 1'
-# Nothing of the environment or of a configuration leads elsewhere.
+# Neither the environment nor a configuration selects another store.
 at_seat alice 'mkdir -p forged/whorl mine; umask 077
   echo "{\"store\":\"/home/alice/mine\",\"vaultProgram\":\"/bin/false\",\"reader\":\"virtual-image:/tmp/mine\"}" \
     >forged/whorl/config.json'
@@ -89,25 +89,25 @@ expect 0 silver at_seat alice 'XDG_CONFIG_HOME=$PWD/forged XDG_DATA_HOME=$PWD/fo
   DBUS_SYSTEM_BUS_ADDRESS=unix:path=/tmp/mine whorl get note/alice'
 expect 0 silver at_seat alice 'whorl get note/alice --config forged/whorl/config.json'
 expect 78 "system service has a reader of its own" at_seat alice 'whorl get bank/alice --reader virtual-image:/tmp/mine'
-# A private store is still to be had, by name.
+# A private store can still be used by name.
 expect 0 "/home/alice/private" at_seat alice \
   'whorl init --store $PWD/private --passcode-fd 3 --recovery-fd 4 3<passcode 4>again'
 expect 0 "key file (private)" at_seat alice 'whorl status --store $PWD/private'
 
-# Over the limit of connections: told to wait, and nobody else is.
+# Over the limit of connections one has to wait, and other users do not.
 expect 0 "" at_seat alice 'printf iron | whorl set iron/alice --access none'
 
-# What is unlocked can be locked.
+# Unlocked items can be locked.
 expect 0 "" at_seat alice 'whorl lock'
 expect 77 "are closed" at_seat alice 'whorl get note/alice'
 expect 0 bronze at_seat bob 'whorl get note/alice'
-# In place, where somebody can give the passcode: by a descriptor, and at a terminal.
+# Unlocking within a command: with the passcode on a descriptor, and at a terminal.
 expect 0 silver at_seat alice 'whorl get note/alice --passcode-fd 3 3<passcode'
 expect 0 "" at_seat alice 'whorl lock'
 expect 0 "Passcode to unlock the store" typing 'open sesame, please' alice 'whorl get note/alice'
 expect 0 silver at_seat alice 'whorl get note/alice'
 
-# Killed: the next call works, nothing is lost, and what the passcode had opened is closed.
+# Killed: the next call works, nothing is lost, and the unlocked items are closed.
 for i in 1 2 3; do
   kill -9 "$(pgrep -x whorld)"
   expect 77 "are closed" at_seat alice 'whorl get note/alice'

@@ -1,5 +1,5 @@
-# Set-up by a person at a terminal, with the service and the reader that fprintd has: a finger is enrolled by the person's own
-# session, counts at once, and everything is taken back.
+# Set-up by a person at a terminal, with the service and the reader that fprintd has: a finger is enrolled by the
+# person's own session, is used at once, and everything is undone.
 . /usr/share/whorl-tests/common.sh
 
 user alice
@@ -38,10 +38,10 @@ expect 0 "" at_seat alice 'printf gold | whorl set bank/alice'
 expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'
 # What is set up is not asked for again.
 expect 0 "fingers   1 enrolled" conversing "$no" alice 'whorl setup'
-# A session that fprintd does not let enrol is told what does.
+# A session that may not enrol with fprintd is told where enrolling works.
 expect 0 "this session may not enrol one" elsewhere bob 'umask 077; echo "a passcode, too" >passcode
   whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery && whorl setup'
-# Nothing but the store is on here, and it stays where that is wished.
+# Only the store is set up here, and it is kept on request.
 expect 0 "sudo whorl admin remove alice" conversing 'for good? [y/N]=>n' alice 'whorl setup --undo'
 expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'
 expect 0 "Removed" whorl admin remove alice --yes

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The machine's TPM, for stories: swtpm at $tpm stands in for it. Its state is in /var/lib/software-tpm.
+# The machine's TPM for stories, replaced by swtpm at $tpm. Its state is in /var/lib/software-tpm.
 tpm=/run/software-tpm/socket
 
 cat >/etc/systemd/system/software-tpm.service <<END

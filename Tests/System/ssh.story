@@ -1,5 +1,5 @@
-# ssh, ssh-keygen and git with keys of the installed service: each signature waits for a touch, and its prompt says what it
-# is for.
+# ssh, ssh-keygen and git with keys of the installed service: each signature waits for a touch, and its prompt shows the
+# purpose.
 . /usr/share/whorl-tests/common.sh
 
 sensor=/run/service-reader/socket
@@ -20,7 +20,7 @@ mkdir -p /run/sshd
 echo "127.0.0.1 localhost" >/etc/hosts
 systemctl restart ssh
 
-# with_agent COMMAND: what alice does at her seat with an agent whose prompts come on its standard error.
+# with_agent COMMAND: runs a command of alice at her seat with an agent that prints its prompts on standard error.
 with_agent() {
   at_seat alice "whorl-agent --socket \$XDG_RUNTIME_DIR/own -- sh -c '$1' 2>&1"
 }

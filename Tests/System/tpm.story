@@ -1,10 +1,10 @@
-# A store whose keys the machine's TPM has sealed: what a restart, another machine, a lost TPM and an earlier copy do to it,
-# and each way back (rows 5 and 15 of README.md). swtpm stands in for the TPM.
+# A store whose keys the machine's TPM has sealed: a restart, another machine, a lost TPM and an earlier copy, and the
+# recovery from each (rows 5 and 15 of README.md). swtpm stands in for the TPM.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/software-tpm.sh
 
 user alice
-# uses_tpm PLACE: what whorld.conf says of the TPM.
+# uses_tpm PLACE: sets the TPM in whorld.conf.
 uses_tpm() {
   printf 'tpm = %s\nrequire-passcode-after-boot = no\n' "$1" >/etc/whorl/whorld.conf.d/tpm.conf
   systemctl stop whorld.service 2>/dev/null || :
@@ -60,7 +60,7 @@ power_on
 opens next
 expect 77 "wrong passcode" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
 
-# No TPM any more: an administrator says so, and the recovery key moves the store to a key file. And back.
+# Without a TPM: an administrator allows it, and the recovery key moves the store to a key file. And back.
 power_off
 uses_tpm no
 expect 69 "" elsewhere alice 'whorl get note/mine'
@@ -76,7 +76,7 @@ opens passcode
 power_on
 opens passcode
 
-# By choice the keys are sealed to registers, which the status shows, until they are sealed anew.
+# On request the keys are sealed to registers, which the status shows, until they are sealed again.
 expect 0 "" elsewhere alice 'whorl reseal --pcr 7 --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'
 expect 0 "register 7 (PCR)" elsewhere alice 'whorl status'
 expect 0 '"registers":[7]' elsewhere alice 'whorl status --json'
@@ -85,7 +85,7 @@ opens passcode
 expect 0 "" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
 expect 0 '"registers":[]' elsewhere alice 'whorl status --json'
 
-# The folder of all stores is put back as it was: detected by the counters of the TPM. The passcode of before opens nothing.
+# The folder of all stores is restored: detected by the counters of the TPM. The earlier passcode opens nothing.
 power_off
 cp -a /var/lib/whorl /root/earlier
 power_on

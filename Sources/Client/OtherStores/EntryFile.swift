@@ -7,10 +7,10 @@ package enum EntryFile {
   /// The longest file that is read, in bytes.
   static let limit = 64 << 20
 
-  /// What stands for standard input in place of a path.
+  /// The path that means standard input.
   package static let standardInput = "-"
 
-  /// The entries of a CSV file whose first line names the columns.
+  /// The entries of a CSV file with a header.
   package static func csv(_ path: String) throws(ImportError) -> ReadEntries {
     let text = try FileText.utf8(bytes(of: path)).bytes
     guard first(of: text) != UInt8(ascii: "<") else {
@@ -26,7 +26,7 @@ package enum EntryFile {
     return try KeePassExport.read(text.bytes, isUTF8: wasUTF16)
   }
 
-  /// The first character that is no blank.
+  /// The first character that is not blank.
   private static func first(of text: SharedSecret) -> UInt8? {
     text.bytes.withUnsafeBytes { bytes in
       let text = bytes.starts(with: FileText.utf8Mark) ? bytes.dropFirst(FileText.utf8Mark.count) : bytes[...]

@@ -13,7 +13,7 @@ enum Folder {
     else { throw .system("\(path) is not a folder of this user alone: remove it") }
   }
 
-  /// The names in the folder; none where it cannot be read.
+  /// The names in the folder; none if it cannot be read.
   static func names(in path: String) -> [String] {
     guard let stream = opendir(path) else { return [] }
     defer { closedir(stream) }

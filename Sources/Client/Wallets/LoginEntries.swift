@@ -1,8 +1,8 @@
 package import SecretModel
 package import SecureMemory
 
-/// The login entries of a store: the secrets to hand over when its user logs in. The calls ask nobody,
-/// except one that seals under the passcode.
+/// The login entries of a store: the secrets to hand over when its user logs in. Only sealing under the passcode shows
+/// a prompt.
 package struct LoginEntries: Sendable {
   let vault: any VaultService
 
@@ -20,9 +20,9 @@ package struct LoginEntries: Sendable {
     try await !vault.allItems(ItemSearch(entry)).isEmpty
   }
 
-  /// The secret to hand over for an entry: its own, or that of the item it names. Nil where there is no such entry.
+  /// The secret to hand over for an entry: its own, or that of the item it names. Nil if there is no such entry.
   ///
-  /// - Throws: `notUnlocked` while the item's class is locked, `itemGone` where the item it names is gone.
+  /// - Throws: `notUnlocked` while the item's class is locked, `itemGone` if the item it names is gone.
   package func secret(of entry: LoginItem) async throws(VaultError) -> SharedSecret? {
     guard let found = try await vault.secrets(.search(ItemSearch(entry)), .nobody).first else { return nil }
     guard let source = LoginItem(found.item)?.source else { return SharedSecret(found.secret.copy()) }
@@ -35,7 +35,7 @@ package struct LoginEntries: Sendable {
     _ = try await vault.add(NewItem(entry), secret: secret.copy(), replacing: true, .nobody)
   }
 
-  /// Removes an entry. Does nothing where it is gone already.
+  /// Removes an entry. Does nothing if it is gone already.
   package func remove(_ entry: LoginItem) async throws(VaultError) {
     do throws(VaultError) {
       _ = try await vault.delete(.search(ItemSearch(entry)))
@@ -53,8 +53,8 @@ package struct LoginEntries: Sendable {
     try await vault.sealCopy(of: secret.copy(), under: keys, replacing: nil, asking)
   }
 
-  /// The sealed copy to keep beside a wallet in place of an earlier one. Asks nobody: where the earlier copy is sealed under
-  /// a passcode that has been changed since, the new one is sealed under the recovery key alone.
+  /// A new sealed copy to keep beside a wallet. Shows no prompt: if the earlier copy is sealed under a passcode that
+  /// has changed since, the new one is sealed under the recovery key only.
   package func renewedCopy(
     of secret: borrowing SecretBytes, replacing old: SealedCopy?
   ) async throws(VaultError) -> SealedCopy {

@@ -1,22 +1,22 @@
 package import SecretModel
 internal import SecureMemory
 
-/// Whether the login password is the passcode, where the user has chosen that it is.
+/// Whether the login password and the passcode are the same, if the user has chosen that they are.
 package enum LoginPasscode: Sendable, Hashable {
-  /// It was when they were last compared.
+  /// They were the same when last compared.
   case same
-  /// Nobody has compared them: the account's password is not in this machine's files, and no login has shown it since.
+  /// They were never compared: the account's password is not in this machine's files, and no login has proven it since.
   case unproven
-  /// They are two. A login or a change of one of them has shown it, at this time in seconds since 1970.
+  /// They differ. A login or a change of one of them has shown it, at this time in seconds since 1970.
   case different(since: Int64)
 }
 
 extension LoginEntries {
-  /// The requests that show whether the two are one, or that change one of them alone.
+  /// The requests that compare the two, or change only one of them.
   private static let telling: [AuditEntry.Request] = [.loginPassword, .changePasscode, .recover, .removePasscode]
 
-  /// How the two stand, by the proof in the entry and by the store's log since; nil where the user has not chosen that
-  /// they are one.
+  /// The state according to the entry and the store's log since; nil if the user has not chosen the login password as
+  /// the passcode.
   package func loginPasscode() async throws(VaultError) -> LoginPasscode? {
     guard let item = try await all(of: .passcode).first?.item else { return nil }
     var state = LoginPasscode.unproven
@@ -24,7 +24,7 @@ extension LoginEntries {
     search.requests = Self.telling
     if case .number(let proof)? = item.attributes[.loginProof] {
       state = .same
-      // A log that begins anew has smaller numbers.
+      // A new log has smaller numbers.
       if try await newestNumber() >= proof { search.after = Int(proof) }
     }
     for entry in try await log(search) {
@@ -47,7 +47,7 @@ extension LoginEntries {
     _ = try await vault.add(item, secret: SecretBytes(count: 0), replacing: true, .nobody)
   }
 
-  /// Whether this error says that the password is not the passcode. Others say that it was not tried.
+  /// Whether this error means that the password is not the passcode, and not that it was not tried.
   private static func shows(_ error: VaultErrorName) -> Bool {
     [.wrongPasscode, .invalidPasscode, .guessablePasscode, .passcodeNotSet].contains(error)
   }
@@ -58,7 +58,7 @@ extension LoginEntries {
     return Int64(try await log(search).last?.number ?? 0)
   }
 
-  /// The log; empty for a private store, which has none, and at which nobody logs in.
+  /// The log; empty for a private store, which has no log and no logins.
   private func log(_ search: AuditSearch) async throws(VaultError) -> [AuditEntry] {
     do throws(VaultError) {
       return try await vault.log(search)

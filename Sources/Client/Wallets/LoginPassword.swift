@@ -4,11 +4,11 @@ package import SecureMemory
 
 /// The password of this user's account.
 ///
-/// It is checked as PAM checks it in a program without root's rights: `pam_unix.so` has `unix_chkpwd` compare it, which may
-/// read the machine's shadow file and serves each user for the own account alone. The comparison counts nowhere, and a wrong
-/// password is noted in the system's log.
+/// It is checked as PAM does in a program without root's rights: by `unix_chkpwd`, which may read the machine's shadow
+/// file and checks only the caller's own account. It does not count failures, and logs a wrong password in the system's
+/// log.
 package enum LoginPassword {
-  /// What a check tells.
+  /// The result of a check.
   package enum Answer: Sendable, Hashable {
     case right
     case wrong
@@ -18,11 +18,11 @@ package enum LoginPassword {
     case unknown(why: String)
   }
 
-  /// Where distributions have the helper of PAM. `PATH` is not used.
+  /// Where distributions install PAM's helper. `PATH` is not used.
   private static let places = ["/usr/sbin/unix_chkpwd", "/sbin/unix_chkpwd", "/usr/bin/unix_chkpwd"]
   /// `PAM_MAX_RESP_SIZE`: no login takes a longer one.
   private static let lengthLimit = 512
-  /// `PAM_AUTH_ERR` of `security/_pam_types.h`, with which the helper ends where the password is wrong.
+  /// `PAM_AUTH_ERR` of `security/_pam_types.h`: the helper's exit status for a wrong password.
   private static let wrongStatus: Int32 = 7
   /// Hashes may be made slow on purpose.
   private static let limit = Duration.seconds(30)

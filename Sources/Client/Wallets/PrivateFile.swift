@@ -8,7 +8,7 @@ enum PrivateFile {
 
   /// Reads a file that belongs to this user.
   ///
-  /// - Throws: `missing`; `damaged` where it is no regular file of this user; `system`.
+  /// - Throws: `missing`; `damaged` if it is not a regular file of this user; `system`.
   static func read(_ path: String, limit: Int = limit) throws(WalletError) -> [UInt8] {
     // O_NONBLOCK: a FIFO of that name must not hang the program.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -85,7 +85,7 @@ enum PrivateFile {
     try syncFolder(of: path)
   }
 
-  /// Removes a file. Does nothing where it is gone already.
+  /// Removes a file. Does nothing if it is gone already.
   static func remove(_ path: String) throws(WalletError) {
     guard unlink(path) == 0 || errno == ENOENT else { throw .system("\(path): \(String(cString: strerror(errno)))") }
     try syncFolder(of: path)

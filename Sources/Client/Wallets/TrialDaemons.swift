@@ -2,8 +2,8 @@ internal import Glibc
 internal import Processes
 internal import Synchronization
 
-/// The daemons that this program runs on copies of a wallet. In sessions of their own they get no Ctrl-C, so a program
-/// that is ended by a signal ends them here.
+/// The daemons that this program runs on copies of a wallet. They have their own sessions and get no Ctrl-C, so a
+/// program that a signal ends has to end them.
 package enum TrialDaemons {
   private static let running = Mutex<[(daemon: ChildProcess, folder: String)]>([])
 

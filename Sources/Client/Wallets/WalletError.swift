@@ -1,12 +1,12 @@
-/// Why a wallet could not be looked at, changed or opened. No case carries a secret.
+/// Why a wallet could not be read, changed or opened. No case carries a secret.
 package enum WalletError: Error, Sendable, Hashable {
   /// The wallet has no file yet, at this path.
   case missing(String)
-  /// The wallet's file, at this path, cannot be read as one; `why` says what is wrong with it.
+  /// The wallet's file at this path is damaged; `why` says how.
   case damaged(String, why: String)
   /// The wallet's file, at this path, has no password: its secrets are not encrypted.
   case withoutPassword(String)
-  /// The wallet's file, at this path, is encrypted in a way that Whorl has no key for; `why` says which.
+  /// The wallet's file at this path has an unsupported encryption, named in `why`.
   case unsupported(String, why: String)
   /// The secret does not open the wallet's file.
   case wrongSecret
@@ -18,11 +18,11 @@ package enum WalletError: Error, Sendable, Hashable {
   case notRunning(String)
   /// The socket belongs to another user.
   case foreign(String, user: UInt32)
-  /// The wallet's program did not answer in time, or not as it should; the value says which.
+  /// The wallet's program did not answer in time, or with a malformed answer; the value says which.
   case noAnswer(String)
   /// The wallet's program refused what was asked of it; the value says what that was.
   case refused(String)
-  /// The wallet was changed, and its file does not open with the new secret.
+  /// The wallet was changed, but its file does not open with the new secret.
   case unverified
   /// The sealed copy to keep beside the keyring does not give the keyring's secret back.
   case copyUnverified

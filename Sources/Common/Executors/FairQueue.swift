@@ -16,7 +16,7 @@ package struct QueueTurn: ~Copyable, Sendable {
 package final class FairQueue<Group: Hashable & Sendable>: Sendable {
   /// Why a call has no turn.
   package enum Refusal: Error {
-    /// As many calls of its group wait as may.
+    /// The queue of its group is full.
     case tooManyWait
     /// Its task was cancelled before its turn.
     case cancelled
@@ -33,7 +33,7 @@ package final class FairQueue<Group: Hashable & Sendable>: Sendable {
     var running: [Group: Int] = [:]
     /// The waiting calls of each group, at least one.
     var waiting: [Group: [Waiting]] = [:]
-    /// The groups whose next call may have the next free turn, in their order.
+    /// The groups whose next call may get a free turn, in order.
     var order: [Group] = []
     var lastNumber: UInt64 = 0
   }
@@ -102,7 +102,7 @@ package final class FairQueue<Group: Hashable & Sendable>: Sendable {
       guard let group = state.order.first else { return nil }
       let call = remove(at: 0, of: group, &state)
       state.running[group, default: 0] += 1
-      // The group goes behind the others.
+      // The group moves behind the others.
       state.order.removeAll { $0 == group }
       giveOrder(group, &state)
       return call
@@ -119,7 +119,7 @@ package final class FairQueue<Group: Hashable & Sendable>: Sendable {
     return true
   }
 
-  /// Puts a group behind those that wait for a turn, if a call of it waits and may have one.
+  /// Appends a group to the order, if one of its calls waits and may have a turn.
   private func giveOrder(_ group: Group, _ state: inout State) {
     guard state.waiting[group] != nil, state.running[group, default: 0] < widthOfGroup, !state.order.contains(group)
     else { return }

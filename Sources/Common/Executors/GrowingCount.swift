@@ -22,7 +22,7 @@ package final class GrowingCount: Sendable {
 
   package func increment() { grow { $0 + 1 } }
 
-  /// Does nothing where the count is as large already.
+  /// Does nothing if the count is as large already.
   package func grow(to value: Int) { grow { max($0, value) } }
 
   private func grow(_ next: (Int) -> Int) {

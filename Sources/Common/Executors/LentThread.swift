@@ -1,13 +1,12 @@
 internal import Glibc
 
-/// A thread that runs the vault's jobs which it enqueues itself. That saves switching to the vault's own thread and
-/// back.
+/// A thread that itself runs the vault's jobs that it enqueues, which saves two thread switches.
 package protocol LentThread: AnyObject, Sendable {
   /// Runs a closure on this thread after the current one has returned. Called only on this thread.
   func adopt(_ body: @escaping @Sendable () -> Void)
   /// Whether the vault must continue on its own thread.
   var isTakenBack: Bool { get }
-  /// Tells that the code on this thread is about to wait for other programs. Called only on this thread.
+  /// Called on this thread before its code waits for other programs.
   func willWait()
 }
 

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Runs the vault's jobs one after the other, on the calling thread if that is lent (``LentThread``), else on its own
+/// Runs the vault's jobs one after the other, on the calling thread if it is lent (``LentThread``), else on its own
 /// thread. Never in the cooperative pool, for the same reason as `BackgroundThread`.
 package final class VaultExecutor: SerialExecutor {
   private struct State {

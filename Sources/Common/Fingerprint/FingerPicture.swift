@@ -6,13 +6,13 @@ package struct FingerPicture: Sendable {
   package var width: Int
   /// In pixels.
   package var height: Int
-  /// Pixels per metre; nil where the driver does not tell, like most. 19685 (500 per inch) is usual.
+  /// Pixels per metre; nil if the driver does not report it, like most. 19685 (500 per inch) is usual.
   package var resolution: Int?
   /// The number of ridge endings and forks that libfprint found, which its matcher compares.
   package var minutiae: Int
   /// From 0 to 255: the difference between the 95th and the 5th percentile of the grey values.
   package var contrast: Int
-  /// The picture itself; nil where it was not asked for.
+  /// The picture itself; nil if it was not asked for.
   package var file: PictureFile?
 
   package init(width: Int, height: Int, resolution: Int?, minutiae: Int, contrast: Int, file: PictureFile?) {
@@ -24,7 +24,7 @@ package struct FingerPicture: Sendable {
     self.file = file
   }
 
-  /// Pixels per inch; nil where the driver does not tell.
+  /// Pixels per inch; nil if the driver does not report it.
   package var dotsPerInch: Int? { resolution.map { ($0 * 254 + 5_000) / 10_000 } }
 }
 

@@ -6,7 +6,7 @@ internal import Primitives
 /// fprintd's files, by the digest of the finger's file, which changes when the finger is enrolled again.
 package struct FprintdPrint: Sendable, Hashable {
   package var finger: Finger
-  /// SHA-256 over fprintd's template files of the finger; nil where they cannot be read.
+  /// SHA-256 over fprintd's template files of the finger; nil if they cannot be read.
   package var digest: [UInt8]?
 
   package init(finger: Finger, digest: [UInt8]?) {

@@ -3,7 +3,7 @@
 public enum ReaderError: Error, Sendable, Hashable {
   /// No reader is attached, or none has the name that was asked for.
   case absent
-  /// The device node may not be opened; the value is its path where known.
+  /// The device node may not be opened; the value is its path, if known.
   case permissionDenied(String?)
   /// Another program has the reader open; the value names who may hold it (such as `fprintd`), where known.
   case busy(holder: String?)
@@ -35,8 +35,8 @@ public enum ReaderError: Error, Sendable, Hashable {
   case fprintdRefused(String)
   /// fprintd cannot be started or reached; the value says why.
   case fprintdUnreachable(String)
-  /// fprintd's template files cannot be read, so it could not be noticed if a finger were enrolled again. The value is
-  /// their folder, where known.
+  /// fprintd's template files cannot be read, so a new enrolment of a finger could not be detected. The value is their
+  /// folder, if known.
   case fprintdFilesUnreadable(String?)
   /// The system service does not lend its reader for this; the value says why.
   case notLent(String)

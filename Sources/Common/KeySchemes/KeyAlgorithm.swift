@@ -75,7 +75,7 @@ extension KeyAlgorithm {
     }
   }
 
-  /// Nil for a word that none of ``offered`` has.
+  /// Nil for a word of none of ``offered``.
   package init?(word: String) {
     guard let algorithm = Self.offered.first(where: { $0.word == word }) else { return nil }
     self = algorithm

@@ -1,7 +1,7 @@
 /// The data types of the SSH protocol (RFC 4251, section 5), in which its keys, signatures and agents' messages are
 /// written.
 package enum SSHFormat {
-  /// The position of the content of the string that begins at `start`. Nil where the bytes end before it does.
+  /// The position of the content of the string that begins at `start`. Nil if the bytes end too early.
   package static func string(in bytes: UnsafeRawBufferPointer, at start: Int) -> Range<Int>? {
     guard start >= 0, bytes.count - start >= 4 else { return nil }
     let count = (0..<4).reduce(0) { unsafe $0 << 8 | Int(bytes[start + $1]) }
@@ -22,7 +22,7 @@ package enum SSHFormat {
   }
 }
 
-/// Bytes that are not in the format that they should be in.
+/// Bytes with an invalid format.
 package struct SSHFormatError: Error, Sendable, Hashable {
   package init() {}
 }
@@ -73,7 +73,7 @@ package struct SSHReader: Sendable {
     return text
   }
 
-  /// Throws where something follows.
+  /// Throws if there is more.
   package func end() throws(SSHFormatError) {
     guard isAtEnd else { throw SSHFormatError() }
   }

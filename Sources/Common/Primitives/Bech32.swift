@@ -13,7 +13,7 @@ package enum Bech32 {
     return "\(prefix)1" + String(decoding: (values.bits + checkValues).map { alphabet[Int($0)] }, as: UTF8.self)
   }
 
-  /// The bytes that a text of this prefix stands for. Nil for any other prefix, for upper case, and for a wrong checksum.
+  /// The bytes of a text with this prefix. Nil for another prefix, upper case or a wrong checksum.
   package static func bytes(in text: String, prefix: String) -> [UInt8]? {
     guard text.hasPrefix("\(prefix)1") else { return nil }
     var values: [UInt8] = []
@@ -23,12 +23,12 @@ package enum Bech32 {
     }
     guard values.count >= checkCount, checksum(of: expanded(prefix) + values) == 1 else { return nil }
     let bytes = regrouped(values.dropLast(checkCount), from: 5, to: 8)
-    // The bits that fill up the last character are fewer than five and zero.
+    // The padding bits of the last character are fewer than five, and zero.
     guard bytes.restCount < 5, bytes.rest == 0 else { return nil }
     return bytes.bits
   }
 
-  /// Groups the low `from` bits of each value anew by `to` bits. Returns the bits that are left over, too.
+  /// Regroups the low `from` bits of each value into groups of `to` bits. Also returns the remaining bits.
   private static func regrouped(
     _ values: some Sequence<UInt8>, from: Int, to: Int
   ) -> (bits: [UInt8], rest: UInt8, restCount: Int) {

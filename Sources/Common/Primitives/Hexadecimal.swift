@@ -11,7 +11,7 @@ package enum Hexadecimal {
     return String(repeating: "0", count: number.bitWidth / 4 - text.count) + text
   }
 
-  /// The bytes that the digits stand for, in either case. Nil if anything else is in the text, or half a byte.
+  /// The bytes of digits in either case. Nil for other characters or an odd number of digits.
   package static func bytes(in text: some StringProtocol) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?

@@ -9,8 +9,8 @@ package enum Account {
     with(user) { String(validatingCString: $0.pw_name) }
   }
 
-  /// Whether the password of a user is in this machine's own files, as far as the name services tell: they say so by an "x",
-  /// and a directory service by another mark. False where there is no such account.
+  /// Whether a user's password is in this machine's own files. The name services say so with an "x"; directory services
+  /// have another mark. False if there is no such account.
   package static func hasPasswordHere(_ user: UInt32) -> Bool {
     with(user) { $0.pw_passwd.map { $0[0] == CChar(UInt8(ascii: "x")) && $0[1] == 0 } } ?? false
   }

@@ -15,7 +15,7 @@ package final class ChildProcess: Sendable {
   private let outcome = Mutex<ProcessHandle.Reaping?>(nil)
   private let ending = Mutex<Task<String, Never>?>(nil)
 
-  /// Starts a helper program with the standard descriptors and `descriptors` alone, and with default signal
+  /// Starts a helper program with only the standard descriptors and `descriptors`, and with default signal
   /// dispositions.
   ///
   /// - Parameters:

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// A process that is about to be started, with `posix_spawn`: what it gets as descriptors, and signals at their
-/// default, since this program blocks and ignores some.
+/// Prepares a process for `posix_spawn`: its descriptors, and default signal dispositions, since this program blocks
+/// and ignores some.
 package struct ChildStart: ~Copyable {
   package enum Program {
     case path(String)
@@ -15,7 +15,7 @@ package struct ChildStart: ~Copyable {
 
   /// - Parameters:
   ///   - inOwnSession: whether it gets a session of its own, without this process's terminal.
-  ///   - ignoring: the signals that it goes on ignoring where this process ignores them.
+  ///   - ignoring: the signals that it ignores if this process does.
   package init(inOwnSession: Bool = false, ignoring: [Int32] = []) {
     posix_spawn_file_actions_init(&actions)
     posix_spawnattr_init(&attributes)
@@ -30,7 +30,7 @@ package struct ChildStart: ~Copyable {
   }
 
   deinit {
-    // Destroying takes the values by address, and a deinit cannot change its own.
+    // Destroying needs mutable copies, which a deinit does not have.
     var (actions, attributes) = (actions, attributes)
     posix_spawn_file_actions_destroy(&actions)
     posix_spawnattr_destroy(&attributes)
@@ -38,12 +38,12 @@ package struct ChildStart: ~Copyable {
 
   /// Opens a file as this descriptor.
   ///
-  /// - Parameter mode: of a file that is made.
+  /// - Parameter mode: of a new file.
   package mutating func open(_ path: String, _ flags: Int32, as descriptor: Int32, mode: UInt32 = 0) {
     posix_spawn_file_actions_addopen(&actions, descriptor, path, flags, mode)
   }
 
-  /// Gives it a descriptor of this process. One that has the same number there is open although it is close-on-exec.
+  /// Passes it a descriptor of this process. With the same number it stays open even if it is close-on-exec.
   package mutating func give(_ descriptor: Int32, as number: Int32) {
     posix_spawn_file_actions_adddup2(&actions, descriptor, number)
   }

@@ -29,7 +29,7 @@ package enum EndingSignals {
     var set = sigset_t()
     sigemptyset(&set)
     sigaddset(&set, number)
-    // Pending in this thread until it is unblocked, so that no thread which waits for signals takes it.
+    // It is pending in this thread until it is unblocked, so that no thread that waits for signals takes it.
     raise(number)
     pthread_sigmask(SIG_UNBLOCK, &set, nil)
     _exit(128 + number)

@@ -5,8 +5,8 @@ internal import Glibc
 package enum ExclusiveRename {
   /// Renames `path`.
   ///
-  /// - Returns: nil on success, else the error number: `EEXIST` where the new name is taken, `EINVAL` where the file
-  ///   system does not support this.
+  /// - Returns: nil on success, else the error number: `EEXIST` if the new name is taken, `EINVAL` if the file system
+  ///   does not support this.
   package static func rename(_ path: String, to new: String) -> CInt? {
     whorl_rename_without_replacing(path, new) == 0 ? nil : errno
   }

@@ -3,16 +3,15 @@ internal import Glibc
 
 /// The file that a process runs.
 package struct ExecutedFile: Sendable {
-  /// Its path on this machine; nil where the file has no path here that is known to be its own. The kernel tells the path
-  /// as the mount namespace of the process has it, and a program can mount a file of its own over any path in a namespace
-  /// that it has made.
+  /// Its path on this machine; nil if the path here may be another file. The kernel reports the path in the process's
+  /// mount namespace, and a program can mount its own file over any path in a namespace that it has made.
   package let path: String?
   package let device: UInt64
   package let inode: UInt64
-  /// Nil in a file system in user space, whose program makes up the owner and the number of a file.
+  /// Nil in a FUSE file system, whose program chooses the owner and inode number of a file.
   package let owner: UInt32?
 
-  /// Nil where the kernel does not reveal it.
+  /// Nil if the kernel does not reveal it.
   package init?(of process: Int32) {
     // O_PATH follows the link to the file, whatever is at its path, and needs no permission to read. The status and the
     // path are then those of one file, also if the process executes another one meanwhile.

@@ -1,7 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// What a program of the user gives up before anything else, and what the programs that it executes get back.
+/// Restrictions that a user's program applies to itself at its start, and that can be undone for the programs that it
+/// executes.
 package struct Hardening: Sendable {
   private let coreLimit: rlimit
   private let mask: mode_t

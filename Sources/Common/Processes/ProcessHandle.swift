@@ -93,7 +93,7 @@ private final class EndWait: BusLoopSource {
   func begin() { BusLoop.shared.post { BusLoop.shared.add(self) } }
 
   func pollRequest() -> BusPollRequest? {
-    // Nobody waits for the end of a process that may run as long as it likes.
+    // Nobody waits urgently for the end of a process without a deadline.
     BusPollRequest(
       descriptor: descriptor.rawValue, events: Int16(POLLIN), deadline: deadline, isAwaited: deadline != .max)
   }

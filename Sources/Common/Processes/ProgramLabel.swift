@@ -10,7 +10,7 @@ package enum ProgramLabel {
   /// The kernel keeps 15 bytes of a command's name.
   private static let longestCommand = 15
 
-  /// The label of the process with this number: `COMMAND (APPLICATION)`, or one of the two. Nil where neither is known.
+  /// The label of the process with this number: `COMMAND (APPLICATION)`, or one of the two. Nil if neither is known.
   ///
   /// The caller must make sure that the number is not reused meanwhile.
   package static func text(of pid: Int32) -> String? {
@@ -101,7 +101,7 @@ package enum ProgramLabel {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The text without characters that could move the cursor, change the reading direction or act as markup. Nil where
+  /// The text without characters that could move the cursor, change the reading direction or act as markup. Nil if
   /// nothing is left.
   private static func plain(_ text: String, _ longest: Int) -> String? {
     var plain = ""

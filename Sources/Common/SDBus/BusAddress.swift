@@ -2,7 +2,7 @@ internal import Primitives
 
 /// The sockets that the address of a message bus names, as the D-Bus specification writes addresses: alternatives that
 /// are separated by `;`, each a transport with `key=value` pairs, in whose values `%` and two hexadecimal digits stand
-/// for a byte. Only sockets of this machine (`unix:`) are of use here; other alternatives are passed over.
+/// for a byte. Alternatives other than sockets of this machine (`unix:`) are skipped.
 package struct BusAddress: Sendable, Hashable {
   enum Socket: Sendable, Hashable {
     /// A full path.
@@ -14,7 +14,7 @@ package struct BusAddress: Sendable, Hashable {
   /// In the order in which they are to be tried; never empty.
   let sockets: [Socket]
 
-  /// Nil where no alternative is a socket that can be connected to.
+  /// Nil if no alternative is a socket that can be connected to.
   package init?(_ text: String) {
     sockets = text.utf8.split(separator: UInt8(ascii: ";")).compactMap(Self.socket)
     if sockets.isEmpty { return nil }
@@ -33,7 +33,7 @@ package struct BusAddress: Sendable, Hashable {
     return address
   }
 
-  /// Whether the specification lets the byte stand for itself.
+  /// Whether the specification allows the byte unescaped.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -43,7 +43,7 @@ package struct BusAddress: Sendable, Hashable {
     }
   }
 
-  /// The socket of one alternative. The id of the bus (`guid`) and keys that are not known are not needed to reach it.
+  /// The socket of one alternative. The id of the bus (`guid`) and unknown keys are ignored.
   private static func socket(_ alternative: Substring.UTF8View) -> Socket? {
     let transport = Array("unix:".utf8)
     guard alternative.starts(with: transport) else { return nil }
@@ -60,7 +60,7 @@ package struct BusAddress: Sendable, Hashable {
     }
   }
 
-  /// Nil for a value with a broken escape or a NUL. A byte that should have been escaped stands for itself.
+  /// Nil for a value with a broken escape or a NUL. A byte that should have been escaped is taken as it is.
   private static func unescaped(_ value: Substring.UTF8View) -> [UInt8]? {
     var bytes: [UInt8] = []
     var rest = value

@@ -75,7 +75,7 @@ package actor BusConnection: BusLoopSource {
   ///   - limit: how long to wait; nil: until the task is cancelled.
   ///   - onCancel: called on the loop if the task is cancelled after the call was sent. The call then still waits for its
   ///     answer. Without this closure it throws `cancelled` at once.
-  /// - Throws: `system(ETIMEDOUT)` where no answer came within the limit. A later answer is dropped.
+  /// - Throws: `system(ETIMEDOUT)` if there is no answer within the limit. A later answer is dropped.
   package nonisolated(nonsending) func call(
     _ target: BusTarget, _ member: String, _ arguments: [BusValue] = [], within limit: Duration? = nil,
     onCancel: (@Sendable () -> Void)? = nil
@@ -175,7 +175,7 @@ package actor BusConnection: BusLoopSource {
   ) {
     BusLoop.shared.post {
       self.assumeIsolated { connection in
-        // Before more is sent that has to be read first.
+        // Before more is sent.
         connection.releaseRead()
         connection.sendAnswer(id, result)
         guard let kept else { return }
@@ -198,8 +198,8 @@ package actor BusConnection: BusLoopSource {
     }
   }
 
-  /// Releases what is kept for answers if the peer has read them all. The kernel does not report that a peer has read,
-  /// so this is repeated as long as something is kept.
+  /// Releases what is kept for answers once the peer has read them all. The kernel does not report reads, so this is
+  /// repeated while something is kept.
   private func releaseRead() {
     guard !kept.isEmpty else { return }
     if bus.map(UnreadMessages.remain) != true { kept = [] }
@@ -271,7 +271,8 @@ package actor BusConnection: BusLoopSource {
     }
   }
 
-  /// Whether the next message matters at once. A client's connection without open calls has only late events to receive.
+  /// Whether the next message has to be read at once. A client's connection without open calls only receives events
+  /// that can wait.
   private var isAwaited: Bool { kind != .client || !isReady || !waiting.isEmpty || unread.count > 0 }
 
   package nonisolated func dispatch() {
@@ -322,7 +323,7 @@ package actor BusConnection: BusLoopSource {
   private func receive(_ message: BusMessage) throws(BusError) {
     switch message.kind {
     case .answer, .error:
-      // Ignore an answer without a waiting call: the call was cancelled, or never made.
+      // Ignore an answer without a waiting call, which was cancelled or never made.
       guard let cookie = message.replyCookie, let call = waiting[cookie],
         kind != .member || message.mayAnswer(for: call.destination)
       else { return }

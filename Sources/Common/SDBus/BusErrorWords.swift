@@ -1,7 +1,7 @@
 internal import Glibc
 
 extension BusError {
-  /// What has happened, in words that follow a colon.
+  /// What has happened, as the words after a colon.
   package var words: String {
     switch self {
     case .remote(_, let message, _): message

@@ -47,7 +47,7 @@ package actor BusService {
 
   /// Calls a method of the owner.
   ///
-  /// - Throws: `system(ETIMEDOUT)` where no answer came in time.
+  /// - Throws: `system(ETIMEDOUT)` if there is no answer in time.
   @discardableResult
   package func call(
     _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = [], within limit: Duration? = nil
@@ -116,7 +116,7 @@ package actor BusService {
     if signal.sender == MessageBus.name {
       let names = signal.arguments.compactMap(\.asString)
       guard signal.member == MessageBus.nameOwnerChanged, names.count == 3, names[0] == name else { return }
-      // During the lookup the name may get its first owner, which is no change.
+      // During the lookup the name may get its first owner, which does not count as a change.
       if let owner, names[2] != owner { end() }
     } else if let owner, signal.sender == owner {
       receiver(.signal(signal))

@@ -63,7 +63,7 @@ package final class LoopTurn: Sendable {
     }
   }
 
-  /// The calling thread is not the loop any more. Another one calls ``take()``.
+  /// Ends the calling thread's turn as the loop. Another one calls ``take()``.
   package func leave() { state.withLock { $0.current = nil } }
 
   /// Call it before polling. From now on the loop can be borrowed.
@@ -124,7 +124,7 @@ package final class LoopTurn: Sendable {
 
   /// Makes the calling thread the loop, if the loop waits, or does so in a moment.
   package func borrow() -> Bool {
-    // The loop's own thread often has just received the answer to this thread's last call, and is about to wait again.
+    // Often the loop's own thread has just received the answer to this thread's last call, and is about to wait again.
     for _ in 0..<20 {
       let isLent: Bool? = state.withLock { state in
         guard !state.isBorrowed else { return false }

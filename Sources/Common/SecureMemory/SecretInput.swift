@@ -35,7 +35,7 @@ extension SecretBytes {
     }
   }
 
-  /// Reads `count` bytes of `fd` directly into locked memory; fewer only where the input ends.
+  /// Reads `count` bytes of `fd` directly into locked memory; fewer only at the end of the input.
   package static func read(from fd: Int32, upTo count: Int) throws(ReadError) -> SecretBytes {
     var secret = SecretBytes(count: count)
     var filled = 0

@@ -7,7 +7,7 @@
 
 typedef struct {
   uint64_t microseconds;
-  // A descriptor that becomes readable when the step is to end early; -1 where there is none.
+  // A descriptor that becomes readable to end the step early; -1 if there is none.
   int interrupt;
 } whorl_deadline;
 

@@ -5,7 +5,7 @@
 #include <signal.h>
 
 typedef struct {
-  // A signalfd that becomes readable on SIGINT; -1 where it could not be made.
+  // A signalfd that becomes readable on SIGINT; -1 if it could not be made.
   int descriptor;
   sigset_t before;
 } whorl_interrupt;

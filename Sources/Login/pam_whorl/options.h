@@ -7,13 +7,13 @@
 typedef struct {
   // The PAM services that the module acts for, separated by commas.
   const char *services;
-  // On an auth line: whether it sends users to the password where a finger would not open their store.
+  // On an auth line: whether it makes users type the password if a finger would not open their store.
   int first_password;
   // On an auth line: whether the module asks for a finger itself.
   int verify;
 } whorl_options;
 
-// Reads the words of a line: `services=NAME,NAME,...`, `first-password` and `verify`.
+// Reads the options of a line: `services=NAME,NAME,...`, `first-password` and `verify`.
 whorl_options whorl_options_read(pam_handle_t *pamh, int count, const char **words);
 
 // Whether the module acts for the PAM service of this transaction.

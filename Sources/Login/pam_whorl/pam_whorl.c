@@ -134,8 +134,8 @@ static void hand_over(pam_handle_t *pamh, const struct passwd *account) {
   if (result > 0) pam_syslog(pamh, LOG_WARNING, "handing the secrets of the login over: status %d", result);
 }
 
-// Says at a console that the login has opened nothing. Greeters would show it for a moment, or stop for it; a desktop is
-// asked by whorl-login-question.service.
+// Says at a console that the login has opened nothing. Not in greeters, which show messages too briefly or wait for a
+// confirmation; on a desktop whorl-login-question.service asks.
 static void tell_of_password(pam_handle_t *pamh, int flags) {
   const void *service = NULL;
   if (flags & PAM_SILENT || pam_get_item(pamh, PAM_SERVICE, &service) != PAM_SUCCESS || service == NULL ||
@@ -186,8 +186,7 @@ static void tell_person(pam_handle_t *pamh, int flags, whorl_outcome outcome) {
   }
 }
 
-// After the module that changes the password. That may have failed: the second pass of PAM goes through all lines that the
-// first has gone through.
+// After the module that changes the password, which may have failed: PAM's second pass runs all lines of the first one.
 EXPORTED int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int count, const char **words) {
   (void)count, (void)words;
   const void *old = NULL, *new = NULL;

@@ -9,12 +9,12 @@
 // own: left out of core dumps, empty in forked processes, and locked if the system allows it.
 void whorl_password_keep(pam_handle_t *pamh, const char *password);
 
-// The kept password; NULL where there is none. It is wiped by whorl_password_forget.
+// The kept password; NULL if there is none. It is wiped by whorl_password_forget.
 const char *whorl_password_kept(pam_handle_t *pamh);
 
 void whorl_password_forget(pam_handle_t *pamh);
 
-// A sealed memory file with the password in it; a negative errno where none can be made. The caller closes it.
+// A sealed memory file with the password in it, or a negative errno. The caller closes it.
 int whorl_password_file(const char *password);
 
 #endif

@@ -45,8 +45,8 @@ static int connect_socket(void) {
   if (result < 0) return result;
   int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (descriptor < 0) return -errno;
-  // The service sends no descriptors, and sd-bus loses those that come with a message that it cannot read. A kernel that
-  // does not know this passes them.
+  // The service sends no descriptors, and sd-bus leaks those of a message that it cannot read. Older kernels ignore
+  // this option.
   const int none = 0;
   (void)setsockopt(descriptor, SOL_SOCKET, SO_PASSRIGHTS, &none, sizeof none);
   const struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SOCKET};
@@ -71,7 +71,7 @@ static int step(sd_bus *bus, whorl_deadline deadline) {
   if (left == 0) return -ETIMEDOUT;
   int result = sd_bus_process(bus, NULL);
   if (result != 0) return result < 0 ? result : 0;
-  // sd-bus wants to be called at a time of its own as well: at once where the other side says no more.
+  // sd-bus has its own deadline, which is now if the other side has closed.
   whorl_deadline wanted = deadline;
   if (sd_bus_get_timeout(bus, &wanted.microseconds) < 0) return -ECONNRESET;
   if (wanted.microseconds < deadline.microseconds) left = whorl_milliseconds_left(wanted);

@@ -43,7 +43,7 @@ typedef struct {
   uid_t user;
   // Whether it is a login program, which belongs to no session before the login.
   int is_greeter;
-  // Its PAM service name, its seat and its terminal; empty where they are not known.
+  // Its PAM service name, its seat and its terminal; empty if unknown.
   const char *pam_service, *seat, *terminal;
 } whorl_login;
 

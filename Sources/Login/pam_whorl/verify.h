@@ -1,4 +1,4 @@
-// Has the service ask the person for a finger.
+// Makes the service ask the person for a finger.
 #ifndef WHORL_VERIFY_H
 #define WHORL_VERIFY_H
 

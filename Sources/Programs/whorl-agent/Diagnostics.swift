@@ -15,7 +15,7 @@ struct Failure: Error, CustomStringConvertible {
   }
 }
 
-/// Standard error, which is the journal where systemd has started the program.
+/// Standard error, which is the journal if systemd has started the program.
 enum Diagnostics {
   static func line(_ text: String) {
     // Text from another program must not look like a line of this one.

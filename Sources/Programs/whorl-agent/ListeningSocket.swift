@@ -33,7 +33,7 @@ struct ListeningSocket {
       guard !call(connect) else { throw Failure("\(path): another agent listens there") }
       guard errno == ECONNREFUSED else { throw failure("is in use") }
       var status = stat()
-      // Connecting to a file that is no socket is refused in the same way.
+      // Connecting to a file that is not a socket gives the same error.
       guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else {
         throw Failure("\(path): is a file and no socket: name another path")
       }

@@ -130,8 +130,8 @@ struct WhorlAgent: ParsableCommand {
     Self.leave(after: endings.wait().number, listener)
   }
 
-  /// Restores the terminals, and ends by the signal, as the shell of the terminal expects. Returns where there was none,
-  /// and for SIGTERM, by which a service is asked to end.
+  /// Restores the terminals, and ends by the signal, as the shell of the terminal expects. Returns without a signal,
+  /// and for SIGTERM, with which services are stopped.
   private static func leave(after signal: Int32?, _ listener: ListeningSocket? = nil) {
     leaveTerminals()
     guard let signal, signal != SIGTERM else { return }
@@ -167,7 +167,7 @@ struct WhorlAgent: ParsableCommand {
     }
   }
 
-  /// Starts the command that the agent ends with, with its socket in the environment.
+  /// Starts the agent's command, with the agent's socket in its environment. The agent ends with it.
   private func start(_ command: [String], _ hardening: Hardening, socket: String) throws(Failure) -> ForegroundCommand {
     setenv("SSH_AUTH_SOCK", socket, 1)
     do throws(ChildStartError) {
@@ -190,7 +190,7 @@ struct WhorlAgent: ParsableCommand {
   /// Whether a person has started the program in the foreground of a terminal, and may be asked there.
   private static var hasTerminal: Bool { isatty(STDIN_FILENO) == 1 && tcgetpgrp(STDIN_FILENO) == getpgrp() }
 
-  /// The user's home directory, for which `ssh` does not ask `HOME` either.
+  /// The user's home directory from the account, like `ssh`, not from `HOME`.
   private static var home: String? {
     // The entry belongs to libc and is valid until the next call.
     getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }

@@ -4,7 +4,7 @@
 // the status of files.
 //
 // A request is one connection: a process number (pid_t). The answer is nothing, or the file's device, inode and owner and
-// its path, with a space between each, and the end of the connection. The path is empty where the file has another path
+// its path, with a space between each, and the end of the connection. The path is empty if the file has another path
 // on this machine than the process says, such as in a sandbox. The service holds a pidfd of the process, and checks itself that the number has not been reused.
 #define _GNU_SOURCE
 #include <errno.h>
@@ -117,7 +117,7 @@ static void answer(int client, uid_t user) {
   socklen_t size = sizeof peer;
   if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != user) return;
   pid_t process = 0;
-  // A Unix socket delivers so small a write in one piece.
+  // A Unix socket delivers such a small write in one piece.
   if (!is_ready(client, REQUEST_SECONDS) || recv(client, &process, sizeof process, 0) != sizeof process) return;
   if (process <= 0) return;
   char link[64], path[PATH_MAX], text[PATH_MAX + 96];

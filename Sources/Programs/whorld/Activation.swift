@@ -6,7 +6,7 @@ internal import Glibc
 struct Activation {
   /// The listening socket. Not closed by this value.
   let socket: Int32
-  /// The folder of the service's credentials; nil where it has none.
+  /// The folder of the service's credentials; nil if it has none.
   let credentials: String?
 
   /// Clears the environment except for systemd's variables, and takes the socket.

@@ -42,7 +42,7 @@ enum Usage {
     exit(status)
   }
 
-  /// A line on standard error, which is the journal where systemd has started the program.
+  /// A line on standard error, which is the journal if systemd has started the program.
   static func line(_ text: String) {
     let line = "whorld: \(text)\n"
     // write: reads as many bytes as it is told

@@ -40,9 +40,9 @@ enum Whorld {
     } catch {
       Usage.fail("cannot serve its client: \(error)")
     }
-    // The connection may not end with the starter: another process may hold a copy of the starter's socket.
+    // The connection may outlive the starter, since another process may hold a copy of its socket.
     starter.onEnd { server.close() }
-    // Takes two milliseconds, while the client's first call is on its way.
+    // Takes two milliseconds, while the client's first call is being sent.
     Vault.prepare()
     RestingMemory.begin()
     endings.wait()

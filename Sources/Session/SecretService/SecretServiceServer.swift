@@ -42,7 +42,7 @@ package final class SecretServiceServer: Sendable {
 
   /// A desktop session has a few dozen clients.
   private static let clientLimits = ClientPlaces<String>.Limits(process: 64, program: 256, all: 1_024)
-  /// The most clients that the bus is asked about at a time.
+  /// The most clients whose process is being looked up at a time.
   private static let unknownLimit = 1_024
 
   private let keeper: ItemKeeper
@@ -53,14 +53,14 @@ package final class SecretServiceServer: Sendable {
   private let log: @Sendable (String) -> Void
   private struct Clients {
     var entries: [String: ClientEntry] = [:]
-    /// Those that the bus is being asked about.
+    /// Those whose process is being looked up.
     var unknown = 0
     var places = ClientPlaces<String>(SecretServiceServer.clientLimits)
   }
 
   private let clients = Mutex(Clients())
 
-  /// A client. The bus is asked for its process in the background; then it has a place or is refused.
+  /// A client. Its process is looked up in the background; then it gets a place or is refused.
   private final class ClientEntry: Sendable {
     let calls = Atomic<Int>(0)
     let client: Task<Result<BusClient, ServiceError>, Never>
@@ -92,9 +92,9 @@ package final class SecretServiceServer: Sendable {
     let server = try SecretServiceServer(configuration)
     var limits = BusLimits()
     limits.secrets = SharedSecret.self
-    // No call has more than two; others are not read.
+    // No call of the API has more than two.
     limits.secretArrays = 4
-    // Each client has a lower limit of its own, whose error is sent as an answer.
+    // Each client has a lower limit, which is answered with an error.
     limits.openCalls = (clientLimits.all + unknownLimit) * (BusClient.limit + 1)
     let isServing = Flag()
     do throws(BusError) {
@@ -121,7 +121,7 @@ package final class SecretServiceServer: Sendable {
     }
   }
 
-  /// Whether this program owns the name now. If another program owns it, that one keeps it.
+  /// Takes the name unless another program owns it. Returns whether this program owns it now.
   private static func takeName(on connection: BusConnection) async throws(BusError) -> Bool {
     // Subscribe to every name that loses its owner.
     let disconnects = "type='signal',sender='\(MessageBus.name)',member='\(MessageBus.nameOwnerChanged)',arg2=''"
@@ -200,9 +200,9 @@ package final class SecretServiceServer: Sendable {
     }
   }
 
-  /// Gives a client a place, which another one may lose.
+  /// Gives a client a place, possibly in exchange for another one's.
   ///
-  /// - Returns: why it has none, and the one that has lost its place. That is served again at its next call.
+  /// - Returns: why it was refused, and the client that lost its place, which gets a new one at its next call.
   private func admit(_ name: String, _ program: ClientProgram) -> (refusal: String?, ended: ClientEntry?) {
     clients.withLock { clients in
       clients.unknown -= 1

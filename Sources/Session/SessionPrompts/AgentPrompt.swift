@@ -6,19 +6,19 @@ internal import Synchronization
 internal import TerminalLines
 package import Whorl
 
-/// Asks for a touch with a desktop notification, and for the passcode with pinentry. Where no notification can be
-/// shown, it writes to the client's terminal what it asks for and which keys cancel or choose the passcode, and
-/// pinentry asks there. Every request is logged as well: the touch still works without desktop and terminal.
+/// Asks for a touch with a desktop notification, and for the passcode with pinentry. Without notifications it writes
+/// the request and the keys for Cancel and Passcode to the client's terminal, where pinentry asks, too. Every request
+/// is also logged, since a touch works without desktop and terminal.
 package final class AgentPrompt: AuthenticationPrompt {
   /// Selects the text that prompts show for a request.
   package enum Wording: Sendable {
-    /// The reason alone, which names the items.
+    /// Only the reason, which names the items.
     case reason
     /// The items of the request, and the reason if there is one.
     case items
   }
 
-  /// What the program knows of the user's session.
+  /// The user's session.
   package struct Surroundings: Sendable {
     /// The address of the session's message bus.
     package var bus: String
@@ -37,16 +37,16 @@ package final class AgentPrompt: AuthenticationPrompt {
 
   private struct State {
     var notification: Notification?
-    /// What the running call asks for, to follow "wants to"; nil before its first request.
+    /// What the running call asks for, as the words after "wants to"; nil before its first request.
     var act: String?
-    /// What the notification says, and its actions.
+    /// The notification's text and actions.
     var text = ""
     /// The result of the last touch, which is shown before the text until the next touch.
     var result: String?
     var actions: [Notification.Action] = []
     /// Reads keys in place of the notification's actions.
     var keys: ClientTerminalKeys?
-    /// Why the passcode is asked for and not a finger.
+    /// Why the passcode is asked for instead of a finger.
     var unavailable: VaultError?
     var pinentry: Pinentry?
     /// Whether the client's terminal shows more of the program than its name.
@@ -55,7 +55,7 @@ package final class AgentPrompt: AuthenticationPrompt {
   }
 
   private let surroundings: Surroundings
-  /// Begins each prompt.
+  /// The program that asks, at the start of each prompt.
   private let asker: PromptAsker
   private let terminal: ClientTerminal?
   private let state = Mutex(State())
@@ -70,7 +70,7 @@ package final class AgentPrompt: AuthenticationPrompt {
   package func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
     switch event {
     case .touchWanted, .secretWanted:
-      // The same context may ask again for a later call, after the earlier one has finished.
+      // A context may prompt for several calls, one after another.
       state.withLock { state in if state.isOver { (state.isOver, state.act) = (false, nil) } }
     default: break
     }
@@ -124,9 +124,9 @@ package final class AgentPrompt: AuthenticationPrompt {
     await show()
   }
 
-  /// What is asked for, to follow "wants to".
+  /// What is asked for, as the words after "wants to".
   ///
-  /// - Parameter request: what the request itself says.
+  /// - Parameter request: the text in the request itself.
   private func act(of request: String?, in session: PromptSession) -> String {
     let said =
       switch surroundings.wording {
@@ -159,14 +159,14 @@ package final class AgentPrompt: AuthenticationPrompt {
     await notification.close()
   }
 
-  /// Shows the result of a touch, followed by what is still asked for.
+  /// Shows the result of a touch, followed by the request.
   private func tell(_ words: String) async {
     surroundings.log(words)
     state.withLock { $0.result = words }
     await show()
   }
 
-  /// Shows a notice until the next request for a touch: by then, another program may have given the reader back.
+  /// Shows a notice, such as that another program has the reader, until the next request for a touch.
   private func mention(_ notice: String) async {
     surroundings.log(notice)
     state.withLock { $0.result = nil }
@@ -199,14 +199,14 @@ package final class AgentPrompt: AuthenticationPrompt {
     if isFirst { terminal?.write(asker.detailsLine) }
   }
 
-  /// Says what nobody has answered, where a person finds it later: in the desktop's list of notifications.
+  /// Leaves a note about an unanswered request in the desktop's list of notifications.
   private func leave() async {
     stopKeys()
     let (shown, act) = state.withLock { state in
       defer { (state.notification, state.actions) = (nil, []) }
       return (state.notification, state.act)
     }
-    // Without an act nobody was asked.
+    // Without it there was no prompt.
     guard let act else { return }
     let text = asker.wanted(to: act)
     surroundings.log(text)
@@ -228,7 +228,7 @@ package final class AgentPrompt: AuthenticationPrompt {
       defer { state.notification = nil }
       return state.notification
     }
-    // Before the client gets its answer: it may then use the terminal itself.
+    // Before the client gets its answer and may use the terminal itself.
     stopKeys()
     switch action {
     case .cancel: await session.cancel()

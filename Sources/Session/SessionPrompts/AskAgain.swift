@@ -1,10 +1,9 @@
 package import SecretModel
 
-/// Asks the person, and once more if the vault ends meanwhile: the person has refused nothing. A call that nobody waits for
-/// any more does not ask again.
+/// Asks the person, and once more if the vault ends meanwhile, since that is not a refusal. A cancelled call does not
+/// ask again.
 ///
-/// - Parameter ask: asks in a context of its own, for something that made twice is the same as made once: a read, a
-///   signature, an unlock.
+/// - Parameter ask: asks in a new context for something idempotent: a read, a signature or an unlock.
 package func askAgainWhereVaultEnds<Value: Sendable>(
   _ ask: () async throws(VaultError) -> Value
 ) async throws(VaultError) -> Value {

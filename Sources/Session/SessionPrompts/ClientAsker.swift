@@ -9,7 +9,7 @@ extension ClientProgram {
     }
     let isInstalled = installed.has(path)
     if let application {
-      // Only a portal that root has installed is believed.
+      // Only a portal that root has installed is trusted.
       guard isInstalled else { return named(PromptAsker.unidentified) }
       return named(application, installed.desktopFile(ofFlatpak: application))
     }
@@ -18,7 +18,7 @@ extension ClientProgram {
     return named(own, installed.desktopFile(ofProgramAt: path))
   }
 
-  /// - Parameter name: stands where there is no desktop file, or one whose name cannot be shown.
+  /// - Parameter name: used without a desktop file, or if its name cannot be shown.
   private func named(_ name: String, _ file: DesktopFile?) -> PromptAsker {
     let title = file.map { PromptLabel.text($0.name) } ?? ""
     return named(title.isEmpty ? PromptLabel.word(name) : title, icon: file?.icon)

@@ -1,9 +1,8 @@
 internal import Glibc
 internal import SecretModel
 
-/// The places that a server has for the connections of its clients: so many for one process, for one program and in all.
-/// Where they are used up, a connection without a running call goes first, the one that was used longest ago. So no program
-/// of a session shuts out the others, whatever it opens.
+/// The limits on a server's client connections: per process, per program and in total. At a limit the least recently
+/// used connection without a running call is closed, so that no program locks out the others.
 package struct ClientPlaces<ID: Hashable & Sendable>: Sendable {
   package struct Limits: Sendable {
     package var process: Int
@@ -16,7 +15,7 @@ package struct ClientPlaces<ID: Hashable & Sendable>: Sendable {
   }
 
   package enum Answer: Equatable, Sendable {
-    /// The connection has a place. The other one has lost its place for it, and is to be ended.
+    /// The connection has a place. The other one has lost its place to it, and has to be closed.
     case admitted(insteadOf: ID?)
     /// There is no place. The text says which program has the places.
     case refused(String)
@@ -28,7 +27,7 @@ package struct ClientPlaces<ID: Hashable & Sendable>: Sendable {
     var lastUse: UInt64
   }
 
-  /// Programs as the kernel tells them apart, each sandboxed program of a portal on its own.
+  /// Programs as the kernel identifies them, and each sandboxed program of a portal.
   private struct Program: Hashable {
     let file: ProgramFile
     let application: String?
@@ -66,7 +65,7 @@ package struct ClientPlaces<ID: Hashable & Sendable>: Sendable {
     if let most = idle.values.map(count).max(), let first = Self.idle(idle.filter { count($0.value) == most }) {
       return admit(id, client, insteadOf: first)
     }
-    // All have calls. The program that has the most gives up its last one, unless that is the one that asks.
+    // All have calls. The program with the most loses its last one, unless it is the one that asks.
     let last = places.max { (count($0.value), $0.value.lastUse) < (count($1.value), $1.value.lastUse) }
     guard let last, count(last.value) > ofProgram.count + 1 else {
       let holder = last.map { "; \($0.value.client.words) has \(count($0.value)) of them" } ?? ""
@@ -95,7 +94,7 @@ package struct ClientPlaces<ID: Hashable & Sendable>: Sendable {
     return .admitted(insteadOf: other)
   }
 
-  /// The connection without a running call that was used longest ago.
+  /// The least recently used connection without a running call.
   private static func idle(_ places: [ID: Place]) -> ID? {
     places.filter { $0.value.calls == 0 }.min { $0.value.lastUse < $1.value.lastUse }?.key
   }

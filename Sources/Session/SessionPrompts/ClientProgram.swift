@@ -7,24 +7,24 @@ package import SecretModel
 /// executable or use its connection, so the name is shown to the person but grants nothing.
 package struct ClientProgram: Sendable, Hashable {
   package let process: pid_t
-  /// The path of its executable; nil where the kernel does not reveal it, and where the program runs in a sandbox that
-  /// decides what is at that path. Nil also for the proxy of sandboxed programs.
+  /// The path of its executable; nil if the kernel does not reveal it, in a sandbox that controls what is at that path,
+  /// and for the proxy of sandboxed programs.
   package let path: String?
   package let arguments: [String]
   /// Nil for a program in a local login, and for one that the user's service manager has started.
   package let remoteLogin: RemoteLogin?
-  /// Its file, by which limits tell programs apart.
+  /// Its file, which identifies the program for limits.
   package let file: ProgramFile
   /// How a program without a path is described.
   private let kind: Kind
-  /// The id of the sandboxed program on whose behalf it asks, as it claims; nil where it asks for itself.
+  /// The id of the sandboxed program for which it claims to ask; nil if it asks for itself.
   package private(set) var application: String?
 
   private enum Kind {
     case plain
-    /// It passes on the calls of a sandboxed program, which it does not name.
+    /// It forwards the calls of a sandboxed program that it does not identify.
     case proxy
-    /// It sees other files at the paths of this machine.
+    /// It has other files mounted at this machine's paths.
     case sandboxed
   }
 
@@ -58,17 +58,17 @@ package struct ClientProgram: Sendable, Hashable {
     return program
   }
 
-  /// The key by which prompts take turns and touches are remembered: the same for all processes of one executable, or for
-  /// the sandboxed program on whose behalf they ask. A login over the network has its own.
+  /// The key for the turns of prompts and for grants: the same for all processes of one executable, or of the sandboxed
+  /// program for which they ask, but different in a network login.
   package var program: String {
     let own = [path ?? "process \(process)", remoteLogin?.words].compactMap(\.self).joined(separator: " ")
     return application.map { "\(own) for \($0)" } ?? own
   }
 
-  /// For people, with nothing in it that a prompt could be imitated with.
+  /// For people, without characters that could imitate a prompt.
   package var words: String { application.map { "\(PromptLabel.text($0)), says \(ownWords)" } ?? ownWords }
 
-  /// Describes the program itself. For an interpreter it adds the script, which the program could have chosen freely.
+  /// Describes the program itself. For an interpreter it adds the script, which is only the program's own claim.
   private var ownWords: String {
     let place = remoteLogin.map { " \($0.words)" } ?? ""
     guard let path else {
@@ -85,7 +85,7 @@ package struct ClientProgram: Sendable, Hashable {
     return "\(shown)\(place), which says that it runs “\(PromptLabel.text(script))”"
   }
 
-  /// The most characters shown of a path: more than of a label, since both ends tell something.
+  /// The most characters shown of a path: more than of a label, since both ends are informative.
   private static let longestPath = 97
 
   private static func arguments(of process: pid_t) -> [String] {

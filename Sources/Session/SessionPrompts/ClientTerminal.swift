@@ -1,8 +1,7 @@
 package import Glibc
 internal import PromptTexts
 
-/// The terminal on which a client runs in the foreground. The person who started the client reads what is written
-/// there.
+/// The terminal on which a client runs in the foreground, and which the person who started it reads.
 ///
 /// Any other program of the user can write to the same terminal.
 package struct ClientTerminal: Sendable, Hashable {
@@ -14,8 +13,8 @@ package struct ClientTerminal: Sendable, Hashable {
 
   /// The controlling terminal of a process, as the kernel reports it.
   ///
-  /// - Returns: nil where there is none, where the process is in the background, and where none of the process's
-  ///   standard descriptors is that terminal.
+  /// - Returns: nil if there is none, if the process is in the background, or if none of its standard descriptors is
+  ///   that terminal.
   package init?(of process: pid_t) {
     guard let device = ProcessStatus(of: process)?.foregroundTerminal else { return nil }
     for descriptor in 0...2 {
@@ -36,11 +35,10 @@ package struct ClientTerminal: Sendable, Hashable {
     return nil
   }
 
-  /// The foreground process group, if the client is in it, and nobody else but the programs that have started the client and
-  /// those that it has started; else nil. Another program, as in `ssh host | sudo tee file`, may ask for something on the
-  /// terminal itself.
+  /// The foreground process group, if it has only the client, its ancestors and its descendants; else nil. Another
+  /// program, as in `ssh host | sudo tee file`, may itself prompt on the terminal.
   var foregroundGroup: pid_t? {
-    // No signal can be sent to group 1, that of a container's first process: kill(2) takes -1 for all processes.
+    // Group 1, that of a container's first process, cannot be signalled: kill(2) takes -1 for all processes.
     guard let client = ProcessStatus(of: process), client.foregroundTerminal == device, client.group > 1 else {
       return nil
     }
@@ -55,7 +53,7 @@ package struct ClientTerminal: Sendable, Hashable {
   /// Opens it; the caller closes the descriptor.
   ///
   /// - Parameter access: `O_WRONLY` or `O_RDWR`.
-  /// - Returns: nil where it is another terminal now, or belongs to another user.
+  /// - Returns: nil if it is another terminal now, or belongs to another user.
   func opened(_ access: Int32) -> Int32? {
     // O_NONBLOCK: do not wait for a terminal whose output is stopped. O_NOCTTY: do not make it the controlling
     // terminal.
@@ -71,7 +69,7 @@ package struct ClientTerminal: Sendable, Hashable {
     return terminal
   }
 
-  /// Writes a line. Does nothing where the terminal belongs to another user.
+  /// Writes a line. Does nothing if the terminal belongs to another user.
   package func write(_ line: String) {
     guard let terminal = opened(O_WRONLY) else { return }
     defer { close(terminal) }

@@ -5,10 +5,10 @@ internal import TerminalLines
 
 /// Waits for Enter and Esc on the terminal of a client while the person is asked for a finger there.
 ///
-/// Meanwhile echo, line mode and the signals of keys are off. For Ctrl-C and the like this restores the settings and then
-/// sends the signal to the client: a shell takes over the settings that it finds when a program ends. Other keys are
-/// dropped, since some people start to type the passcode. While the client is stopped or in the background, or another
-/// program is in the foreground with it, the terminal has its own settings.
+/// Meanwhile echo, line mode and signal keys are off. For Ctrl-C and the like it restores the settings before it sends
+/// the signal to the client, since a shell keeps the settings that it finds when a program ends. Other keys are
+/// dropped, since some people start to type the passcode. The settings are also restored while the client is stopped,
+/// in the background, or not alone in the foreground.
 package final class ClientTerminalKeys: Sendable {
   /// How often it is checked whether the client is in the foreground, in milliseconds.
   private static let patience: Int32 = 200
@@ -25,14 +25,14 @@ package final class ClientTerminalKeys: Sendable {
 
   /// Calls `pressed` with `enter` or `cancel` on a thread of its own, until ``stop()``.
   ///
-  /// - Returns: nil where no key can be read: unread input is waiting, which belongs to another program; another
-  ///   program has changed the terminal's mode; or the client is not in the foreground, or not alone there.
+  /// - Returns: nil if keys cannot be read: there is unread input of another program, another program has changed the
+  ///   terminal's mode, or the client is not alone in the foreground.
   init?(on terminal: ClientTerminal, pressed: @escaping @Sendable (Key) -> Void) {
     guard terminal.foregroundGroup != nil, let descriptor = terminal.opened(O_RDWR) else { return nil }
     self.terminal = terminal
     mode = TerminalMode(of: descriptor)
     let isRunning = Self.running.withLock { running in
-      // Outside of line mode, input that is not yet a whole line counts as unread, too.
+      // Outside of line mode an incomplete line counts as unread, too.
       guard !running.hasLeft, mode.begin(), !mode.hasInput else { return false }
       running.keys[ObjectIdentifier(self)] = self
       return true
@@ -122,14 +122,14 @@ private final class TerminalMode: Sendable {
   /// The bytes that edit a line.
   var keys: KeyDecoder.Settings { now.map { KeyDecoder.Settings($0) } ?? KeyDecoder.Settings() }
 
-  /// Whether there is input that nobody has read.
+  /// Whether there is unread input.
   var hasInput: Bool {
     var count: Int32 = 0
     // The kernel writes the number of bytes.
     return ioctl(descriptor, UInt(FIONREAD), &count) != 0 || count > 0
   }
 
-  /// The signal for which a key stands, such as SIGINT for Ctrl-C.
+  /// The signal of a key, such as SIGINT for Ctrl-C.
   func signal(of byte: UInt8) -> Int32? {
     guard byte != 0, let before = changed.withLock({ $0?.before }), before.c_lflag & tcflag_t(ISIG) != 0 else {
       return nil
@@ -140,14 +140,14 @@ private final class TerminalMode: Sendable {
     return keys.first { $0.0 == byte }?.1
   }
 
-  /// Turns echo, line mode and the signals of keys off, also if another program has turned them on again.
+  /// Turns echo, line mode and signal keys off, also if another program has turned them on again.
   ///
-  /// - Returns: false where another program has changed the terminal's mode.
+  /// - Returns: false if another program has changed the terminal's mode.
   func begin() -> Bool {
     changed.withLock { changed in
       guard let now else { return false }
       if let changed, now.isSame(as: changed.during) { return true }
-      // Without echo somebody may be asked for a password.
+      // Without echo a program may be asking for a password.
       guard now.c_lflag & tcflag_t(ICANON | ECHO) == tcflag_t(ICANON | ECHO) else { return false }
       var during = now
       during.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)

@@ -1,13 +1,13 @@
-/// What a desktop file (desktop-entry-spec) says of a program.
+/// A program's desktop file (desktop-entry-spec).
 struct DesktopFile {
   /// The untranslated name.
   let name: String
   /// The name or the path of an icon.
   let icon: String?
-  /// The command line, split into its words; empty where there is none.
+  /// The command line, split into words; empty if there is none.
   let command: [String]
 
-  /// Nil for a file that describes no program, or one that is to count as removed.
+  /// Nil for a file that describes no program, or is marked as removed.
   init?(_ text: String) {
     var values: [Substring: String] = [:]
     var isInEntry = false
@@ -30,8 +30,8 @@ struct DesktopFile {
     command = Self.words(values["Exec"] ?? "")
   }
 
-  /// Whether it starts its program as a person does who wants the program itself: with nothing but options and what is to
-  /// be opened. A word of another kind may be a script, or the program that an interpreter or `flatpak run` runs.
+  /// Whether its command has only options and placeholders for files. Another argument may be a script, or a program
+  /// that an interpreter or `flatpak run` starts.
   var startsProgramAlone: Bool {
     command.dropFirst().allSatisfy { word in
       word.hasPrefix("%") && word.unicodeScalars.count == 2 || word.hasPrefix("-") && !word.contains("=")
@@ -57,7 +57,7 @@ struct DesktopFile {
     return text
   }
 
-  /// The words of a command line, in which quotation marks join what belongs together.
+  /// The words of a command line, with quotation marks resolved.
   private static func words(_ line: String) -> [String] {
     var words: [String] = []
     var word: String?

@@ -9,13 +9,13 @@ enum DisplayVariables {
   /// The longest wait for a service manager that does not answer.
   private static let limit = Duration.seconds(2)
 
-  /// Whether an environment, as `NAME=value`, names a display.
+  /// Whether an environment of `NAME=value` strings contains a display.
   static func nameADisplay(in environment: [String]) -> Bool {
     environment.contains { $0.hasPrefix("DISPLAY=") || $0.hasPrefix("WAYLAND_DISPLAY=") }
   }
 
-  /// The environment, with the display that the user's service manager knows if it names none itself. A program that
-  /// was started before the desktop has none: the desktop tells the service manager later.
+  /// The environment, completed with the display of the user's service manager. A program that was started before the
+  /// desktop has none itself.
   ///
   /// - Parameter address: of the session's bus.
   static func completed(_ environment: [String], onBus address: String) async -> [String] {

@@ -2,8 +2,8 @@ internal import Glibc
 internal import Primitives
 package import Processes
 
-/// The programs that root has installed, and what the desktop's menus call them. Files that a user can write, such as those
-/// of `~/.local/share/applications`, say nothing here: every program of the user can write them.
+/// The programs that root has installed, with their names in the desktop's menus. Files that a user can write, such as
+/// those of `~/.local/share/applications`, are ignored, since every program of the user can write them.
 package struct InstalledPrograms: Sendable {
   /// The folders of desktop files.
   private let folders: [String]
@@ -22,8 +22,7 @@ package struct InstalledPrograms: Sendable {
 
   /// The longest desktop file that is read.
   private static let limit = 256 << 10
-  /// Where a command of a desktop file without a path is looked for, as at the start of a desktop. Fixed, for the reason
-  /// given above.
+  /// Where a desktop file's command without a path is looked for. Fixed, since `PATH` belongs to the user, too.
   private static let commands = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/games", "/usr/games"]
 
   /// Whether only root can change what is at a path.
@@ -36,10 +35,9 @@ package struct InstalledPrograms: Sendable {
     }
   }
 
-  /// The desktop file of the program at a path, which is an installed one. Nil where there is none, and where several call
-  /// it by different names.
+  /// The desktop file of the installed program at a path. Nil if there is none, or if several give different names.
   func desktopFile(ofProgramAt path: String) -> DesktopFile? {
-    // A script is told apart from others by nothing that the kernel knows, so no desktop file is that of its interpreter.
+    // The kernel cannot distinguish scripts, so an interpreter has no desktop file.
     guard Interpreter(path) == nil, let program = FileIdentity(path) else { return nil }
     var found: [DesktopFile] = []
     var seen: Set<String> = []
@@ -51,7 +49,7 @@ package struct InstalledPrograms: Sendable {
         found.append(file)
       }
     }
-    // One that starts the program without options is the program's own.
+    // Prefer one that starts the program without options.
     let plain = found.filter { !$0.command.contains { $0.hasPrefix("-") } }
     let candidates = plain.isEmpty ? found : plain
     return Set(candidates.map(\.name)).count == 1 ? candidates.first : nil
@@ -72,7 +70,7 @@ package struct InstalledPrograms: Sendable {
     return file(at: "\(flatpaks)/\(id).desktop")
   }
 
-  /// Nil for a file that somebody else than root can change.
+  /// Nil if anyone but root can change the file.
   private func file(at path: String) -> DesktopFile? {
     guard has(path), let bytes = try? SmallFile.read(path, limit: Self.limit) else { return nil }
     return DesktopFile(String(decoding: bytes, as: UTF8.self))

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// One notification of the desktop (`org.freedesktop.Notifications`), with actions.
 ///
-/// Another program of the user can close it, read it or press its actions. None of that grants anything.
+/// Another program of the user can close it, read it or press its actions, which grants nothing.
 final class Notification: Sendable {
   enum Action: String, CaseIterable, Sendable {
     case cancel, passcode
@@ -28,41 +28,41 @@ final class Notification: Sendable {
   private static let name = "org.freedesktop.Notifications"
   /// The longest wait for a desktop that does not answer.
   private static let limit = Duration.seconds(2)
-  /// How often a notification that the desktop refuses is offered again, and how long after the refusal. Plasma refuses
-  /// one that says the same as the last one, for a second.
+  /// How often a notification that the desktop refused is sent, and the pause before sending it again. Plasma refuses a
+  /// repeated text for a second.
   private static let attempts = 3
   private static let pause = Duration.milliseconds(1_100)
 
   private struct State {
     /// The number that the desktop gave the notification; 0 before.
     var number: UInt32 = 0
-    /// Counts the texts that were to be shown: an earlier one is not offered again.
+    /// Counts the texts, so that an earlier one is not sent again.
     var version = 0
     var isClosing = false
-    /// Whether it stays when this program has nothing more to ask.
+    /// Whether it stays after this program's last request.
     var isLeft = false
     /// Actions that arrived before the desktop's answer with the notification's number, by number.
     var early: [UInt32: Action] = [:]
   }
 
-  /// The most early actions that are kept. They may belong to notifications of other programs.
+  /// The most early actions to store, since they may belong to notifications of other programs.
   private static let earlyLimit = 64
 
   private let bus: BusConnection
   /// The unique name of the desktop's service.
   private let owner: String
-  /// Whether the desktop shows actions. One that does not answer the question is taken to show them.
+  /// Whether the desktop shows actions; assumed if it does not answer.
   let hasActions: Bool
   private let state: Mutex<State>
   private let chosen: @Sendable (Action) -> Void
   private let lost: @Sendable () -> Void
 
-  /// Connects to the service, which the bus starts if it can. Nil where there is none.
+  /// Connects to the service, which the bus starts if possible. Nil if there is none.
   ///
   /// - Parameters:
   ///   - address: of the session's bus.
   ///   - chosen: called when the person has chosen an action, or closed the notification, which counts as cancelling.
-  ///   - lost: called when a text is not shown, since the desktop does not answer or refuses it every time.
+  ///   - lost: called when a text cannot be shown: the desktop does not answer, or refuses it every time.
   init?(
     onBus address: String, chosen: @escaping @Sendable (Action) -> Void = { _ in },
     lost: @escaping @Sendable () -> Void = {}
@@ -116,8 +116,8 @@ final class Notification: Sendable {
 
   private func show(_ content: Content, _ version: Int, attemptsLeft: Int) async {
     let (number, isLeft) = state.withLock { ($0.number, $0.isLeft) }
-    // What waits for an answer stays until it is closed: urgency "critical" and a timeout of 0. What is left for later goes
-    // to the list after a while, as others do, for which it must not be called transient.
+    // A prompt stays until it is closed: urgency "critical" and a timeout of 0. A note for later moves to the list
+    // after a while, so it must not be transient.
     var hints: [String: BusValue] = ["urgency": .byte(isLeft ? 1 : 2), "category": .string("device")]
     hints["image-path"] = content.image.map { .string($0) }
     let arguments: [BusValue] = [
@@ -132,7 +132,7 @@ final class Notification: Sendable {
     case .unanswered: return lost()
     case .refused:
       guard attemptsLeft > 1 else { return lost() }
-      // Does not keep the request waiting: the touch works without a notification.
+      // Runs in the background: the touch works without a notification.
       _ = LoopTimer(after: Self.pause) { [weak self] in
         guard let self, state.withLock({ $0.version == version }) else { return }
         Task(executorPreference: LoopTasks.shared) {
@@ -152,7 +152,7 @@ final class Notification: Sendable {
   private enum Answer: Sendable {
     case shown(UInt32)
     case refused
-    /// None came in time. If one comes later, the notification is closed.
+    /// There was none in time. After a late one the notification is closed.
     case unanswered
   }
 
@@ -169,7 +169,7 @@ final class Notification: Sendable {
     }
   }
 
-  /// Takes the first of two answers.
+  /// Keeps the first of two answers.
   private final class FirstAnswer: Sendable {
     private let continuation: Mutex<CheckedContinuation<Answer, Never>?>
 
@@ -196,7 +196,7 @@ final class Notification: Sendable {
   }
 
   private func take(_ number: UInt32) async {
-    // In a task of its own: this task may be cancelled, and a cancelled task sends no calls.
+    // In a new task: this one may be cancelled, and a cancelled task sends no calls.
     await Task(executorPreference: LoopTasks.shared) { [bus, owner] in
       _ = try? await bus.call(Self.target(owner), "CloseNotification", [.uint32(number)], within: Self.limit)
     }.value
@@ -212,7 +212,7 @@ final class Notification: Sendable {
     if isMine { choose(action) }
   }
 
-  /// The action that a signal reports; nil for other signals. A closed notification counts as cancelling.
+  /// The action in a signal; nil for other signals. Closing the notification counts as Cancel.
   private static func action(of signal: BusSignal) -> Action? {
     switch signal.member {
     case "ActionInvoked": signal.arguments.dropFirst().first?.asString.flatMap(Action.init)
@@ -230,7 +230,7 @@ final class Notification: Sendable {
     if isFirst { chosen(action) }
   }
 
-  /// The body may be parsed as markup.
+  /// Escapes text, since the desktop may parse the body as markup.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for character in text {

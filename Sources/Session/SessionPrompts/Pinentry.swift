@@ -2,7 +2,7 @@ internal import Glibc
 internal import Processes
 package import SecureMemory
 
-/// The system's own program that asks for a passcode (`pinentry`), over the Assuan protocol.
+/// The system's program for asking for a passcode (`pinentry`), over the Assuan protocol.
 package final class Pinentry: Sendable {
   package enum Answer: Sendable {
     case secret(SharedSecret)
@@ -13,11 +13,11 @@ package final class Pinentry: Sendable {
   }
 
   package struct Question {
-    /// Who asks for what, as a sentence.
+    /// The program and its request, as a sentence.
     var heading: String
-    /// What the person is to do, as a sentence.
+    /// What the person should do, as a sentence.
     var request: String
-    /// More of the program that asks; nil where this program asks for itself.
+    /// Details of the program that asks; nil if this program asks for itself.
     var details: String?
     /// What was wrong with the previous answer.
     package var problem: String?
@@ -43,10 +43,10 @@ package final class Pinentry: Sendable {
 
   private let socket: Int32
   private let child: ChildProcess
-  /// The terminal on which it asks where there is no desktop.
+  /// The terminal on which it asks without a desktop.
   private let terminal: ClientTerminal?
 
-  /// Starts it. Nil where it is not installed.
+  /// Starts it. Nil if it is not installed.
   ///
   /// - Parameter terminal: the client's.
   package init?(environment: [String], _ terminal: ClientTerminal? = nil) {
@@ -58,7 +58,7 @@ package final class Pinentry: Sendable {
     let program = folders.lazy.compactMap { try? HelperProgram(at: "\($0)/pinentry") }.first
     guard let program else { return nil }
     var ends: [Int32] = [-1, -1]
-    // Both ends are ours. The child gets a copy of the second one.
+    // The child gets a copy of the second end.
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return nil }
     defer { close(ends[1]) }
     do throws(ChildStartError) {
@@ -76,7 +76,7 @@ package final class Pinentry: Sendable {
 
   deinit { close(socket) }
 
-  /// Ends the question that is being asked. ``ask(_:)`` then returns `unavailable`.
+  /// Ends the running question. ``ask(_:)`` then returns `unavailable`.
   func stop() { shutdown(socket, Int32(SHUT_RDWR)) }
 
   /// Asks, and ends the program. Blocks.
@@ -89,8 +89,7 @@ package final class Pinentry: Sendable {
 
   private func conversation(_ question: Question) -> Answer {
     guard case .ok = response() else { return .unavailable }
-    // GNOME's has the prompt as its heading, above the description, and a word of its own beside the field. In others the
-    // prompt is the word beside the field.
+    // GNOME's pinentry shows the prompt as its heading, above the description. Others show it beside the field.
     let isHeading = flavor() == "gnome3"
     let description =
       (isHeading ? "" : "\(question.heading) ") + question.request + (question.details.map { "\n\n\($0)" } ?? "")
@@ -116,7 +115,7 @@ package final class Pinentry: Sendable {
     }
   }
 
-  /// Which of the programs of this name it is; nil for one that does not tell.
+  /// The variant of pinentry; nil if it does not report one.
   private func flavor() -> String? {
     guard send("GETINFO flavor"), case .ok(let name?) = response() else { return nil }
     return name.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Primitives
 
-/// What the kernel tells of a process in `/proc/PID/stat` (proc_pid_stat(5)).
+/// A process's entry in `/proc/PID/stat` (proc_pid_stat(5)).
 struct ProcessStatus {
   let parent: pid_t
   let group: pid_t
@@ -20,7 +20,7 @@ struct ProcessStatus {
     foregroundTerminal = terminal != 0 && foreground == group ? dev_t(terminal) : nil
   }
 
-  /// The processes that have started a process, directly or not.
+  /// The ancestors of a process.
   static func ancestors(of process: pid_t) -> Set<pid_t> {
     var ancestors: Set<pid_t> = []
     var next = ProcessStatus(of: process)?.parent

@@ -1,7 +1,7 @@
 internal import Executors
 
-/// Lets one request at a time ask the person. Programs take turns, so that many requests of one program delay that
-/// program alone. Other programs of Whorl in the session take turns with this one.
+/// Lets one request at a time prompt the person. Programs take turns, so that many requests of one program delay only
+/// that program. Whorl's programs in a session take turns with each other.
 package final class PromptTurns: Sendable {
   /// The longest wait for the prompts of other programs of Whorl.
   private static let sessionLimit = Duration.seconds(120)
@@ -12,7 +12,7 @@ package final class PromptTurns: Sendable {
   /// - Parameter address: of the session's bus.
   package init(onBus address: String) { bus = address }
 
-  /// Runs `body` when it is this program's turn. Nil where the task was cancelled before its turn.
+  /// Runs `body` when it is this program's turn. Nil if the task was cancelled first.
   package func run<Value: Sendable, Failure: Error>(
     for program: String, _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value? {

@@ -1,7 +1,7 @@
 internal import SDBus
 
-/// The turn of this process to ask the person, among all programs of Whorl in the session: whoever owns the bus name
-/// `org.whorl.Prompt` asks. The bus gives the name to those who wait for it in the order in which they came.
+/// This process's turn to prompt, among all programs of Whorl in the session: the owner of the bus name
+/// `org.whorl.Prompt` may prompt. The bus queues the others in order.
 final class SessionTurn: Sendable {
   private static let name = "org.whorl.Prompt"
   /// The longest wait for a bus that does not answer.
@@ -9,11 +9,11 @@ final class SessionTurn: Sendable {
 
   private let bus: BusConnection
 
-  /// Waits for the turn. Nil where there is no bus.
+  /// Waits for the turn. Nil without a bus.
   ///
   /// - Parameters:
   ///   - address: of the session's bus.
-  ///   - limit: after this wait the prompt is shown anyway, since another program may keep the name.
+  ///   - limit: after this wait the prompt is shown anyway, since another program may never release the name.
   init?(onBus address: String, within limit: Duration) async {
     let (acquired, arrival) = AsyncStream.makeStream(of: Void.self)
     do throws(BusError) {
@@ -38,11 +38,11 @@ final class SessionTurn: Sendable {
       return
     }
     let timer = LoopTimer(after: limit) { arrival.finish() }
-    // Ends when the task is cancelled, too.
+    // Also ends when the task is cancelled.
     for await _ in acquired {}
     timer.cancel()
   }
 
-  /// Leaves the turn, or the queue, to the next one.
+  /// Ends the turn, or leaves the queue.
   func end() { bus.close() }
 }

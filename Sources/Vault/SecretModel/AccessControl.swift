@@ -1,4 +1,4 @@
-/// What must be shown before an item's key is unwrapped, with the flags of `SecAccessControlCreateFlags`.
+/// What must be proven before an item's key is unwrapped, with the flags of `SecAccessControlCreateFlags`.
 public struct AccessControl: Sendable, Hashable {
   /// The bits of `SecAccessControlCreateFlags`, with Apple's values.
   public struct Flags: OptionSet, Sendable, Hashable {
@@ -58,7 +58,7 @@ public struct AccessControl: Sendable, Hashable {
 }
 
 extension AccessControl {
-  /// The gates that stand alone, under the names of `--access`.
+  /// The single constraints, under the names of `--access`.
   public enum Constraint: String, Sendable, CaseIterable {
     /// A finger of the set that was enrolled when the item was written; dead when the set changes.
     case currentSet = "current-set"
@@ -82,12 +82,12 @@ extension AccessControl {
     }
   }
 
-  /// One gate, and where wanted a password of the item's own beside it.
+  /// One constraint, and optionally a password of the item's own.
   public init(_ constraint: Constraint, applicationPassword: Bool = false) {
     self.init(unchecked: applicationPassword ? constraint.flags.union(.applicationPassword) : constraint.flags)
   }
 
-  /// The one gate there is; nil where several are combined.
+  /// The only constraint; nil if several are combined.
   public var constraint: Constraint? {
     Constraint.allCases.first { $0.flags == flags.subtracting([.applicationPassword, .privateKeyUsage]) }
   }
@@ -97,7 +97,7 @@ extension AccessControl {
 }
 
 extension AccessControl: CustomStringConvertible {
-  /// The gate under its name of `--access`; several with the word between them. An application password is left out.
+  /// The constraint's name in `--access`; several joined by `and` or `or`. Without the application password.
   public var description: String {
     if let constraint { return constraint.rawValue }
     let gates: [(Flags, Constraint)] = [

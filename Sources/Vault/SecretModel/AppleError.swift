@@ -1,12 +1,12 @@
-/// What an error is in Apple's libraries: the status of a call of Keychain Services, the code of an evaluation in
-/// LocalAuthentication, and the name of one of the two, which the command line tells. Each of them decides the others
+/// An error in Apple's libraries: the status of a call of Keychain Services, the code of an evaluation in
+/// LocalAuthentication, and the name of one of the two, which the command line prints. Each determines the others
 /// (decision 0138).
 package struct AppleError: Sendable, Hashable {
   /// The status of a call.
   package let status: AppleStatus
   /// The code of an evaluation, or of the use of a key.
   package let code: AuthenticationCode
-  /// The more telling of the two names.
+  /// The more specific of the two names.
   package let name: String
 
   /// A failed authentication.
@@ -16,13 +16,13 @@ package struct AppleError: Sendable, Hashable {
 
   /// Any other failure.
   ///
-  /// - Parameter code: the code of an evaluation that fails so; nil for the one that follows from the status.
+  /// - Parameter code: the code of an evaluation with this failure; nil: derived from the status.
   static func status(_ status: AppleStatus, evaluated code: AuthenticationCode? = nil) -> AppleError {
     AppleError(status: status, code: code ?? status.code, name: "\(status)")
   }
 }
 
-/// The statuses of Apple's Security framework that stand for errors of the vault.
+/// The statuses of Apple's Security framework for errors of the vault.
 package enum AppleStatus: Int32, CaseIterable, Sendable {
   case errSecDiskFull = -34
   case errSecIO = -36
@@ -42,7 +42,7 @@ package enum AppleStatus: Int32, CaseIterable, Sendable {
   case errSecServiceNotAvailable = -67585
   case errSecInternalError = -67671
 
-  /// The code of an evaluation that fails so: after these errors the store can be used, or not.
+  /// The code of an evaluation with this failure, by whether the store is still usable.
   fileprivate var code: AuthenticationCode {
     switch self {
     case .errSecUserCanceled: .userCancel
@@ -74,8 +74,8 @@ package enum AuthenticationCode: Int, CaseIterable, Sendable {
   case invalidDimensions = -14
   case notInteractive = -1004
 
-  /// The status of a call: a cancel by the person is −128, a forbidden question −25308, and every other failure of an
-  /// authentication −25293.
+  /// The status of a call: −128 for a cancel by the person, −25308 for a forbidden prompt, and −25293 for every other
+  /// failed authentication.
   fileprivate var status: AppleStatus {
     switch self {
     case .userCancel: .errSecUserCanceled

@@ -52,11 +52,11 @@ package struct AuditEntry: Sendable, Hashable {
   package var number: Int
   /// Seconds since 1970.
   package var time: Int64
-  /// The name of the program, which proves nothing about its identity. Nil where it has none.
+  /// The name of the program, which does not prove its identity. Nil if it has none.
   package var program: String?
-  /// Its process ID; nil where that is not known.
+  /// Its process ID; nil if that is not known.
   package var process: Int?
-  /// The program for which it made the request, as it says; nil where it made it for itself.
+  /// The program for which it claims to make the request; nil if for itself.
   package var behalf: String?
   package var request: Request
   /// The items of the request, as far as they are known.
@@ -70,7 +70,7 @@ package struct AuditEntry: Sendable, Hashable {
   /// Whether the enrolled fingers were changed, by this request or, before it, by another program.
   package var isSetChanged: Bool
   package var outcome: Outcome
-  /// The number of earlier requests without an entry: those that ask nobody are limited.
+  /// The number of earlier requests without an entry, since entries without a prompt are limited.
   package var omitted: Int
 
   package init(
@@ -125,14 +125,14 @@ package struct AuditSearch: Sendable, Hashable {
   package var after = 0
   /// Only those from this time on, in seconds since 1970.
   package var since: Int64 = 0
-  /// Only those of these kinds of request; of all where it is empty.
+  /// Only these kinds of request; all if empty.
   package var requests: [AuditEntry.Request] = []
-  /// At most so many entries, the newest.
+  /// At most this many entries, the newest.
   package var last = limit
 
   package init() {}
 
-  /// Whether the search is for this entry, if it is among the last ones.
+  /// Whether the entry meets the conditions, apart from the limit.
   package func includes(_ entry: AuditEntry) -> Bool {
     entry.number > after && entry.time >= since && (requests.isEmpty || requests.contains(entry.request))
   }

@@ -29,7 +29,7 @@ public enum AuthenticationEvent: Sendable {
   case notice(Notice)
 }
 
-/// What a touch is wanted for.
+/// The purpose of a touch.
 public struct TouchRequest: Sendable {
   /// What the match will be used for. A match for one purpose is not used for another.
   public enum Purpose: Sendable {
@@ -50,7 +50,7 @@ public struct TouchRequest: Sendable {
   /// Whether the fallback may be chosen instead: the passcode or, under a policy without a passcode, the caller's own.
   public var passcodeInstead: Bool
 
-  /// Whether no other reader is attached that the person could take for this one.
+  /// Whether no other attached reader could be confused with this one.
   package var isOnlyReader: Bool
   /// Whether the reader is armed only after the prompt has reported that it is shown (`ContextResponse.ready`).
   package var awaitsPrompt: Bool

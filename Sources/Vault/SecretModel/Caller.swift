@@ -2,11 +2,11 @@
 package struct Caller: Sendable, Hashable {
   /// The user. Only this user's store may be opened.
   package var user: UInt32
-  /// The process; nil where the vault runs in the caller's own process.
+  /// The process; nil if the vault runs in the caller's own process.
   package var process: ProcessInstance?
   /// The program's name on prompts, where known. Never used for permissions.
   package var label: String?
-  /// The file that the process runs, by which limits and turns tell programs apart.
+  /// The file that the process runs, which identifies the program for limits and turns.
   package var file: ProgramFile
   /// The login program for which root's PAM module asks; nil for a program of the user.
   package var login: LoginProgram?
@@ -39,9 +39,9 @@ package struct Caller: Sendable, Hashable {
 package struct LoginProgram: Sendable, Hashable {
   /// Whether it is a login program, which belongs to no session before the login.
   package var isGreeter: Bool
-  /// The seat that it reports; empty where it reports none.
+  /// The seat that it reports; empty if it reports none.
   package var seat: String
-  /// The terminal that it reports; empty where it reports none.
+  /// The terminal that it reports; empty if it reports none.
   package var terminal: String
 
   package init(isGreeter: Bool, seat: String, terminal: String) {

@@ -1,22 +1,22 @@
-/// How a context asks the person.
+/// How a context prompts the person.
 package struct ContextOptions: Sendable {
   /// Whether to refuse calls that need a finger or a passcode, instead of asking.
   package var interactionNotAllowed: Bool
   /// How long to wait for the next touch; nil for as long as the reader waits.
   package var timeout: Duration?
-  /// Whether to ask for the passcode rather than the finger wherever the item allows it.
+  /// Whether to ask for the passcode instead of the finger if the item allows it.
   package var preferPasscode: Bool
   /// Whether the caller can answer the passcode itself, so that asking for it does not count as interaction.
   package var passcodeSupplied: Bool
 
-  /// Whether a new passcode is taken that a day of guesses finds, because the person insists.
+  /// Whether a passcode that can be guessed in a day is accepted, because the person insists.
   package var allowsGuessablePasscode = false
 
   /// When the fallback is offered.
   package var fallback: Fallback = .atOnce
   /// Whether later calls of the context reuse what was shown in it, until it is invalidated.
   package var keepsEvidence = false
-  /// How recent an earlier match of the same user may be to be accepted in place of a touch. Only with `keepsEvidence`.
+  /// The maximum age of an earlier match of the same user that replaces a touch. Only with `keepsEvidence`.
   package var reuseDuration: Duration = .zero
 
   /// The upper limit of ``reuseDuration``: Apple's `LATouchIDAuthenticationMaximumAllowableReuseDuration`.

@@ -2,7 +2,7 @@ package import SecureMemory
 
 /// A file in age's format (age-encryption.org/v1).
 package enum EncryptedFile {
-  /// What a new file can be opened with.
+  /// What opens a new file.
   package enum Recipient: Sendable {
     case passphrase(SharedSecret)
     /// The private half of this key.

@@ -1,4 +1,4 @@
-/// Counts the questions of a context, and the events that the log mentions.
+/// Counts a context's prompts, and the events for the log.
 package struct EventTally: Sendable, Hashable {
   private var prompts: [AuditEntry.Prompt: Int] = [:]
   private var wrongPasscodes = 0

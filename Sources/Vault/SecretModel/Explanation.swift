@@ -1,11 +1,10 @@
-/// What an error means to a person, and what to do about it. Both are for somebody who is no engineer: without the names
-/// of errors, interfaces, classes or permissions, which are in ``detail``.
+/// What an error means to a person, and what to do about it, without technical names. Those are in ``detail``.
 package struct Explanation: Sendable, Hashable {
-  /// What happened, in words that follow "whorl: ".
+  /// What happened, as the words after "whorl: ".
   package var what: String
-  /// What to do next, in words that follow a colon.
+  /// What to do next, as the words after a colon.
   package var advice: String
-  /// What the cause says of itself, for whoever looks closer (`--verbose`, `--json`).
+  /// The technical details of the cause (`--verbose`, `--json`).
   package var detail: String?
 
   package init(_ what: String, advice: String, detail: String? = nil) {
@@ -14,7 +13,7 @@ package struct Explanation: Sendable, Hashable {
 }
 
 extension Accessibility {
-  /// The items of this class, in words that follow "your": what the manual page whorl-access(7) calls them, too.
+  /// The items of this class, as the words after "your", as in the manual page whorl-access(7).
   package var plainName: String {
     switch self {
     case .whenUnlocked: "everyday secrets"

@@ -1,4 +1,4 @@
-/// The kinds of failures that programs tell apart by the exit status of a command.
+/// The kinds of failures with different exit statuses.
 package enum FailureKind: Sendable, Hashable, CaseIterable {
   /// The request itself was wrong.
   case usage
@@ -9,10 +9,10 @@ package enum FailureKind: Sendable, Hashable, CaseIterable {
   /// The reader or the service is unavailable.
   case unavailable
   case internalError
-  /// What was to be made exists already.
+  /// What should be created exists already.
   case exists
   case inputOutput
-  /// Something else was in the way, for a while.
+  /// A temporary obstacle.
   case tryAgain
   /// The person, the rules or the machine refused it.
   case refused

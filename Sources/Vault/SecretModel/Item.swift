@@ -126,7 +126,7 @@ public struct Item: Sendable, Hashable, Identifiable {
   public let id: ItemID
   /// Whether its secret can still be read.
   public let state: State
-  /// What kind of item it is; never changes. Nil where the item is damaged, and only there.
+  /// The class of the item, which never changes. Nil only if the item is damaged.
   public let itemClass: ItemClass?
   /// The attributes, under Apple's raw names.
   public let attributes: [AttributeName: AttributeValue]

@@ -29,7 +29,7 @@ package struct RefusedItem: Sendable, Hashable {
 }
 
 extension VaultError {
-  /// Whether the error concerns only this new item, so that the store may accept another one.
+  /// Whether the error applies only to this new item, so that the store may accept others.
   package var concernsNewItem: Bool {
     switch self {
     // The rule of the item.

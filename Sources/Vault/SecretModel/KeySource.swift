@@ -1,10 +1,10 @@
 package import KeySchemes
 package import SecureMemory
 
-/// Where the private key of a new item comes from.
+/// The source of a new item's private key.
 package enum KeySource: Sendable {
-  /// It is made in the vault, which keeps it.
+  /// It is generated in the vault, and stays there.
   case generated(KeyAlgorithm)
-  /// It is brought, as programs give keys to an SSH agent: the contents of `SSH_AGENTC_ADD_IDENTITY`.
+  /// It is imported in the format for SSH agents: the contents of `SSH_AGENTC_ADD_IDENTITY`.
   case ssh(SharedSecret)
 }

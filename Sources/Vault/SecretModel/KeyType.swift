@@ -10,7 +10,7 @@ extension KeyFamily {
     }
   }
 
-  /// Nil for a type that is not known here.
+  /// Nil for an unknown type.
   package init?(keyType: String) {
     guard let family = Self.allCases.first(where: { $0.keyType == keyType }) else { return nil }
     self = family

@@ -1,6 +1,6 @@
 package import KeySchemes
 
-/// What is done with a private key inside the vault.
+/// An operation with a private key inside the vault.
 package enum KeyUse: Sendable {
   /// Returns the signature.
   case sign([UInt8], SignatureScheme)

@@ -5,8 +5,7 @@ package struct LentFile: Sendable {
   package let descriptor: Int32
   /// What the file is, for errors: "the backup".
   private let name: String
-  /// The length of the file when it was lent, in bytes. No more is read of it: whoever lends it may let it grow without an
-  /// end.
+  /// The length of the file when it was lent, in bytes. No more is read, since the file could grow without end.
   package let size: Int
 
   package init(_ descriptor: Int32, name: String) {
@@ -18,7 +17,7 @@ package struct LentFile: Sendable {
 
   /// Reads at most `count` bytes; fewer only at the end of the file.
   ///
-  /// - Throws: `inputOutput`; `fileUnreadable` where the file has grown since it was lent.
+  /// - Throws: `inputOutput`; `fileUnreadable` if the file has grown since.
   package func read(at place: Int, upTo count: Int) throws(VaultError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var filled = 0
@@ -51,7 +50,7 @@ package struct LentFile: Sendable {
     }
   }
 
-  /// Writes what was written to the disk.
+  /// Syncs the file to the disk.
   package func sync() throws(VaultError) {
     guard fsync(descriptor) == 0 else { throw failure() }
   }

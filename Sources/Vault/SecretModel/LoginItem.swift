@@ -34,7 +34,7 @@ package struct LoginItem: Sendable, Hashable {
   package var kind: Kind
   /// The target's name: the keyring, the wallet, the variable, the path, the command line; empty for ``Kind/passcode``.
   package var name: String
-  /// The item whose secret is delivered; nil where the entry holds the secret itself.
+  /// The item whose secret is delivered; nil if the entry holds the secret itself.
   package var source: ItemID?
 
   package init(_ kind: Kind, name: String = "", source: ItemID? = nil) {
@@ -94,7 +94,7 @@ extension ItemSearch {
 extension AttributeName {
   /// The id of the item whose secret a login entry delivers (``LoginItem/source``); Whorl's own.
   package static let loginSource = Self(rawValue: "whorl.login.source")
-  /// In the entry ``LoginItem/Kind/passcode``: the number of the log's newest entry when the login password was seen to be
-  /// the passcode; Whorl's own. It is missing where nobody could compare them.
+  /// In the entry ``LoginItem/Kind/passcode``: the number of the log's newest entry when the login password was last
+  /// found to be the passcode; Whorl's own. Missing if they could not be compared.
   package static let loginProof = Self(rawValue: "whorl.login.proof")
 }

@@ -11,14 +11,14 @@ package protocol LoginService: Sendable {
   /// - Parameters:
   ///   - session: logind's name of the session.
   ///   - pamService: the PAM service of the login program, for the journal.
-  ///   - password: the password typed for this login; nil where none was typed.
+  ///   - password: the password typed for this login; nil if none was typed.
   /// - Throws: ``LoginRefusal``.
   func openSession(
     _ session: String, of user: UInt32, by pamService: String, password: consuming SecretBytes?
   ) async throws(LoginRefusal) -> LoginAnswer
 
-  /// What a person must give at the login so that it opens the store: ``LoginOutcome/password`` while a finger would
-  /// not be enough, else ``LoginOutcome/any``.
+  /// What the person must provide at a login that opens the store: ``LoginOutcome/password`` while a finger would not
+  /// be enough, else ``LoginOutcome/any``.
   func firstFactor(of user: UInt32) async throws(LoginRefusal) -> LoginOutcome
 
   /// Asks for a finger, to authenticate a user to a login program.
@@ -30,7 +30,7 @@ package protocol LoginService: Sendable {
   /// Reports that the password of an account was changed. Changes the passcode as well if the user has chosen that they
   /// are the same.
   ///
-  /// - Parameter old: the old password; nil where it was not typed, as when root sets a new one.
+  /// - Parameter old: the old password; nil if it was not typed, as when root sets a new one.
   /// - Throws: ``LoginRefusal``.
   func changePassword(of user: UInt32, from old: consuming SecretBytes?, to new: consuming SecretBytes)
     async throws(LoginRefusal) -> LoginAnswer
@@ -66,12 +66,12 @@ package enum LoginPrompt: String, Sendable, CaseIterable {
   case retry
   /// Touch again: the last touch did not match.
   case otherFinger = "other-finger"
-  /// The same where the reader wants a finger swiped over it.
+  /// The same for a swipe reader.
   case swipe
   case retrySwipe = "retry-swipe"
   case otherFingerSwipe = "other-finger-swipe"
 
-  /// The same, for a reader that takes fingers in this way.
+  /// The same prompt for this kind of reader.
   package func on(_ scanType: ReaderDescription.ScanType) -> Self {
     switch (self, scanType) {
     case (.touch, .swipe): .swipe

@@ -35,11 +35,10 @@ extension ItemSearch {
 }
 
 extension Item {
-  /// The item's name for people; nil where the item is damaged.
+  /// The item's name for people; nil if the item is damaged.
   public var name: ItemName? { itemClass.map { ItemName(of: $0, attributes) } }
 
-  /// What a person knows the item by: its name, or its label where the name was made up by a program. Nil where the item is
-  /// damaged.
+  /// The name to show: the item's name, or its label if a program chose the name. Nil if the item is damaged.
   package var title: String? { itemClass.map { ItemName(titling: $0, attributes).description } }
 }
 
@@ -63,8 +62,8 @@ extension ItemName {
     }
   }
 
-  /// What a person knows an item by. The name of an item of the Secret Service is its collection and a random number, which
-  /// nobody has seen; its label is what the program has chosen for people.
+  /// The name to show. An item of the Secret Service is named by its collection and a random number, so its label is
+  /// shown instead.
   package init(titling itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) {
     if attributes[.accessGroup] == .text(AccessGroup.secretService), case .text(let label)? = attributes[.label],
       !label.isEmpty

@@ -15,7 +15,7 @@ extension SessionRefusal {
 
   /// What the refusal of a finger means to a person.
   package var explanation: Explanation {
-    /// For where a person may be elsewhere than at the machine.
+    /// Advice for a person who may not be at the machine.
     func atTheMachine(_ first: String) -> String {
       "\(first); a secret that takes the passcode in a finger's place is read with --passcode-fd as well"
     }
@@ -37,9 +37,9 @@ extension SessionRefusal {
 }
 
 extension AuthorizationProblem {
-  /// What it means to a person that a permission was not given.
+  /// What a denied permission means to a person.
   ///
-  /// - Parameter action: the name of the permission, and what is known besides.
+  /// - Parameter action: the name of the permission, and further details.
   package func explanation(of action: String) -> Explanation {
     let password = action.hasPrefix("org.whorl.own") ? "your login password" : "an administrator's password"
     return switch self {

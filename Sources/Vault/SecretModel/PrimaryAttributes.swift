@@ -1,4 +1,4 @@
-/// What identifies a living item: no two of a store share it. An absent attribute and an empty one are the same.
+/// The attributes that identify a living item, unique in a store. An absent attribute equals an empty one.
 package struct PrimaryAttributes: Sendable, Hashable {
   private let itemClass: ItemClass
   private let values: [AttributeValue?]
@@ -20,7 +20,7 @@ extension ItemClass {
     }
   }
 
-  /// Made once: every read of an item needs one.
+  /// Constants, since every read of an item needs one.
   private enum Primary {
     static let ofGenericPasswords: [AttributeName] = [.account, .service] + ofAll
     static let ofInternetPasswords: [AttributeName] =

@@ -1,6 +1,6 @@
 package import Fingerprint
 
-/// All that the programs and libraries have to know of an error of a reader.
+/// The description of a reader error, for programs and libraries.
 package struct ReaderErrorDescription: Sendable, Hashable {
   /// What it is in Apple's libraries.
   package let apple: AppleError

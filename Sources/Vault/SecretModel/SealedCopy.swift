@@ -4,11 +4,11 @@ package import SecureMemory
 /// with the recovery key. It may be kept where others can read it, but they can then try passcodes as fast as their
 /// machine allows.
 package struct SealedCopy: Sendable, Hashable {
-  /// What a copy is sealed under.
+  /// The keys that a copy is sealed under.
   package enum Keys: String, Sendable, Hashable, CaseIterable {
     /// The passcode and the recovery key.
     case passcodeAndRecoveryKey = "passcode-and-recovery-key"
-    /// The recovery key alone, which nobody can guess.
+    /// Only the recovery key, which nobody can guess.
     case recoveryKey = "recovery-key"
   }
 

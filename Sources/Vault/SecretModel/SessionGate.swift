@@ -1,12 +1,12 @@
-/// Decides by the machine's login sessions. The vault asks it before and while a reader is armed, and before it
+/// Decides by the machine's login sessions. The vault calls it before and while a reader is armed, and before it
 /// releases items that need an unlocked session. A private vault uses ``NoSessionGate``.
 package protocol SessionGate: Sendable {
-  /// Why this program may not have a finger asked for now; nil where it may.
+  /// Why no finger may be asked for now, for this program; nil if one may.
   ///
   /// - Parameter place: where the reader is.
   func refusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal?
-  /// Waits until this program may no longer have a finger asked for, and returns the reason. After a cancel the result
-  /// has no meaning.
+  /// Waits until no finger may be asked for any more, for this program, and returns the reason. After a cancel the
+  /// result has no meaning.
   func untilRefused(for caller: Caller) async -> SessionRefusal
   /// Whether a session of this user is unlocked now, for ``Accessibility/whenUnlocked``. Runs on the caller's executor,
   /// since every release of such an item calls it.
@@ -21,7 +21,7 @@ package enum ReaderPlace: Sendable, Hashable {
   case underLid
 }
 
-/// Why the state of a login session forbids to ask for a finger.
+/// Why the state of a login session does not allow to ask for a finger.
 public enum SessionRefusal: String, Sendable, Hashable, CaseIterable {
   /// The program belongs to no login session, and its user has none at the machine.
   case noSession = "no-session"

@@ -4,7 +4,7 @@ public import Fingerprint
 @nonexhaustive(warn)
 public enum VaultError: Error, Sendable, Hashable {
   // What was asked
-  /// The name of an item breaks a rule; the value says which.
+  /// The name of an item is invalid; the value says why.
   case invalidName(String)
   /// The secret has more bytes than this.
   case secretTooLong(limit: Int)
@@ -16,9 +16,9 @@ public enum VaultError: Error, Sendable, Hashable {
   case notEnrolled
   /// The fingers of this reader, which is not a physical one, count only once the passcode has accepted them.
   case fingersNotAccepted(ReaderDescription.Nature)
-  /// The passcode to be set breaks a rule; the value says which.
+  /// The new passcode is invalid; the value says why.
   case invalidPasscode(String)
-  /// A day of guesses finds the passcode to be set, for whoever has a copy of the store. The person may insist.
+  /// The new passcode can be guessed in a day by anyone with a copy of the store. The person may insist.
   case guessablePasscode
   /// Flags that have no meaning together; the value says which.
   case invalidAccessControl(String)
@@ -44,7 +44,7 @@ public enum VaultError: Error, Sendable, Hashable {
   case contextInvalidated
   /// Five touches in a row did not match. The passcode or the recovery key clears this.
   case biometryLockout
-  /// The passcode was wrong as often as may be tried in one request.
+  /// The passcode was wrong in every try that a request allows.
   case wrongPasscode
   /// A recovery key, but not this store's.
   case wrongRecoveryKey
@@ -56,15 +56,15 @@ public enum VaultError: Error, Sendable, Hashable {
   case passcodeDelayed(seconds: Int)
   /// Too many wrong application passwords for an item: wait this many seconds.
   case applicationPasswordDelayed(seconds: Int)
-  /// What was asked needs a passcode, and none is set.
+  /// The request needs a passcode, and none is set.
   case passcodeNotSet
-  /// A person would have to be asked, which the caller forbids.
+  /// A prompt is needed, which the caller does not allow.
   case interactionNotAllowed
   /// The state of the caller's login session forbids it.
   case sessionRefused(SessionRefusal)
   /// Items of this accessibility are closed until their user unlocks them.
   case notUnlocked(Accessibility)
-  /// The machine (polkit) did not authorize it; the second value names the action, and what is known besides.
+  /// The machine (polkit) did not authorize it; the second value has the action and further details.
   case notAuthorized(AuthorizationProblem, action: String)
   /// The enrolment set (or the passcode) the item was bound to is gone.
   case itemInvalidated(ItemName)
@@ -98,7 +98,7 @@ public enum VaultError: Error, Sendable, Hashable {
   /// The credential that the store's keys are sealed under does not open it; the second value adds what is known, or is
   /// empty.
   case credential(CredentialProblem, detail: String)
-  /// The item's row does not verify; its name, where that can still be read.
+  /// The item's row does not verify; the value is its name, if readable.
   case itemDamaged(ItemName?)
   /// The database is damaged, belongs to another store, or has parts that Whorl did not write; the value says which.
   case storeDamaged(String)
@@ -139,7 +139,7 @@ public enum VaultError: Error, Sendable, Hashable {
   case outcomeUnknown
 }
 
-/// The names of the errors: one for each case of ``VaultError``, and named like it.
+/// The names of the cases of ``VaultError``.
 package enum VaultErrorName: String, CaseIterable, Sendable {
   case invalidName, secretTooLong, fingerNotEnrolled, fingerDuplicate, notEnrolled, fingersNotAccepted, invalidPasscode,
     guessablePasscode, invalidAccessControl, duplicateItem, itemGone, invalidRequest, authenticationFailed,

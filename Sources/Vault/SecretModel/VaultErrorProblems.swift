@@ -5,7 +5,7 @@ public enum TPMProblem: String, Sendable, Hashable, CaseIterable {
   case absent
   /// The TPM was cleared or replaced: it is not the one that the store was sealed in.
   case changed
-  /// The TPM takes no passcode for a while, after too many wrong ones of any program.
+  /// The TPM refuses passcodes for a while, after too many wrong ones of any program.
   case lockedOut = "locked out"
   /// The registers that the store was sealed to have other values: the firmware, its settings or the boot were changed.
   case registersChanged = "registers changed"
@@ -27,16 +27,16 @@ public enum CredentialProblem: String, Sendable, Hashable, CaseIterable {
 /// Why the machine did not give a permission that a program asked for.
 @nonexhaustive(warn)
 public enum AuthorizationProblem: String, Sendable, Hashable, CaseIterable {
-  /// The machine's rules do not allow it, or not where the program runs.
+  /// The machine's rules do not allow it, or not for this program's session.
   case denied
-  /// The person closed the question for the password.
+  /// The person closed the password prompt.
   case dismissed
-  /// It takes a password, and nobody is there to be asked for it.
+  /// It needs a password, and nobody can be asked.
   case nobodyToAsk = "nobody to ask"
-  /// It takes a password, and is not asked for one here.
+  /// It needs a password, which is not asked for here.
   case notAsked = "not asked"
-  /// The password was wrong as often as it may be tried.
+  /// The password was wrong in every allowed try.
   case wrongPassword = "wrong password"
-  /// The machine gives no answer.
+  /// The machine does not answer.
   case unavailable
 }

@@ -13,7 +13,7 @@ package protocol VaultService: Sendable {
   func openContext(_ options: ContextOptions) async throws(VaultError) -> (
     handle: ContextHandle, events: ContextEvents
   )
-  /// Passes on a response of the person. Does nothing where no call waits for it any more.
+  /// Sends a response of the person. Does nothing if no call waits for it any more.
   func respond(_ handle: ContextHandle, _ response: consuming ContextResponse) async
   /// Sets the application password, which is then not asked for; nil removes it.
   func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle) async
@@ -28,7 +28,7 @@ package protocol VaultService: Sendable {
   func items(_ search: ItemSearch, _ asking: Asking) async throws(VaultError) -> ItemPage
   /// Releases the secrets of all items, for one touch or one passcode; or throws and releases none.
   ///
-  /// - Throws: `itemGone` where an id or a name is no living item, `itemInvalidated` where its set or passcode is gone,
+  /// - Throws: `itemGone` if an id or a name is no living item, `itemInvalidated` if its set or passcode is gone,
   ///   and every error of an authentication. A search that finds nothing returns an empty array.
   func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem]
   /// Releases the secrets of the first of these items: as many as have at most `size` bytes together, but at least one.
@@ -38,7 +38,7 @@ package protocol VaultService: Sendable {
   /// Stores an item. Replaces a living item with the same primary attributes only if `replacing`, and a dead one
   /// always.
   ///
-  /// - Throws: `duplicateItem` where a living item has the same primary attributes and is not to be replaced.
+  /// - Throws: `duplicateItem` if a living item has the same primary attributes and is not to be replaced.
   func add(_ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ asking: Asking) async throws(VaultError)
     -> Item
   /// Stores items in one transaction. A living item with the same primary attributes stays as it is. Asks nobody.
@@ -55,7 +55,7 @@ package protocol VaultService: Sendable {
   /// Removes all of the items or none, and returns their number. Needs no finger. Ignores ids of items that are gone
   /// already.
   ///
-  /// - Throws: `itemGone` where a search or a name finds no item; `invalidRequest` for a search without a class, ids
+  /// - Throws: `itemGone` if a search or a name finds no item; `invalidRequest` for a search without a class, ids
   ///   and attributes, which would empty the store.
   func delete(_ selection: ItemSelection) async throws(VaultError) -> Int
   /// Seals a copy of a secret of at most 4096 bytes, to be opened without this store
@@ -109,7 +109,7 @@ package protocol VaultService: Sendable {
   ///
   /// - Parameter registers: PCRs from 0 to 15: the TPM opens the keys only while they have the values of now. With some, the
   ///   recovery key is asked for first, since it is the only way back when they change.
-  /// - Throws: `tpm` where there is none, or it cannot be used; `credential` where the settings require one that is not
+  /// - Throws: `tpm` if there is none, or it cannot be used; `credential` if the settings require one that is not
   ///   there; `invalidRequest` in a private store, for registers without a TPM, and for others.
   func reseal(to registers: [UInt8], _ asking: Asking) async throws(VaultError)
   /// Chooses what opens the items after each start of the service: the passcode alone, or a login as well. Asks for the
@@ -128,14 +128,14 @@ package protocol VaultService: Sendable {
   /// Makes the last draft of this connection (``draftRecoveryKey()``) the store's recovery key, in place of the
   /// previous one. Asks for the passcode (the previous recovery key where none is set).
   ///
-  /// - Throws: `invalidRequest` where there is no draft.
+  /// - Throws: `invalidRequest` if there is no draft.
   func keepRecoveryKey(_ asking: Asking) async throws(VaultError)
-  /// The detected restore of an earlier copy; nil where there is none.
+  /// The detected restore of an earlier copy; nil if there is none.
   func detectedRestore() async throws(VaultError) -> DetectedRestore?
   /// Accepts a restore with the passcode, or with the recovery key where none is set. Returns the items that died with
   /// dropped fingers.
   ///
-  /// - Throws: `busy` where the store has changed since it was shown, `recoveryKeyRequired` where only
+  /// - Throws: `busy` if the store has changed since it was shown, `recoveryKeyRequired` if only
   ///   ``recover(accepting:_:)`` accepts it.
   func acceptRestore(_ id: DetectedRestore.ID, _ asking: Asking) async throws(VaultError) -> [ItemName]
 
@@ -154,7 +154,7 @@ package protocol VaultService: Sendable {
   /// Replaces the items of the store by those of a backup, with the passcode or the recovery key
   /// (``BackupContents/proof``). Fingers, passcode and counts of failures stay. Returns the items that came back dead.
   ///
-  /// - Throws: `busy` where store or backup have changed since the contents were shown, and what
+  /// - Throws: `busy` if store or backup have changed since the contents were shown, and what
   ///   ``contents(ofBackup:)`` throws.
   func restore(_ file: Int32, accepting id: BackupContents.ID, _ asking: Asking) async throws(VaultError) -> [ItemName]
 
@@ -189,8 +189,8 @@ package protocol VaultConnection: Sendable {
   /// Makes a new store beside its place. ``keep(_:)`` moves it there; it is removed if the connection ends before. So
   /// there is never a store whose recovery key nobody has seen.
   ///
-  /// - Parameter allowsGuessable: whether a passcode is taken that a day of guesses finds (``VaultError/guessablePasscode``),
-  ///   because the person insists.
+  /// - Parameter allowsGuessable: whether a passcode that can be guessed in a day is accepted
+  ///   (``VaultError/guessablePasscode``), because the person insists.
   func create(
     _ place: StorePlace, passcode: consuming SecretBytes?, allowsGuessable: Bool
   ) async throws(VaultError) -> StoreDraft
@@ -203,9 +203,9 @@ package protocol VaultConnection: Sendable {
   ///
   /// - Parameters:
   ///   - file: open for reading, borrowed for the call. Its position is not used.
-  ///   - recoveryKey: an empty one is refused as malformed when the rest was found good. So a client can look before it
-  ///     asks a person for it.
-  /// - Throws: `storeExists` where the place is taken, `wrongRecoveryKey`, `malformedRecoveryKey`, `fileUnreadable`,
+  ///   - recoveryKey: an empty one is refused as malformed after everything else was checked. So a client can check a
+  ///     backup before it asks for the key.
+  /// - Throws: `storeExists` if the place is taken, `wrongRecoveryKey`, `malformedRecoveryKey`, `fileUnreadable`,
   ///   `newerFormat`, `olderFormat`.
   func makeStore(at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes)
     async throws(VaultError)
@@ -221,8 +221,8 @@ package protocol VaultConnection: Sendable {
   ///
   /// - Throws: `invalidRequest` for an empty password or a salt of another length.
   func walletKey(from password: consuming SecretBytes, salt: [UInt8]) async throws(VaultError) -> SecretBytes
-  /// Encrypts what a socket gives, up to its end, into a new file in age's format. Needs no store. The service refuses
-  /// this, and the three calls that follow.
+  /// Encrypts the data from a socket, up to its end, into a new file in age's format. Needs no store. The service
+  /// refuses this, and the three calls that follow.
   ///
   /// - Parameters:
   ///   - source: a connected socket, borrowed for the call.
@@ -235,8 +235,8 @@ package protocol VaultConnection: Sendable {
   /// - Parameter file: open for reading, borrowed for the call. Its position is not used.
   /// - Throws: `wrongPassphrase`, `fileUnreadable`, `inputOutput`.
   func fileKey(of file: Int32, with opening: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes
-  /// Decrypts a file in age's format into a socket. Each part is verified before it is written; that the file is whole
-  /// is known when this returns.
+  /// Decrypts a file in age's format into a socket. Each part is verified before it is written; only after the return
+  /// is the file known to be complete.
   ///
   /// - Parameters:
   ///   - file: open for reading, borrowed for the call. Its position is not used.
@@ -251,7 +251,7 @@ package protocol VaultConnection: Sendable {
 }
 
 extension VaultConnection {
-  /// Makes a new store with a passcode that a day of guesses does not find, or without one.
+  /// Makes a new store with a passcode that cannot be guessed in a day, or without one.
   package func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
     try await create(place, passcode: passcode, allowsGuessable: false)
   }

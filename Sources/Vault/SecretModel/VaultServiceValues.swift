@@ -1,15 +1,15 @@
 package import Fingerprint
 package import SecureMemory
 
-/// In which context, and how, a call may ask a person.
+/// How a call may prompt the person, and in which context.
 package struct Asking: Sendable {
-  /// The context that asks; nil: nobody is asked, and a call that needs a person throws `interactionNotAllowed`.
+  /// The context for prompts; nil: a call that needs one throws `interactionNotAllowed`.
   package var context: ContextHandle?
   /// New options of the context from this call on; nil: unchanged.
   package var options: ContextOptions?
   /// The reason, for the prompt.
   package var reason: String?
-  /// The program for which the caller asks, as it says, for the log; nil where it asks for itself.
+  /// The program for which the caller claims to ask, for the log; nil if it asks for itself.
   package var behalf: String?
 
   package init(
@@ -31,8 +31,8 @@ package enum ItemSelection: Sendable, Hashable {
   case ids([ItemID])
   /// The command line's items of these names, in this order.
   case names([ItemName])
-  /// The generic passwords of these names in an access group, in this order. Leaves out those that are not there, that
-  /// ask for anything or are damaged, or whose accessibility is closed.
+  /// The generic passwords of these names in an access group, in this order. Leaves out those that are missing,
+  /// damaged, locked or need a prompt.
   case open([ItemName], group: String)
   /// The items that a search finds.
   case search(ItemSearch)
@@ -56,7 +56,7 @@ package enum ContextEnd: String, Sendable, Hashable {
   case person
   /// The program closed the context: `appCancelled`.
   case program
-  /// The program waits for the person no longer: `timedOut`.
+  /// The program's wait for the person timed out: `timedOut`.
   case time
   /// The connection, the store or the session ended: `systemCancelled`.
   case system
@@ -79,13 +79,13 @@ package enum Proof: Sendable, Hashable {
   case access(AccessControl)
 }
 
-/// The state of fingers and passcode, known without asking anybody.
+/// The state of fingers and passcode, available without a prompt.
 package struct Biometry: Sendable {
   /// Whether a reader is attached.
   package var hasReader: Bool
-  /// Why no finger can be asked for now; nil where one can be.
+  /// Why no finger can be asked for now; nil if one can be.
   package var problem: VaultError?
-  /// The digest of the enrolment set; nil where no finger is enrolled or the set cannot be read now.
+  /// The digest of the enrolment set; nil if no finger is enrolled or the set cannot be read now.
   package var state: [UInt8]?
   package var passcodeSet: Bool
 
@@ -108,7 +108,7 @@ package enum LosingChange: String, Sendable, Hashable {
 /// The attached readers, and the one that a store would use.
 package struct ReaderList: Sendable {
   package var readers: [ReaderDescription]
-  /// The reader that the store would use; nil where it would use none, and `problem` says why.
+  /// The reader that the store would use; nil if it would use none, and `problem` says why.
   package var chosen: ReaderDescription?
   package var problem: VaultError?
 
@@ -129,7 +129,7 @@ package final class StoreDraft: Sendable {
   }
 
   package let id: ID
-  /// The text of the recovery key, which is shown once and kept nowhere.
+  /// The text of the recovery key, which is shown once and not stored.
   package let recoveryKey: SecretBytes
 
   package init(id: ID, recoveryKey: consuming SecretBytes) {

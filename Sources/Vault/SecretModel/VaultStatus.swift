@@ -5,13 +5,13 @@ package struct VaultStatus: Sendable {
   /// How the root key is protected. Never claims more than is true.
   package enum Tier: String, Sendable {
     case keyFile = "key file"
-    /// By a credential of systemd whose key is on the same disk, or may be there: no better than a key file.
+    /// By a credential of systemd whose key may be on the same disk: no better than a key file.
     case credential = "systemd credential"
     /// By a credential of systemd that the machine's TPM opens.
     case credentialOfTPM = "systemd credential of TPM"
     case tpm = "TPM"
 
-    /// Whether somebody who has a copy of the store can try passcodes on it, without this machine and without being counted.
+    /// Whether passcodes can be tried on a copy of the store, without this machine and its failure counts.
     package var isOpenToGuesses: Bool {
       switch self {
       case .keyFile, .credential: true
@@ -30,7 +30,7 @@ package struct VaultStatus: Sendable {
   package var lockedOut: Bool
   /// Seconds until a passcode can be tried again; 0 if it can be now.
   package var passcodeDelay: Int
-  /// What is needed to accept a detected restore; nil where there is none.
+  /// What is needed to accept a detected restore; nil if there is none.
   package var restore: DetectedRestore.Acceptance?
   package var restoreDetected: Bool { restore != nil }
   package var items: Int
@@ -43,7 +43,7 @@ package struct VaultStatus: Sendable {
   package var firstUnlock: FirstUnlock
   /// The classes whose items are open now.
   package var openClasses: [Accessibility]
-  /// Seconds until the passcode must be given again, unless the store is unlocked before; nil where no passcode has
+  /// Seconds until the passcode must be given again, unless the store is unlocked before; nil if no passcode has
   /// opened it.
   package var passcodeDeadline: Int?
 

@@ -1,4 +1,4 @@
-/// How KWallet derives a wallet's key from its password (`kwallet_hash` of kwallet-pam: PBKDF2 with HMAC-SHA512).
+/// KWallet's derivation of a wallet's key from its password (`kwallet_hash` of kwallet-pam: PBKDF2 with HMAC-SHA512).
 package enum WalletKey {
   /// The length of the key, in bytes.
   package static let byteCount = 56

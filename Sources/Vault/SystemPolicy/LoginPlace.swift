@@ -2,7 +2,7 @@ internal import SecretModel
 
 /// Where a login program runs, according to logind.
 enum LoginPlace: Sendable, Hashable {
-  /// In this session, or under the service manager of a user with this display session; nil where the user has none.
+  /// In this session, or under the service manager of a user with this display session; nil if the user has none.
   case inside(LoginSession?)
   /// In no session: the system has started the program.
   case outside(foreground: Foreground?)
@@ -14,7 +14,7 @@ enum LoginPlace: Sendable, Hashable {
     let user: UInt32
   }
 
-  /// Why no finger may be asked for on behalf of this program.
+  /// Why no finger may be asked for, for this program; nil if one may.
   ///
   /// - Parameters:
   ///   - user: the user who logs in.
@@ -27,7 +27,7 @@ enum LoginPlace: Sendable, Hashable {
       guard session.isOfGreeter, program.isGreeter, !session.isRemote else { return session.refusal(at: reader) }
       return session.seat == reader && session.state == "active" ? nil : .inactive
     case .outside(let foreground):
-      // An example is polkit's helper when the system starts it: it does not say for which session it asks.
+      // For example polkit's helper when the system starts it, which does not say for which session it asks.
       guard program.isGreeter else { return .noSession }
       guard let foreground else { return Self.isVirtualConsole(program.terminal) ? nil : .noSession }
       return foreground.refusalOfGreeter(for: user)

@@ -1,7 +1,7 @@
 internal import SDBus
 internal import SecretModel
 
-/// What logind knows of one session (org.freedesktop.login1(5)).
+/// The properties of a session in logind (org.freedesktop.login1(5)).
 struct LoginSession: Sendable, Hashable {
   let kind: String
   /// `opening`, `online`, `active` or `closing`.
@@ -12,7 +12,7 @@ struct LoginSession: Sendable, Hashable {
   /// Whether the session's screen lock has reported that it is locked.
   let isLocked: Bool
 
-  /// Nil where a property is missing or of another type.
+  /// Nil if a property is missing or of another type.
   init?(_ properties: [String: BusValue]) {
     guard let kind = properties["Class"]?.asString, let state = properties["State"]?.asString,
       let isRemote = properties["Remote"]?.asBoolean, let isLocked = properties["LockedHint"]?.asBoolean,
@@ -33,13 +33,13 @@ struct LoginSession: Sendable, Hashable {
   /// `user` are for lighter uses, such as jobs.
   var isLocalLogin: Bool { kind == "user" && !isRemote && state != "closing" }
 
-  /// Whether this is the session of a user's service manager (`user@UID.service`), and of no person's login.
+  /// Whether this is the session of a user's service manager (`user@UID.service`) and not of a login.
   var isOfServices: Bool { kind.hasPrefix("manager") }
 
   /// Whether this is the session of a login screen.
   var isOfGreeter: Bool { kind == "greeter" }
 
-  /// Why nobody may be asked for a finger on behalf of this session, at the reader's seat.
+  /// Why no finger may be asked for, for this session at the reader's seat; nil if one may.
   func refusal(at reader: String) -> SessionRefusal? {
     if isRemote { return .remote }
     guard isOfPerson, seat == reader else { return .noSession }

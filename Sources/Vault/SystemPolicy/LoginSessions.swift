@@ -7,16 +7,16 @@ internal import Synchronization
 /// The login sessions of this machine, according to logind. They decide which programs may arm the reader, and for
 /// which users the items that depend on an unlocked session are open.
 ///
-/// Each answer is logind's current one, since logind signals changes. Where logind cannot be asked, the answer is
+/// Answers are current, since logind signals changes. If logind cannot be asked, the answer is
 /// ``SessionRefusal/unknown`` and nothing is open.
 package actor LoginSessions: SessionGate {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   /// How long to wait before asking logind again after a failure, for the streams and the sleep lock.
   private static let pause = Duration.seconds(5)
-  /// How long a sleeper is waited for. logind waits five seconds by default, and the machine then sleeps in any case.
+  /// The longest wait for a sleep handler. logind itself waits five seconds by default before the machine sleeps.
   private static let sleeperLimit = Duration.seconds(10)
-  /// How often a user's state is asked for while signals arrive. Any user can have logind send them without end.
+  /// The most queries for a user's state while signals arrive, which any user can cause without end.
   private static let rounds = 4
 
   private let seat: String
@@ -28,15 +28,15 @@ package actor LoginSessions: SessionGate {
   }
   /// Counts the ends of logind. A new logind does not honour a lock that the earlier one gave.
   private var ends: UInt64 = 0
-  /// Counts the signals of logind that an answer may depend on, to notice one that arrives while it is awaited.
+  /// Counts the signals of logind that an answer may depend on, to notice one that arrives during the query.
   private var changes: UInt64 = 0
   private var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
   private var lastNumber: UInt64 = 0
-  /// What logind signalled last (`isSleeping`), and what the sleepers were last told (`isToldAsleep`).
+  /// logind's last signal (`isSleeping`), and the last state that the sleep handlers were told (`isToldAsleep`).
   private var isSleeping = false
   private var isToldAsleep = false
   private var isTelling = false
-  /// The looks for requests that are under way.
+  /// The running queries for requests.
   private var looks: [Look: Task<SessionRefusal?, Never>] = [:]
   private var followed: [UInt32: FollowedUser] = [:]
   private var sleepers: [Sleeper] = []
@@ -50,17 +50,17 @@ package actor LoginSessions: SessionGate {
   }
 
   private struct FollowedUser {
-    /// Nil where logind must be asked.
+    /// Nil if logind must be asked.
     var state: SessionState?
     var looking: Task<SessionState, Never>?
     /// The objects that the state was read from.
     var objects: Set<String> = []
-    /// The objects that have changed since the last round of the look began.
+    /// The objects that have changed since the query's last round began.
     var changed: Set<String> = []
     var streams: [UInt64: AsyncStream<SessionState>.Continuation] = [:]
   }
 
-  /// The wait for the sleepers, which ends once.
+  /// The wait for the sleep handlers, which ends once.
   private final class Telling: Sendable {
     private let continuation: Mutex<CheckedContinuation<Void, Never>?>
     init(_ continuation: CheckedContinuation<Void, Never>) { self.continuation = Mutex(continuation) }
@@ -86,8 +86,8 @@ package actor LoginSessions: SessionGate {
 
   // MARK: The reader
 
-  /// Requests of one process that come at once share one look, so that a program with a thousand requests does not keep
-  /// logind and polkit from others. A change after the look ends the scan (``untilRefused(for:)``).
+  /// Simultaneous requests of one process share one query, so that a program with a thousand requests does not block
+  /// logind and polkit. A later change ends the scan (``untilRefused(for:)``).
   package func refusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? {
     let look = Look(caller: caller, place: place)
     if let underWay = looks[look] { return await underWay.value }
@@ -158,7 +158,7 @@ package actor LoginSessions: SessionGate {
 
   // MARK: The logins
 
-  /// Whether logind knows this session as a local login of this user. False where logind cannot be asked.
+  /// Whether logind knows this session as a local login of this user. False if logind cannot be asked.
   package func isLocalLogin(_ session: String, of user: UInt32) async -> Bool {
     do throws(BusError) {
       guard let found = try await logind().session(named: session) else { return false }
@@ -198,10 +198,11 @@ package actor LoginSessions: SessionGate {
     }
   }
 
-  /// Asks logind for a user's state, again if it signalled a change meanwhile. Simultaneous callers share the answer.
+  /// Asks logind for a user's state, and again if it signalled a change meanwhile. Simultaneous callers share the
+  /// answer.
   ///
-  /// After some rounds the last answer holds if none of the objects that it was read from has changed, and is `unknown`
-  /// otherwise. Another user's sessions, as many as there are, keep nobody from an answer.
+  /// After some rounds the last answer is used if none of its objects has changed, and is `unknown` otherwise. Signals
+  /// about other users' sessions cannot prevent an answer.
   private func look(at user: UInt32) async -> SessionState {
     if let looking = followed[user]?.looking { return await looking.value }
     let look = Task {
@@ -273,8 +274,8 @@ package actor LoginSessions: SessionGate {
     }
   }
 
-  /// Runs the callbacks for sleep and wake until they match the state that logind signalled last. One that does not return
-  /// within ``sleeperLimit`` is not waited for, so that the others are told when the machine is awake again.
+  /// Runs the callbacks for sleep and wake until they match logind's last signal. One that takes longer than
+  /// ``sleeperLimit`` is abandoned, so that the others are still told when the machine is awake again.
   private func tell() {
     guard !isTelling else { return }
     isTelling = true
@@ -319,7 +320,7 @@ package actor LoginSessions: SessionGate {
         tell()
       }
     case .over:
-      // A new logind does not know the lock, and does not signal the end of a sleep that the earlier one announced.
+      // A new logind has no record of the lock, and does not signal the end of a sleep that the earlier one announced.
       ends += 1
       lock = nil
       isSleeping = false

@@ -26,7 +26,7 @@ struct Logind: Sendable {
   let service: BusService
 
   /// The session of this program, or else its user's display session, since desktops start programs outside the
-  /// session, under the user's service manager. Nil where there is neither.
+  /// session, under the user's service manager. Nil if there is neither.
   ///
   /// The process must be pinned, since logind identifies it by its number.
   func session(of caller: Caller, _ process: PinnedProcess) async throws(BusError) -> LoginSession? {
@@ -59,7 +59,7 @@ struct Logind: Sendable {
     return try await session(at: path)
   }
 
-  /// The session in the foreground of a seat; nil where there is none, or no such seat.
+  /// The session in the foreground of a seat; nil if there is none, or no such seat.
   private func foreground(of seat: String) async throws(BusError) -> LoginPlace.Foreground? {
     guard let seat = try await object("GetSeat", .string(seat), missing: "NoSuchSeat"),
       let properties = try await all(of: seat, "Seat"), let path = try path(in: properties["ActiveSession"]),
@@ -68,7 +68,7 @@ struct Logind: Sendable {
     return LoginPlace.Foreground(session: session, user: user)
   }
 
-  /// The path in a pair of a name and a path; nil where the pair names no object.
+  /// The path in a pair of a name and a path; nil if it refers to no object.
   private func path(in reference: BusValue?) throws(BusError) -> String? {
     guard let members = reference?.asStructure, members.count == 2, let path = members[1].asObjectPath else {
       throw .malformed
@@ -76,7 +76,7 @@ struct Logind: Sendable {
     return path == "/" ? nil : path
   }
 
-  /// The session of this name and its user; nil where there is none.
+  /// The session of this name and its user; nil if there is none.
   func session(named name: String) async throws(BusError) -> (session: LoginSession, user: UInt32)? {
     guard let path = try await object("GetSession", .string(name), missing: "NoSuchSession") else { return nil }
     return try await ownedSession(at: path)
@@ -136,7 +136,7 @@ struct Logind: Sendable {
     return session
   }
 
-  /// The object that a method returns; nil where logind answers with the error `missing`.
+  /// The object that a method returns; nil if logind answers with the error `missing`.
   private func object(_ method: String, _ argument: BusValue, missing: String) async throws(BusError) -> String? {
     do throws(BusError) {
       guard let path = try await service.call(Self.path, Self.manager, method, [argument]).first?.asObjectPath
@@ -147,7 +147,7 @@ struct Logind: Sendable {
     }
   }
 
-  /// All properties; nil where the object has gone since its path was given.
+  /// All properties; nil if the object no longer exists.
   private func all(of path: String, _ interface: String) async throws(BusError) -> [String: BusValue]? {
     do throws(BusError) {
       let answer = try await service.call(

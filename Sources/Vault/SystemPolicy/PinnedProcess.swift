@@ -7,7 +7,7 @@ package struct PinnedProcess: Sendable {
   let started: UInt64
   private let handle: ProcessHandle
 
-  /// Nil where the process has ended, its ID means another process, or the caller has no process.
+  /// Nil if the process has ended, its ID belongs to another process, or the caller has no process.
   package init?(of caller: Caller) {
     guard let process = caller.process, let handle = ProcessHandle(process.id),
       ProcessHandle.start(of: process.id) == process.started
@@ -17,6 +17,6 @@ package struct PinnedProcess: Sendable {
     self.handle = handle
   }
 
-  /// If true, the ID has meant this process since it was pinned.
+  /// If true, the ID has belonged to this process since it was pinned.
   package var isRunning: Bool { !handle.hasEnded }
 }

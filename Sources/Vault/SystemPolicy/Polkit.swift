@@ -12,7 +12,7 @@ package enum PolkitAction: String, Sendable, Hashable, CaseIterable {
   case use = "org.whorl.use"
   /// To change the enrolled fingers.
   case enroll = "org.whorl.enroll"
-  /// To enrol a finger where only administrators may: asks for an administrator's password.
+  /// To enrol a finger if only administrators may: asks for an administrator's password.
   case enrollAsAdministrator = "org.whorl.enroll-as-administrator"
   /// To test and to record the reader: asks for an administrator's password.
   case manage = "org.whorl.manage"
@@ -25,13 +25,13 @@ package enum PolkitAction: String, Sendable, Hashable, CaseIterable {
 package enum PolkitVerdict: Sendable, Hashable {
   case allowed
   case denied
-  /// A password is needed, but the user was not to be asked, or no authentication agent runs.
+  /// A password is needed, but prompts are not allowed, or no authentication agent runs.
   case needsPassword
   /// The user dismissed the dialogue.
   case dismissed
-  /// The user was asked for the password, and what was typed is not it.
+  /// The user typed a wrong password.
   case wrongPassword
-  /// polkit was not reached, did not answer in time, or sent a malformed answer; the words say which.
+  /// polkit could not be reached, did not answer in time, or sent a malformed answer; the value says which.
   case unavailable(String)
 }
 
@@ -53,8 +53,8 @@ package final class Polkit: Sendable {
 
   /// Whether this program may perform the action.
   ///
-  /// polkit answers in the same way where its rules forbid the action and where a wrong password was typed. So before a
-  /// question it is asked whether there will be one.
+  /// polkit gives the same answer if its rules forbid the action and if a wrong password was typed. So it is first
+  /// asked without a prompt.
   ///
   /// - Parameter asking: whether polkit may ask for a password. Cancelling the task closes that dialogue.
   package func authorize(_ action: PolkitAction, for caller: Caller, asking: Bool) async -> PolkitVerdict {
@@ -93,7 +93,7 @@ package final class Polkit: Sendable {
     }
   }
 
-  /// Cancels a check of polkit, which closes its dialogue. Fails where polkit has ended the check itself.
+  /// Cancels a check of polkit, which closes its dialogue. Fails if polkit has already ended the check.
   private func close(_ question: String, of authority: BusService) async {
     await Task(executorPreference: BackgroundThread.shared) {
       _ = try? await authority.call(

@@ -9,7 +9,7 @@ package struct PlatformRegisters: Sendable, Hashable {
 
   package var isEmpty: Bool { numbers.isEmpty }
 
-  /// Nil where a number is not ``permitted``.
+  /// Nil if a number is not ``permitted``.
   package init?(_ numbers: [UInt8]) {
     guard numbers.allSatisfy({ Self.permitted.contains($0) }) else { return nil }
     self.init(sorted: Set(numbers).sorted())

@@ -15,7 +15,7 @@ package struct TPM: Sendable, Hashable {
   /// The same TPM, which seals to these registers.
   package func sealing(to registers: PlatformRegisters) -> TPM { TPM(place, sealingTo: registers) }
 
-  /// Seals a secret of at most 128 bytes, to be opened by this TPM alone, with the authorization value. Without a value
+  /// Seals a secret of at most 128 bytes, which only this TPM can open, with the authorization value. Without a value
   /// everybody who may use the TPM can open the object.
   ///
   /// The value has at most 32 bytes. Each wrong one counts for the TPM's dictionary lockout.
@@ -25,7 +25,7 @@ package struct TPM: Sendable, Hashable {
     try seal(secret, authorization: authorization, isGuessable: true)
   }
 
-  /// Seals a secret of at most 128 bytes, to be opened by this TPM alone, by everybody who may use it.
+  /// Seals a secret of at most 128 bytes, which only this TPM can open, for everybody who may use it.
   package func seal(_ secret: borrowing SecretBytes) throws(TPMError) -> SealedObject {
     try seal(secret, authorization: SecretBytes(count: 0), isGuessable: false)
   }
@@ -46,7 +46,7 @@ package struct TPM: Sendable, Hashable {
   /// would refuse other programs of the machine as well.
   ///
   /// - Throws: `changed` for an object of another TPM, or of this one before it was cleared; `registersChanged`;
-  ///   `wrongAuthorization`; `lockedOut` where the value was not tried.
+  ///   `wrongAuthorization`; `lockedOut` if the value was not tried.
   package func unseal(_ object: SealedObject, authorization: borrowing SecretBytes) throws(TPMError) -> SecretBytes {
     // Otherwise two concurrent calls could each see room for one more wrong value, and lock the TPM together.
     try Self.turn.withLock { _ throws(TPMError) in

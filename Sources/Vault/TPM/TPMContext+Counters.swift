@@ -6,7 +6,7 @@ extension TPMContext {
   /// Localities").
   private static let indices: Range<UInt32> = 0x0180_5740..<0x0180_5780
 
-  /// Makes a counter at the first free index. Another program's index is left alone.
+  /// Makes a counter at the first free index. Other programs' indexes are not changed.
   func makeCounter(
     isOrderly: Bool, authorization: borrowing SecretBytes, under key: StorageKey
   ) throws(TPMError) -> TPMCounter {
@@ -49,7 +49,7 @@ extension TPMContext {
     return true
   }
 
-  /// The value of a counter; nil where there is none at its index, or not the one that was made there.
+  /// The value of a counter; nil if there is none at its index, or not the one that was made there.
   func value(of counter: TPMCounter, authorization: borrowing SecretBytes) throws(TPMError) -> UInt64? {
     guard let handle = try handle(of: counter) else { return nil }
     try setAuthorization(of: handle, to: authorization)
@@ -81,7 +81,7 @@ extension TPMContext {
     try ResponseCode.check(Esys_NV_Increment(esys, handle, handle, session, ESYS_TR_NONE, ESYS_TR_NONE), "NV_Increment")
   }
 
-  /// Deletes a counter. One that is gone already is no error.
+  /// Deletes a counter. No error if it is already gone.
   func delete(_ counter: TPMCounter) throws(TPMError) {
     guard let handle = try handle(of: counter) else { return }
     try ResponseCode.check(
@@ -89,7 +89,7 @@ extension TPMContext {
       "NV_UndefineSpace")
   }
 
-  /// The library's handle for the index of a counter; nil where there is no such index. It is freed with the connection.
+  /// The library's handle for the index of a counter; nil if there is no such index. It is freed with the connection.
   private func handle(of counter: TPMCounter) throws(TPMError) -> ESYS_TR? {
     var handle: ESYS_TR = 0
     let code = Esys_TR_FromTPMPublic(esys, counter.index, ESYS_TR_NONE, ESYS_TR_NONE, ESYS_TR_NONE, &handle)

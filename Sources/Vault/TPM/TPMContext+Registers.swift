@@ -1,7 +1,7 @@
 internal import CTSS
 
 extension TPMContext {
-  /// The policy of an object that opens while the registers have their values of now: `PolicyPCR`, then
+  /// The policy of an object that opens while the registers have their current values: `PolicyPCR`, then
   /// `PolicyAuthValue`.
   ///
   /// The TPM computes it. The audit session is salted with the storage key, so that nothing between this program and the
@@ -26,7 +26,7 @@ extension TPMContext {
   func require(
     _ registers: PlatformRegisters, in session: ESYS_TR, _ audit: ESYS_TR = ESYS_TR_NONE
   ) throws(TPMError) {
-    // An empty digest stands for the values of now.
+    // An empty digest means the current values.
     var values = TPM2B_DIGEST()
     var selection = TPML_PCR_SELECTION(registers)
     try ResponseCode.check(

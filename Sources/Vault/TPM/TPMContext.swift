@@ -3,7 +3,7 @@ internal import SecureMemory
 
 /// A connection to a TPM, with the storage key that objects are sealed under, for a few commands.
 ///
-/// The storage key is the primary key of the owner hierarchy that the TCG's template makes, and is made anew for each
+/// The storage key is the primary key of the owner hierarchy from the TCG's template, created again for each
 /// connection. All sessions are salted with it, so that only the TPM that holds it can take part in them.
 struct TPMContext: ~Copyable {
   private let connection: OpaquePointer

@@ -1,7 +1,7 @@
 package import SecureMemory
 
-/// A counter in the TPM's non-volatile memory. It never goes back, and a counter that is made in its place begins above
-/// it (TPM 2.0, part 3, 31.8). Reading and moving it needs its authorization value; the TPM's owner can delete it.
+/// A counter in the TPM's non-volatile memory. It never decreases, and a new counter begins above a deleted one (TPM
+/// 2.0, part 3, 31.8). Reading and moving it needs its authorization value; the TPM's owner can delete it.
 package struct TPMCounter: Sendable, Hashable {
   /// The handle of its NV index.
   package let index: UInt32
@@ -16,7 +16,7 @@ extension TPM {
   ///   - isOrderly: whether the TPM moves it in its working memory, which is fast and wears nothing. If the TPM then loses
   ///     its power without a shutdown, the counter jumps (``valueAfterPowerLoss(of:)``).
   ///   - authorization: at most 32 bytes of high entropy. Wrong values do not count for the dictionary lockout.
-  /// - Throws: `refused` where the TPM has no room for it.
+  /// - Throws: `refused` if the TPM has no room for it.
   package func makeCounter(isOrderly: Bool, authorization: borrowing SecretBytes) throws(TPMError) -> TPMCounter {
     let context = try TPMContext(place)
     let key = try context.storageKey()
@@ -29,7 +29,7 @@ extension TPM {
   /// Deletes a counter, as long as the owner hierarchy has no password.
   package func delete(_ counter: TPMCounter) throws(TPMError) { try TPMContext(place).delete(counter) }
 
-  /// The value of a counter; nil where there is none at its index, or another one.
+  /// The value of a counter; nil if there is none at its index, or another one.
   package func value(of counter: TPMCounter, authorization: borrowing SecretBytes) throws(TPMError) -> UInt64? {
     try TPMContext(place).value(of: counter, authorization: authorization)
   }

@@ -35,7 +35,7 @@ actor LentReader: FingerprintReader {
   private var prints: [Template: ReaderIdentity] = [:]
   /// The action that is running.
   private var action: (cancel: @Sendable () -> Void, end: Task<Void, Never>)?
-  /// Why the service cancelled the action; nil where it did not.
+  /// Why the service cancelled the action; nil if it did not.
   private var refusal: ReaderError?
   private var idle: LoopTimer?
   private var returning: Task<Void, Never>?
@@ -43,7 +43,7 @@ actor LentReader: FingerprintReader {
   /// - Parameters:
   ///   - caller: the program that tests.
   ///   - sessions: must allow each scan.
-  ///   - authorize: called once, before the first reader is opened. Throws where the program may not test readers.
+  ///   - authorize: called once, before the first reader is opened. Throws if the program may not test readers.
   init(
     of desk: ReaderDesk, to caller: Caller, under sessions: any SessionGate,
     authorize: @escaping @Sendable (Caller) async throws(VaultError) -> Void
@@ -102,7 +102,7 @@ actor LentReader: FingerprintReader {
     let identity = try opened().description.identity
     return try await scan(observer) {
       let template = try await $0.enroll(as: finger, observer: $1)
-      // Within the action, which is awaited before the reader is given back.
+      // Inside the action, which ends before the reader is given back.
       await self.note(template, on: identity)
       return template
     }
@@ -124,7 +124,7 @@ actor LentReader: FingerprintReader {
     return try await scan(observer) { try await $0.verify(print, nonce: nonce, observer: $1) }
   }
 
-  /// Judges a picture of a finger without handing it out: the picture would be enough to make a copy of the finger.
+  /// Measures a picture of a finger without returning it, since a copy of the finger could be made from it.
   func capture(
     includingImage: Bool, observer: @escaping ScanObserver
   ) async throws(ReaderError) -> CaptureOutcome {
@@ -132,7 +132,7 @@ actor LentReader: FingerprintReader {
     return try await scan(observer) { try await $0.capture(includingImage: false, observer: $1) }
   }
 
-  /// Tells only the number of the prints on the chip that this program has not enrolled.
+  /// Reports only the number of prints on the chip that this program has not enrolled.
   func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
     try requireOwn(prints.map(\.template))
     var list = try await ask { try await $0.storedPrints(knowing: prints) }
@@ -236,7 +236,7 @@ actor LentReader: FingerprintReader {
     action.cancel()
   }
 
-  /// Gives the reader back when the program has not used it for a while, so that others can.
+  /// Gives an idle reader back, so that others can use it.
   private func rest() {
     guard loan != nil else { return }
     idle = LoopTimer(after: Self.idleLimit) { [weak self] in
@@ -272,7 +272,7 @@ actor LentReader: FingerprintReader {
     }
   }
 
-  /// Opens again the readers that the program has closed with prints of its own on their chips.
+  /// Reopens the readers that the program has closed with its own prints on their chips.
   private func deletePrintsLeft() async {
     for identity in Set(prints.values) {
       let (desk, caller) = (desk, caller)

@@ -38,7 +38,7 @@ package final class LocalVaultConnection: VaultConnection {
 
   /// Opens a store. The reader process starts when a reader is first needed.
   ///
-  /// - Throws: `invalidRequest` where the connection has an open store, `storeNotFound`, and what is wrong with the store.
+  /// - Throws: `invalidRequest` if the connection has an open store, `storeNotFound`, and what is wrong with the store.
   package func open(_ place: StorePlace) async throws(VaultError) -> any VaultService {
     try state.withLock { state throws(VaultError) in
       try state.requireRunning()
@@ -70,8 +70,8 @@ package final class LocalVaultConnection: VaultConnection {
     return draft
   }
 
-  /// - Throws: `invalidRequest` where the connection has no such draft; `storeExists` where something else has been put
-  ///   there since, and the draft is removed.
+  /// - Throws: `invalidRequest` if the connection has no such draft; `storeExists` if something else is there by
+  ///   now; the draft is then removed.
   package func keep(_ draft: StoreDraft.ID) async throws(VaultError) {
     guard let new = state.withLock({ $0.drafts.removeValue(forKey: draft) }) else {
       throw .invalidRequest("this connection has no such new store")
@@ -164,10 +164,10 @@ extension StorePlace {
 extension ReaderDesk {
   /// The readers of one store in this process.
   fileprivate init(for place: StoreFolder) {
-    // Where the program is missing, starting it fails later, and only calls that need a finger are refused.
+    // If the program is missing, starting it fails later, so only calls that need a finger are refused.
     let program = HelperPlaces.reader.locate(configured: place.readerProgram) ?? HelperPlaces.reader.installed[0]
     let reader = ReaderProcess(program: program, selection: place.reader, fprintd: place.fprintd ?? .system, trace: nil)
-    // A recording plays once: the device must stay open from the first call to the last.
+    // A recording plays only once, so the device must stay open from the first call to the last.
     let holdsReader = if case .replay = place.reader { true } else { false }
     self.init(reader, preference: ReaderPreference(place.reader), holdsReader: holdsReader)
   }

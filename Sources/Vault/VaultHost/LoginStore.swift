@@ -10,7 +10,7 @@ struct LoginStore: Sendable {
   private let store: UserStore
   private let caller: Caller
 
-  /// - Parameter program: the login program, for the log; nil where it is not known.
+  /// - Parameter program: the login program, for the log; nil if it is not known.
   init(_ store: UserStore, of user: UInt32, program: String? = nil) {
     self.store = store
     caller = Caller(user: user, label: program)
@@ -63,7 +63,7 @@ struct LoginStore: Sendable {
     }
   }
 
-  /// Notes that the account has a new password, which the passcode does not follow.
+  /// Records that the account has a new password but the passcode is unchanged.
   func keptPasscode() async throws(VaultError) {
     try await with { session throws(VaultError) in session.keptPasscodeOfLogin() }
   }
@@ -94,8 +94,8 @@ extension VaultSession {
     try await !items(ItemSearch(loginItemsOf: .passcode), .nobody).items.isEmpty
   }
 
-  /// Makes a call and answers its questions with these values, each once. A second question for the passcode means that
-  /// it was wrong, and is declined.
+  /// Makes a call and answers its prompts with these values, each once. A second prompt for the passcode means that it
+  /// was wrong, and is declined.
   fileprivate func answering(
     passcode: SharedSecret, newPasscode: SharedSecret? = nil, _ call: (Asking) async throws(VaultError) -> Void
   ) async throws(VaultError) {

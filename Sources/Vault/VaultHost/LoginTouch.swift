@@ -6,8 +6,8 @@ import Synchronization
 import Vault
 import VaultStore
 
-/// Asks one user for a finger on behalf of one login program. The context is used for nothing else, and a match in it
-/// opens no secret.
+/// Asks one user for a finger for one login program. The context is used for nothing else, and a match in it opens no
+/// secret.
 final class LoginTouch: LoginVerification {
   /// How long one touch may take, and how long the reader may take to become ready.
   private static let limit = Duration.seconds(10)

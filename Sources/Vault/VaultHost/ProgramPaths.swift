@@ -21,7 +21,7 @@ package final class ProgramPaths: Sendable {
 
   package init(unit: UnitPath = UnitPath("/run/whorl-program-path/socket")) { self.unit = unit }
 
-  /// The caller with its program's file, and with the path of that in its label, where they can be found.
+  /// The caller with its program's file, and the file's path in its label, if they are known.
   func named(_ caller: Caller) async -> Caller {
     guard let process = PinnedProcess(of: caller), let found = await file(of: process.id), process.isRunning else {
       return caller
@@ -32,12 +32,12 @@ package final class ProgramPaths: Sendable {
     return named
   }
 
-  /// A program's file, and its path; without a path where the process is in a sandbox that decides what it is.
+  /// A program's file and path. Without a path if the process is in a sandbox that controls it.
   private struct Found {
     let file: ProgramFile
     let path: String?
 
-    /// Nil for no answer of the unit.
+    /// Nil if the unit did not answer.
     init?(_ answer: [UInt8]) {
       guard let text = String(validating: answer, as: UTF8.self) else { return nil }
       let fields = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
@@ -64,7 +64,7 @@ package final class ProgramPaths: Sendable {
     }.value
   }
 
-  /// Asks the unit for the file of a process. Nil where it did not answer; empty where it does not know.
+  /// Asks the unit for the file of a process. Nil if it did not answer; empty if it does not know.
   private func ask(about process: Int32) -> [UInt8]? {
     guard let socket = try? unit.connect() else { return nil }
     defer { close(socket) }

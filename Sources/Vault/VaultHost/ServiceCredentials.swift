@@ -4,9 +4,9 @@ package import VaultStore
 
 /// The credentials that systemd gives the service (systemd.exec(5), `LoadCredentialEncrypted=`).
 package struct ServiceCredentials: Sendable {
-  /// What the keys of stores are sealed under; nil where there is none.
+  /// The credential that the keys of stores are sealed under; nil if there is none.
   package private(set) var current: Credential?
-  /// The one before it; nil where there is none.
+  /// The previous one; nil if there is none.
   package private(set) var earlier: Credential?
 
   /// The names of the files, as in `whorld.service`.
@@ -19,8 +19,8 @@ package struct ServiceCredentials: Sendable {
 
   /// Reads the credentials.
   ///
-  /// - Parameter folder: what systemd has put into `CREDENTIALS_DIRECTORY`; nil where it gave no credentials.
-  /// - Throws: where a credential is no secret for keys, so that the service does not take a lower tier in its place.
+  /// - Parameter folder: the value of `CREDENTIALS_DIRECTORY`; nil if systemd gave no credentials.
+  /// - Throws: if a credential cannot protect keys, so that the service does not fall back to a lower tier.
   package init(in folder: String?) throws(ServiceSettingsError) {
     guard let folder else { return }
     current = try Self.read(Name.current, in: folder)
@@ -49,14 +49,14 @@ package struct ServiceCredentials: Sendable {
     return nil
   }
 
-  /// How encrypted credentials begin that a key of the TPM opens, alone or with the key in
+  /// The first characters of encrypted credentials that need a key of the TPM, alone or with the key in
   /// `/var/lib/systemd/credential.secret`: systemd's ids of the four kinds (`CRED_AES256_GCM_BY_…TPM2…`), in Base64.
   private static let startsOfTPM = [
     "DHzAexF2RZGcSwvqCLwg/", "+vfrk0HjQSyhpDb5Wik2L", "k6iUCUh0RJCQyvL8k8q1U", "r0lQqEkTTrGnOEYwT/MMB",
   ]
 
-  /// Whether the TPM opens the credential, as its encrypted file says. False if there is no such file: then the credential
-  /// came from elsewhere, and nothing is known of it.
+  /// Whether the credential's encrypted file needs the TPM. False if there is no such file, since a credential from
+  /// elsewhere may be unprotected.
   private static func isSealedByTPM(_ path: String) throws(ServiceSettingsError) -> Bool {
     guard let descriptor = try open(path) else { return false }
     defer { close(descriptor) }

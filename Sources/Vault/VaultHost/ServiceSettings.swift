@@ -4,10 +4,11 @@ package import Processes
 package import SecretModel
 package import VaultStore
 
-/// What an administrator sets for the service, in `/etc/whorl/whorld.conf` and the files of `/etc/whorl/whorld.conf.d`.
+/// The administrator's settings of the service, in `/etc/whorl/whorld.conf` and the files of
+/// `/etc/whorl/whorld.conf.d`.
 ///
 /// A line is `name = value`, is empty, or begins with `#`. The files of the folder that end with `.conf` are read after
-/// the first one, in the order of their names; a later value takes the place of an earlier one.
+/// the first one, in the order of their names; a later value replaces an earlier one.
 package struct ServiceSettings: Sendable, Hashable {
   /// The readers of all stores, in the words of `--reader`.
   package var reader = ReaderSelection.automatic
@@ -157,7 +158,7 @@ package struct ServiceSettings: Sendable, Hashable {
 package enum Enrollers: String, Sendable, Hashable {
   /// Each user their own.
   case users
-  /// A user with an administrator, whose password polkit asks for.
+  /// Administrators, whose password polkit asks for.
   case administrators
 }
 

@@ -15,7 +15,7 @@ package enum ServiceTPM: Sendable, Hashable {
 
   private static let device = "/dev/tpmrm0"
 
-  /// The words of the setting: `auto`, `no`, a path, `swtpm:` and a path; nil for others.
+  /// Parses the setting: `auto`, `no`, a path, or `swtpm:` and a path; nil for anything else.
   init?(_ text: String) {
     let socket = "swtpm:"
     switch text {

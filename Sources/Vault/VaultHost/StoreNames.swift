@@ -3,7 +3,7 @@ import Primitives
 
 /// How the folders of the service's stores are named: by user id and account name, as `1000-alice`.
 ///
-/// The name shows an administrator whose store it is. It also keeps an account from opening the store of an earlier
+/// The name tells administrators whose store it is, and prevents an account from opening the store of an earlier
 /// account with the same user id.
 struct StoreNames {
   private let folder: String

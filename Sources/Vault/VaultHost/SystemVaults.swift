@@ -45,8 +45,7 @@ package final class SystemVaults: Sendable {
     }
   }
 
-  /// Before the machine sleeps: locks the items that are open only while a user's session is unlocked, and closes the
-  /// readers.
+  /// Locks items that need an unlocked session, and closes the readers, before the machine sleeps.
   private func suspend() async {
     for store in stores.withLock({ Array($0.values) }) { store.closeSessionClasses() }
     await desk.suspend()
@@ -59,7 +58,7 @@ package final class SystemVaults: Sendable {
   }
 }
 
-/// One client's connection to the service. It reaches the caller's own store alone.
+/// One client's connection to the service, which can only use the caller's own store.
 private final class SystemVaultConnection: VaultConnection {
   private enum State {
     case unused, opening
@@ -158,7 +157,7 @@ private final class SystemVaultConnection: VaultConnection {
     try await store.make(ofBackup: file, recoveryKey: recoveryKey, for: caller)
   }
 
-  /// Refused: a sealed copy belongs to no store in which the service could count failed tries.
+  /// Refused: for a sealed copy the service has no store in which to count failed tries.
   func openCopy(_: SealedCopy, with _: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes {
     throw .invalidRequest("the service opens no sealed copies: a private whorld does")
   }
@@ -176,7 +175,7 @@ private final class SystemVaultConnection: VaultConnection {
     }
     do throws(VaultError) {
       guard isFirst else { throw .invalidRequest("a reader was lent to this connection already") }
-      // The connection may have been closed during the call, and nothing else would end the loan.
+      // The connection may have been closed during the call; without this the loan would never end.
       try requireStanding()
     } catch {
       await lending.end()
@@ -185,12 +184,12 @@ private final class SystemVaultConnection: VaultConnection {
     return socket
   }
 
-  /// Refused: the derivation is slow and needs nothing of the service.
+  /// Refused: the derivation is slow and does not need the service.
   func walletKey(from _: consuming SecretBytes, salt _: [UInt8]) async throws(VaultError) -> SecretBytes {
     throw .invalidRequest("the service derives no keys of wallets: a private whorld does")
   }
 
-  /// Refused, as the three calls that follow: each takes a second and much memory, and needs nothing of the service.
+  /// Refused, like the next three calls: each takes a second and much memory, and does not need the service.
   func encryptFile(from _: Int32, to _: Int32, for _: EncryptedFile.Recipient) async throws(VaultError) {
     throw .noFiles
   }
@@ -212,8 +211,7 @@ private final class SystemVaultConnection: VaultConnection {
     await store.discardDraft(of: ObjectIdentifier(self))
   }
 
-  /// Refuses every place that a client names: the service opens no path, starts no program and calls no bus for a
-  /// client.
+  /// Refuses a place given by the client: the service opens no path, starts no program and calls no bus for a client.
   private func requireOwn(_ place: StorePlace) throws(VaultError) {
     guard case .own = place else {
       throw .invalidRequest("the service opens its own stores alone: a store in a folder is opened by a private whorld")

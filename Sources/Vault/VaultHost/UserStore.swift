@@ -19,7 +19,7 @@ actor UserStore {
     case closed
     /// - Parameters:
     ///   - place: the folder of the store.
-    ///   - file: the store's database, which stands there as long as the store was not removed.
+    ///   - file: the store's database, which identifies the store until it is removed.
     case open(Vault, place: String, file: FileIdentity?)
     /// The vault is closing. The store can be opened again when the task has ended.
     case closing(Task<Void, Never>)
@@ -39,8 +39,8 @@ actor UserStore {
   private let configuration: SystemVaultsConfiguration
   private let desk: ReaderDesk
   private var opened = Opened.closed
-  /// The unlocked keys of the store at a place. They are kept when the vault is closed. Reached without the actor, which
-  /// may be blocked, for example by a file of the client's that never answers.
+  /// The unlocked keys of the store at a place, kept when the vault is closed. Outside of the actor, which may be
+  /// blocked, for example by a client's file that never answers.
   private nonisolated let unlocked = Mutex<(place: String, keys: ClassKeys)?>(nil)
   /// Locks items when the user's login sessions are locked.
   private var following: Task<Void, Never>?
@@ -48,7 +48,7 @@ actor UserStore {
   private var log: (place: String, log: StoreLog)?
   /// How many sessions use the vault.
   private var sessions = 0
-  /// Counts the idle times, so that the timer of one that a new session has ended closes nothing.
+  /// Counts the idle periods, so that the timer of an earlier one closes nothing.
   private var idleNumber = 0
   /// The new store that the client has not kept yet. A user has one at most.
   private var draft: Draft?
@@ -96,8 +96,8 @@ actor UserStore {
     }
   }
 
-  /// Closes the vault of a store that an administrator has removed, also where programs still have it open. Otherwise the
-  /// vault would go on writing to the removed files, and the user's new store would not be opened.
+  /// Closes the vault of a store that an administrator has removed, even if programs have it open. Otherwise it would
+  /// continue to write to the removed files, and a new store could not be opened.
   private func closeRemoved() async {
     guard case .open(_, let place, let file) = opened, FileIdentity(of: Vault.database(in: place)) != file else {
       return
@@ -166,7 +166,7 @@ actor UserStore {
     return keys
   }
 
-  /// Locks items as soon as the user's sessions are locked. A request from before the lock releases nothing after it.
+  /// Locks items as soon as the user's sessions are locked. An earlier request then releases nothing.
   private func follow() {
     guard following == nil, let states = configuration.sessions?.states(of: user) else { return }
     following = Task(executorPreference: BackgroundThread.shared) { [weak self] in
@@ -174,8 +174,8 @@ actor UserStore {
     }
   }
 
-  /// Locks the items that are open only while a session is unlocked. Called when sessions lock and before sleep, and
-  /// waits for nothing: other users' stores and the reader must not depend on this one.
+  /// Locks items that need an unlocked session. Called when sessions lock and before sleep. Does not wait, so that this
+  /// store cannot delay other users' stores and the reader.
   nonisolated func closeSessionClasses() { unlocked.withLock { $0?.keys.sessionsLocked() } }
 
   private func log(at place: String) -> StoreLog {
@@ -193,8 +193,8 @@ actor UserStore {
         outcome: error.map { .failed($0.name) } ?? .done))
   }
 
-  /// The folder of the store. It is named for the account as well, so that another account with the same user id cannot
-  /// open it.
+  /// The folder of the store. Its name includes the account, so that another account with the same user id cannot open
+  /// it.
   private func place() throws(VaultError) -> String {
     guard let name = configuration.accountName(user) else {
       throw .serviceUnavailable("user \(user) has no account on this machine")
@@ -263,7 +263,7 @@ actor UserStore {
         quota: configuration.quota, storage: configuration.storage
       ).keep()
     } catch .malformedRecoveryKey {
-      // A look at the backup, before anybody is asked for the key, or a typing error.
+      // A check of the backup before the key is asked for, or a typing error.
       throw .malformedRecoveryKey
     } catch {
       note(.restore, by: caller, at: place, error)
@@ -288,12 +288,12 @@ actor UserStore {
   }
 }
 
-/// Which file stands at a path. A file that is open somewhere keeps its number, so that no other file gets it.
+/// The identity of the file at a path. While a file is open somewhere, no other file gets its inode number.
 private struct FileIdentity: Equatable {
   private let device: UInt64
   private let number: UInt64
 
-  /// Nil where nothing stands there.
+  /// Nil if there is none.
   init?(of path: String) {
     var status = stat()
     guard lstat(path, &status) == 0 else { return nil }

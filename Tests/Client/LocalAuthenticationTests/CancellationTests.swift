@@ -8,7 +8,7 @@ import VaultStore
 import VirtualFinger
 import Whorl
 
-@Suite("How an evaluation is ended, and what may not be asked")
+@Suite("Ends of an evaluation: cancel, invalidate, and calls that are not allowed")
 struct CancellationTests {
   private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
@@ -22,7 +22,7 @@ struct CancellationTests {
     #expect(await context.evaluate(policy) == nil)
   }
 
-  @Test("invalidate: appCancel for the one that runs, invalidContext ever after")
+  @Test("invalidate: the running evaluation gets appCancel, later calls get invalidContext")
   func appCancel() async throws {
     let machine = try await Machine()
     let held = HeldContext()
@@ -51,7 +51,7 @@ struct CancellationTests {
     #expect(await context.evaluate(.deviceOwnerAuthentication) == .invalidContext)
   }
 
-  @Test("the store going away: systemCancel")
+  @Test("a store that is closed: systemCancel")
   func systemCancel() async throws {
     let machine = try await Machine()
     let vault = machine.vault
@@ -59,7 +59,7 @@ struct CancellationTests {
     #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == .systemCancel)
   }
 
-  @Test("an unplugged reader: biometryDisconnected in the middle, and for later checks while it is away")
+  @Test("an unplugged reader: biometryDisconnected, also for later checks until it is plugged in")
   func unplugged() async throws {
     let machine = try await Machine()
     let socket = machine.image.socket
@@ -71,7 +71,7 @@ struct CancellationTests {
     #expect(away.biometryType == .none)
   }
 
-  @Test("interactionNotAllowed: notInteractive, and the reader is not armed")
+  @Test("interactionNotAllowed: notInteractive, and no scan starts")
   func notInteractive() async throws {
     let machine = try await Machine()
     for policy in [Self.biometrics, .deviceOwnerAuthentication] {

@@ -3,7 +3,7 @@ import LocalAuthentication
 import Testing
 import Whorl
 
-@Suite("What is known of the fingers and the reader")
+@Suite("Domain state and biometry type")
 struct DomainStateTests {
   private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
@@ -31,7 +31,7 @@ struct DomainStateTests {
     #expect(other.domainState.companion.stateHash == nil)
   }
 
-  @Test("a check that fails leaves it nil")
+  @Test("a failed check leaves the domain state nil")
   func failing() async throws {
     let machine = try await Machine(fingers: [])
     let context = machine.context(PersonAtPrompt(machine))
@@ -39,7 +39,7 @@ struct DomainStateTests {
     #expect(context.evaluatedPolicyDomainState == nil)
   }
 
-  @Test("it is the same in every program until a finger is added, removed or replaced, and different ever after")
+  @Test("the domain state is the same in every program, and changes when a finger is added, removed or replaced")
   func changes() async throws {
     let machine = try await Machine()
     var seen = [try #require(state(machine))]
@@ -57,7 +57,7 @@ struct DomainStateTests {
   }
 
   @Test(
-    "biometryType is none until canEvaluatePolicy was called, then touchID, whatever the policy and the answer",
+    "biometryType is none before canEvaluatePolicy, then touchID, whatever the policy and the answer",
     arguments: [LAPolicy.deviceOwnerAuthentication, Self.biometrics, .deviceOwnerAuthenticationWithCompanion])
   func biometryType(_ policy: LAPolicy) async throws {
     let machine = try await Machine(fingers: [])

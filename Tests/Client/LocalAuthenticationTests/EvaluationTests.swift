@@ -10,7 +10,7 @@ import Whorl
 struct EvaluationTests {
   private static let right = Machine.passcode
 
-  @Test("a finger of the enrolled ones satisfies either policy, with one touch and nothing else shown")
+  @Test("an enrolled finger satisfies either policy, with one touch and no other prompt")
   func match() async throws {
     let machine = try await Machine()
     for policy in [LAPolicy.deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthentication] {
@@ -20,7 +20,7 @@ struct EvaluationTests {
     }
   }
 
-  @Test("an evaluation that is given up while the reader opens does not keep later ones from the reader")
+  @Test("an evaluation that is cancelled while the reader opens does not block later ones")
   func givenUpWhileOpening() async throws {
     let machine = try await Machine()
     for milliseconds in stride(from: 0, through: 80, by: 2) {
@@ -83,7 +83,7 @@ struct EvaluationTests {
     #expect(person.heard.isEmpty)
   }
 
-  @Test("a touch that could not be read costs nothing")
+  @Test("a touch that could not be read does not count as a failure")
   func retries() async throws {
     let machine = try await Machine()
     let retries = (1...4).map { _ in PersonAtPrompt.Deed.run(machine.image.retry()) }
@@ -92,7 +92,7 @@ struct EvaluationTests {
     #expect(person.heard.filter { $0 == "retry" }.count == 4)
   }
 
-  @Test("biometrics-only: the fallback gives userFallback, and no passcode is asked")
+  @Test("biometrics-only: the fallback gives userFallback without asking for a passcode")
   func userFallback() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.pressStranger, .fallback], passcodes: [Self.right])
@@ -101,7 +101,7 @@ struct EvaluationTests {
     #expect(person.heard == ["touch", "no match, 2 left", "touch or fallback"])
   }
 
-  @Test("biometrics-only: no passcode is asked when no finger can be used either")
+  @Test("biometrics-only: no passcode is asked for, even if no finger can be used")
   func noPasscodeInstead() async throws {
     let machine = try await Machine(fingers: [])
     let person = PersonAtPrompt(machine, passcodes: [Self.right])
@@ -120,7 +120,7 @@ struct EvaluationTests {
     #expect(person.heard == ["touch", "no match, 2 left", "touch or fallback", "passcode 1"])
   }
 
-  @Test("device owner: the passcode alone where no finger can be used")
+  @Test("device owner: if no finger can be used, the passcode is enough")
   func passcodeAlone() async throws {
     let machine = try await Machine(fingers: [])
     let person = PersonAtPrompt(machine, passcodes: [Self.right, Self.right])
@@ -131,7 +131,7 @@ struct EvaluationTests {
     #expect(await away.evaluate(.deviceOwnerAuthentication) == nil)
   }
 
-  @Test("device owner: no passcode set is passcodeNotSet, and nothing is asked, with or without fingers")
+  @Test("device owner: without a passcode the error is passcodeNotSet and nothing is asked, with or without fingers")
   func passcodeNotSet() async throws {
     let machine = try await Machine(passcode: nil, fingers: [])
     let person = PersonAtPrompt(machine)

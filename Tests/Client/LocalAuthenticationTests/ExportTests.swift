@@ -1,9 +1,9 @@
 import LocalAuthentication
 import Testing
 
-@Suite("What LocalAuthentication brings along")
+@Suite("What LocalAuthentication re-exports")
 struct ExportTests {
-  @Test("Security and Foundation come with it, as on Apple's systems")
+  @Test("Security and Foundation, as on Apple's systems")
   func reexports() {
     let key: CFString = kSecClass
     #expect(key as String == "class")

@@ -10,7 +10,7 @@ import Whorl
 
 @Suite("A biometric feature gate")
 struct FeatureGateTests {
-  @Test("is not enabled until somebody enables it with a finger, and then opens for a finger")
+  @Test("is not enabled until a finger enables it, and then opens for a finger")
   func enables() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -29,7 +29,7 @@ struct FeatureGateTests {
     #expect(try await BiometricFeatureGate(feature: "export", store: machine.anotherProgram()).isEnabled())
   }
 
-  @Test("lets no stranger enable it, pass it or disable it")
+  @Test("cannot be enabled, passed or disabled by a stranger's finger")
   func stranger() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -50,7 +50,7 @@ struct FeatureGateTests {
     #expect(await gate.isEnabled())
   }
 
-  @Test("is disabled by a finger or the passcode, and by nothing where it is not enabled")
+  @Test("is disabled by a finger or the passcode; disabling one that is not enabled needs neither")
   func disables() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -78,7 +78,7 @@ struct FeatureGateTests {
     #expect(await !gate.isEnabled())
   }
 
-  @Test("is not enabled any more when a finger is added, and can be enabled anew")
+  @Test("is not enabled any more after a finger was added, and can be enabled again")
   func changedSet() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -90,7 +90,7 @@ struct FeatureGateTests {
     #expect(await gate.isEnabled())
   }
 
-  @Test("is not enabled with a finger when the fingers change between the touch and the choice")
+  @Test("is not enabled if the fingers change between the touch and the stored choice")
   func changedWhileEnabling() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -103,7 +103,7 @@ struct FeatureGateTests {
     #expect(await !gate.isEnabled())
   }
 
-  @Test("takes no item for a choice that asks for less than a finger of the set")
+  @Test("ignores a stored item whose access control is weaker than a finger of the current set")
   func plantedChoice() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -123,7 +123,7 @@ struct FeatureGateTests {
     }
   }
 
-  @Test("a deleted choice means not enabled, and lets nobody through")
+  @Test("is not enabled after its stored choice was deleted, and lets nobody through")
   func deletedChoice() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -133,7 +133,7 @@ struct FeatureGateTests {
     await #expect(throws: BiometricFeatureGateError.notEnabled) { try await gate.authenticate(reason: "x") }
   }
 
-  @Test("says why biometry is not available, and stays shut meanwhile")
+  @Test("reports why biometry is not available, and stays closed")
   func unavailable() async throws {
     let machine = try await Machine(fingers: [])
     #expect(await machine.gate().availability() == .unavailable(.notEnrolled))

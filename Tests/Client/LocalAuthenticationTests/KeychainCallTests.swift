@@ -44,7 +44,7 @@ struct KeychainCallTests {
     #expect(person.heard == ["touch", "matched"])
   }
 
-  @Test("many threads read through one context, and one touch is for all of them")
+  @Test("reads of many threads through one context share one touch")
   func crowd() async throws {
     let machine = try await Machine()
     SecretStore.useAsShared(machine.store)

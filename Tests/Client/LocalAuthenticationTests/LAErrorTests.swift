@@ -30,7 +30,7 @@ struct LAErrorTests {
     #expect(kLAErrorUserCancel == -2 && kLAErrorNotInteractive == -1004 && kLAErrorTouchIDLockout == -8)
   }
 
-  @Test("whatever ends an authentication has its code here: making an error of another one would stop the program")
+  @Test("an LAError exists for every way in which an authentication can end")
   func everyOutcome() {
     for outcome in AuthenticationCode.allCases {
       let code = LAError.Code(rawValue: outcome.rawValue)
@@ -85,14 +85,14 @@ struct LAErrorTests {
     #expect((error as? LAError)?.errorCode == -8)
   }
 
-  @Test("errors of other domains, and codes nobody knows, are none")
+  @Test("an NSError of another domain, or with an unknown code, is not an LAError")
   func others() {
     #expect(NSError(domain: NSCocoaErrorDomain, code: -2) as? LAError == nil)
     #expect(NSError(domain: LAErrorDomain, code: -77) as? LAError == nil)
     #expect(CocoaError(.userCancelled) as any Error as? LAError == nil)
   }
 
-  @Test("can be switched over, and every code has words of its own")
+  @Test("can be switched over, and every code has its own message")
   func words() {
     func name(_ error: LAError) -> String {
       switch error.code {
@@ -109,7 +109,7 @@ struct LAErrorTests {
     #expect(Set(words).count == words.count && !words.contains(""))
   }
 
-  @Test("carries the store's own error along, and its words")
+  @Test("carries the store's own error and its message")
   func underlying() {
     let error = LAError(VaultError.passcodeDelayed(seconds: 60))
     #expect(error.code == .authenticationFailed)
@@ -120,7 +120,7 @@ struct LAErrorTests {
       "what has no more to say has its code's words")
   }
 
-  @Test("NSErrorPointer takes a variable, or nothing")
+  @Test("NSErrorPointer takes a variable or nil")
   func pointer() {
     func fill(_ error: NSErrorPointer) { error?.pointee = LAError(.passcodeNotSet)._nsError }
     var error: NSError?

@@ -6,7 +6,7 @@ import VaultItems
 import VaultStore
 import Whorl
 
-@Suite("What counts over evaluations and programs")
+@Suite("Lockout and delays over several evaluations and programs")
 struct LockoutTests {
   private static let right = Machine.passcode
   private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
@@ -34,7 +34,7 @@ struct LockoutTests {
     }
   }
 
-  @Test("a match between them breaks the row")
+  @Test("a match in between resets the count")
   func brokenRow() async throws {
     let machine = try await Machine()
     for _ in 1...3 {
@@ -43,7 +43,7 @@ struct LockoutTests {
     }
   }
 
-  @Test("device owner: a lockout goes to the passcode at once, and a right one clears it")
+  @Test("device owner: in a lockout the passcode is asked for at once, and the right one clears it")
   func clearing() async throws {
     let machine = try await Machine()
     try await lockOut(machine)
@@ -76,7 +76,7 @@ struct LockoutTests {
     #expect(await machine.context(late).evaluate(.deviceOwnerAuthentication) == nil)
   }
 
-  @Test("a try while a passcode delay runs says how long: in the error's words and at the prompt")
+  @Test("a try during a passcode delay reports the time that is left, in the error and at the prompt")
   func delay() async throws {
     let machine = try await Machine(fingers: [])
     let wrong = PersonAtPrompt(machine, passcodes: Array(repeating: "wrong", count: 5))
@@ -99,7 +99,7 @@ struct LockoutTests {
     #expect(person.heard.filter { $0.hasPrefix("delay") }.count == 1, "nothing is shown where nothing may be asked")
   }
 
-  @Test("a policy that only a companion satisfies fails at once; with biometrics beside it a finger does")
+  @Test("a companion-only policy fails at once; a policy with biometrics or a companion accepts a finger")
   func companion() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.press(.rightIndex)])

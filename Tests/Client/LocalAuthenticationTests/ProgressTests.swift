@@ -18,7 +18,7 @@ struct ProgressTests {
     }
   }
 
-  @Test("a context's events are a sequence for everybody who asks, and end when the context does")
+  @Test("every caller gets its own sequence of a context's events, which ends with the context")
   func events() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(
@@ -38,7 +38,7 @@ struct ProgressTests {
     #expect(await context.events.first { _ in true } == nil, "an ended context has none")
   }
 
-  @Test("a context that is let go ends its events")
+  @Test("a context that is released ends its events")
   func letGo() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.press(.rightIndex)])

@@ -9,9 +9,9 @@ import VaultStore
 import VirtualFinger
 import Whorl
 
-@Suite("A prompt and the call that asks")
+@Suite("The order of prompts and calls")
 struct PromptOrderTests {
-  @Test("what has happened has been shown when the call returns")
+  @Test("every event of a call has been shown when the call returns")
   func shownBeforeReturn() async throws {
     let machine = try await Machine()
     let prompt = SlowPrompt(
@@ -20,7 +20,7 @@ struct PromptOrderTests {
     #expect(prompt.shown == ["touch", "matched"])
   }
 
-  @Test("a listener that has not begun to listen is waited for, too")
+  @Test("a call also waits for a listener that has not started yet")
   func heardLate() async throws {
     let machine = try await Machine(fingers: [])
     let vault = machine.vault
@@ -42,7 +42,7 @@ struct PromptOrderTests {
     await #expect(throws: VaultError.cancelled) { try await call.value }
   }
 
-  @Test("a prompt that takes longer than a second is not waited for")
+  @Test("a call does not wait longer than a second for a prompt")
   func stuck() async throws {
     let machine = try await Machine()
     let (waiting, end) = AsyncStream.makeStream(of: Void.self)
@@ -53,7 +53,7 @@ struct PromptOrderTests {
     end.finish()
   }
 
-  @Test("nothing is asked of anybody once the call has ended")
+  @Test("no prompt is shown after its call has ended")
   func nothingAfterwards() async throws {
     let machine = try await Machine()
     let (seen, noMatchSeen) = AsyncStream.makeStream(of: Void.self)

@@ -4,9 +4,9 @@ import Synchronization
 import Testing
 import Whorl
 
-@Suite("Where replies come, and what may be called there")
+@Suite("Replies of evaluatePolicy: threads and nested calls")
 struct ReplyTests {
-  @Test("a reply comes once, on none of the caller's threads, and canEvaluatePolicy inside it does not deadlock")
+  @Test("a reply comes once, on a thread of its own, and may call canEvaluatePolicy without a deadlock")
   func privateQueue() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.press(.rightIndex)])
@@ -33,7 +33,7 @@ struct ReplyTests {
     #expect(calls.withLock { $0 } == 1)
   }
 
-  @Test("a reply may wait for another evaluation of its own context")
+  @Test("a reply may block on another evaluation of its own context")
   func nested() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.cancel, .press(.rightIndex)])
@@ -49,7 +49,7 @@ struct ReplyTests {
     #expect(second)
   }
 
-  @Test("checks that block every thread of the caller's pools still end")
+  @Test("checks that block every thread of the caller's pools still return")
   func crowded() async throws {
     let machine = try await Machine()
     let context = machine.context(PersonAtPrompt(machine))
@@ -72,7 +72,7 @@ struct ReplyTests {
     #expect(queued == 32)
   }
 
-  @Test("a context nobody holds any more still replies")
+  @Test("a context that nobody holds any more still calls its reply")
   func letGo() async throws {
     let machine = try await Machine()
     let success = await withCheckedContinuation { continuation in
@@ -84,7 +84,7 @@ struct ReplyTests {
     #expect(success)
   }
 
-  @Test("a subclass that overrides the form with a reply is asked by the other form too")
+  @Test("a subclass that overrides the form with a reply changes the async form too")
   func overridden() async throws {
     final class Approving: LAContext, @unchecked Sendable {
       override func evaluatePolicy(

@@ -24,7 +24,7 @@ struct ReuseTests {
     return await context.evaluate(Self.biometrics)
   }
 
-  @Test("by default no match of another context is accepted")
+  @Test("by default a match of another context is not accepted")
   func defaultZero() async throws {
     let machine = try await matched()
     #expect(LAContext().touchIDAuthenticationAllowableReuseDuration == 0)
@@ -33,7 +33,7 @@ struct ReuseTests {
     #expect(await unasked(machine, accepting: .nan) == .notInteractive)
   }
 
-  @Test("a duration accepts a match that recent, and none that is older")
+  @Test("a duration accepts a match of at most that age")
   func duration() async throws {
     let machine = try await matched()
     #expect(await unasked(machine, accepting: 60) == nil)
@@ -44,7 +44,7 @@ struct ReuseTests {
     #expect(await unasked(machine, accepting: 120) == nil)
   }
 
-  @Test("300 seconds is the most, whatever is set")
+  @Test("the longest duration is 300 seconds, whatever is set")
   func longest() async throws {
     let machine = try await matched()
     machine.clock.advance(seconds: 290)
@@ -55,7 +55,7 @@ struct ReuseTests {
     #expect(LATouchIDAuthenticationMaximumAllowableReuseDuration == 300)
   }
 
-  @Test("a reused match is not a new one: it does not make the window longer")
+  @Test("a reused match does not extend the duration")
   func noRenewal() async throws {
     let machine = try await matched()
     machine.clock.advance(seconds: 50)
@@ -64,14 +64,14 @@ struct ReuseTests {
     #expect(await unasked(machine, accepting: 60) == .notInteractive)
   }
 
-  @Test("a changed set ends it")
+  @Test("a change of the enrolled fingers ends it")
   func changedSet() async throws {
     let machine = try await matched()
     try await machine.enroll(.leftThumb)
     #expect(await unasked(machine, accepting: 300) == .notInteractive)
   }
 
-  @Test("a passcode is no match")
+  @Test("a passcode does not count as a match")
   func passcode() async throws {
     let machine = try await Machine(fingers: [.rightIndex])
     let person = PersonAtPrompt(machine, [.pressStranger, .fallback], passcodes: [Machine.passcode])

@@ -8,11 +8,11 @@ import VaultItems
 import VaultStore
 import Whorl
 
-@Suite("What a satisfied context serves")
+@Suite("Calls with a context that was satisfied before")
 struct SatisfiedContextTests {
   private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
-  @Test("one that has passed evaluatePolicy reads without a prompt until it is invalidated, also at duration 0")
+  @Test("after evaluatePolicy it reads without a prompt until it is invalidated, also at duration 0")
   func afterPolicy() async throws {
     let machine = try await Machine()
     let bound = try await machine.add("bound", .biometryCurrentSet)
@@ -32,7 +32,7 @@ struct SatisfiedContextTests {
     await #expect(throws: VaultError.contextInvalidated) { try await machine.read(bound, in: context) }
   }
 
-  @Test("a passcode serves what a passcode satisfies, and no more")
+  @Test("after a passcode it opens only what a passcode may open")
   func afterPasscode() async throws {
     let machine = try await Machine(fingers: [.rightIndex])
     let bound = try await machine.add("bound", .biometryCurrentSet)
@@ -47,7 +47,7 @@ struct SatisfiedContextTests {
     await #expect(throws: VaultError.interactionNotAllowed) { try await machine.read(bound, in: context) }
   }
 
-  @Test("a finger does not serve an item that wants the passcode")
+  @Test("after a finger it does not open an item that needs the passcode")
   func fingerIsNoPasscode() async throws {
     let machine = try await Machine()
     let coded = try await machine.add("coded", .devicePasscode)
@@ -58,7 +58,7 @@ struct SatisfiedContextTests {
   }
 
   @Test(
-    "one that has passed evaluateAccessControl reads without a prompt, for every control",
+    "after evaluateAccessControl it reads without a prompt, for every access control",
     arguments: [
       SecAccessControlCreateFlags.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode,
       [.biometryCurrentSet, .devicePasscode], [.biometryAny, .or, .devicePasscode],
@@ -88,7 +88,7 @@ struct SatisfiedContextTests {
     #expect(person.heard.isEmpty)
   }
 
-  @Test("one that was asked by a read serves the next")
+  @Test("after a read that asked, the next read does not ask")
   func afterRead() async throws {
     let machine = try await Machine()
     let item = try await machine.add("item", .biometryAny)
@@ -100,7 +100,7 @@ struct SatisfiedContextTests {
     #expect(person.heard == ["touch", "matched"])
   }
 
-  @Test("a changed set ends it, for bound items and others")
+  @Test("a change of the enrolled fingers ends it, for bound items and others")
   func changedSet() async throws {
     let machine = try await Machine()
     let item = try await machine.add("item", .biometryAny)
@@ -112,7 +112,7 @@ struct SatisfiedContextTests {
     #expect(await context.evaluate(Self.biometrics) == .notInteractive)
   }
 
-  @Test("another context is not satisfied by it")
+  @Test("another context has to ask again")
   func anotherContext() async throws {
     let machine = try await Machine()
     let item = try await machine.add("item", .biometryAny)
@@ -123,7 +123,7 @@ struct SatisfiedContextTests {
     await #expect(throws: VaultError.interactionNotAllowed) { try await machine.read(item, in: other) }
   }
 
-  @Test("an application password that is set is not asked for, and a wrong one opens nothing")
+  @Test("a set application password is used without a prompt, and a wrong one opens nothing")
   func applicationPassword() async throws {
     let machine = try await Machine(fingers: [])
     let flags: AccessControl.Flags = .applicationPassword

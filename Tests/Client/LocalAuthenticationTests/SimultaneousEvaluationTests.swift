@@ -12,7 +12,7 @@ import VaultStore
 struct SimultaneousEvaluationTests {
   private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
-  @Test("two evaluations of one context at once both end, and one touch is for both")
+  @Test("two evaluations of one context share one touch")
   func twiceAtOnce() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.press(.rightIndex)])
@@ -23,7 +23,7 @@ struct SimultaneousEvaluationTests {
     #expect(person.heard == ["touch", "matched"])
   }
 
-  @Test("two contexts that evaluate at once each get a touch of their own")
+  @Test("two contexts each need a touch of their own")
   func twoContexts() async throws {
     let machine = try await Machine()
     let people = [PersonAtPrompt(machine, [.press(.rightIndex)]), PersonAtPrompt(machine, [.press(.rightIndex)])]
@@ -33,7 +33,7 @@ struct SimultaneousEvaluationTests {
     for person in people { #expect(person.heard == ["touch", "matched"]) }
   }
 
-  @Test("invalidate ends every evaluation of the context, and none of another's")
+  @Test("invalidate ends every evaluation of its context, and none of another's")
   func invalidateOne() async throws {
     let machine = try await Machine()
     let held = Mutex<LAContext?>(nil)
@@ -48,7 +48,7 @@ struct SimultaneousEvaluationTests {
     #expect(await machine.context(PersonAtPrompt(machine, [.press(.rightIndex)])).evaluate(Self.biometrics) == nil)
   }
 
-  @Test("an evaluation with a task that is cancelled still ends")
+  @Test("an evaluation whose task is cancelled still ends")
   func cancelledTask() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.press(.rightIndex)])
@@ -58,7 +58,7 @@ struct SimultaneousEvaluationTests {
     #expect(await evaluation.value == nil)
   }
 
-  @Test("several constraints without a word mean all of them, and with `or` one is enough")
+  @Test("several constraints need all of them, and with `or` one is enough")
   func combinations() async throws {
     let machine = try await Machine()
     let unsaid = try await machine.add("unsaid", [.biometryAny, .devicePasscode])
@@ -80,7 +80,7 @@ struct SimultaneousEvaluationTests {
     }
   }
 
-  @Test("a credential is no longer set in a context that was invalidated")
+  @Test("a credential is not stored in an invalidated context")
   func invalidCredential() async throws {
     let machine = try await Machine(fingers: [])
     let context = machine.context(PersonAtPrompt(machine))

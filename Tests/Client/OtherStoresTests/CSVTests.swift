@@ -24,7 +24,7 @@ struct CSVTests {
     return items
   }
 
-  @Test("fields are read as RFC 4180 writes them")
+  @Test("fields are read as in RFC 4180")
   func fields() throws {
     #expect(try table("a,b\nc,d\n") == [["a", "b"], ["c", "d"]])
     #expect(try table("a,b\r\nc,d") == [["a", "b"], ["c", "d"]])
@@ -37,7 +37,7 @@ struct CSVTests {
     #expect(try table("") == [])
   }
 
-  @Test("what is no such file is refused, with its line")
+  @Test("a malformed file is refused, with the line number")
   func malformed() throws {
     #expect(throws: ImportError.malformed("line 2 has a quotation mark that is not closed")) {
       try table("a\n\"b\nc\n")
@@ -49,7 +49,7 @@ struct CSVTests {
     #expect(throws: ImportError.self) { try read("a,b\nc,d\n") }
   }
 
-  @Test("an entry is named by title and user, or by the host of its address, and what else is secret stands beside it")
+  @Test("an entry is named by title and user, or by the host of its address, and its other secrets are items beside it")
   func entries() async throws {
     let found = try await items(
       """
@@ -67,7 +67,7 @@ struct CSVTests {
   }
 
   @Test(
-    "the columns of other programs are known",
+    "the column names of other programs are known",
     arguments: [
       #""Group","Title","Username","Password","URL","Notes","TOTP","Icon","Last Modified","Created""# + "\n"
         + #""Root","T","u","p","https://x","n","o","0","2026","2026""#,
@@ -87,7 +87,7 @@ struct CSVTests {
     #expect(texts == ["labl": .text("T"), "whorl.url": .text("https://x"), "whorl.folder": .text("f")])
   }
 
-  @Test("lines that no entry can be made of are told, and the others are read")
+  @Test("lines without a usable entry are reported, and the others are read")
   func unusable() throws {
     let read = try read("title,username,password\nT,u,p,x\n,u,p\nEmpty,u,\n\"a\nb\",u,p\nT,u,p\n")
     #expect(read.entries.map(\.name.description) == ["T/u"])
@@ -102,7 +102,7 @@ struct CSVTests {
     #expect(try read(file).unusable.isEmpty)
   }
 
-  @Test("a field that cannot be what was meant keeps its entry back, and is told by line and name")
+  @Test("a field that another program has damaged excludes its entry, which is reported by line and column")
   func spoiltFields() throws {
     let cases: [([UInt8], String)] = [
       ([0x70, 0xE4, 0x73], "is not in UTF-8"), ([0xFF], "is not in UTF-8"),
@@ -132,7 +132,7 @@ struct CSVTests {
     }
   }
 
-  @Test("blanks before a quotation mark and behind it are no part of a field, and those of ', ' are none of any")
+  @Test("blanks around a quoted field are ignored, and so are the blanks of ', ' separators")
   func blanks() async throws {
     #expect(try table("\"a\", \"b\" , c\n\td ,\"e\"\n") == [["a", "b", "c"], ["\td ", "e"]])
     #expect(try table("a, b\nc, d\ne,  f\n") == [["a", "b"], ["c", "d"], ["e", " f"]])
@@ -141,7 +141,7 @@ struct CSVTests {
   }
 
   @Test(
-    "the separator is the one that names the columns, or the one that the first line says",
+    "the separator is found in the header, or given by a sep= line",
     arguments: [",", ";", "\t", "|"])
   func separators(_ separator: String) async throws {
     let password = "p,;\t|w"
@@ -152,18 +152,18 @@ struct CSVTests {
     }
   }
 
-  @Test("a line is counted as an editor counts it, whatever stands before the names of the columns")
+  @Test("line numbers are those of an editor, whatever precedes the header")
   func lineNumbers() throws {
     let read = try read("sep=;\r\ntitle;password\r\n\"a\r\nb\";p\r\nC;\r\n;p\r\n")
     #expect(read.unusable.map(\.called) == ["a\r\nb", "C", "line 6"])
   }
 
-  @Test("lines that end with a carriage return alone are lines")
+  @Test("a carriage return alone ends a line")
   func carriageReturns() async throws {
     #expect(try await items("title,password\rA,a\rB,b\r") == ["A": "a", "B": "b"])
   }
 
-  @Test("a file without names of columns is refused with what to do, and no field of it becomes a name")
+  @Test("a file without a header is refused with advice, and none of its fields is used as a name")
   func noNames() throws {
     let refused: [(String, String)] = [
       ("Work,Forum,ann,pw,https://a.test,,\n", "names no column 'password'"),

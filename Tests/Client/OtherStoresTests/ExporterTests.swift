@@ -215,9 +215,9 @@ struct ExporterFile: CustomTestStringConvertible {
   ]
 }
 
-@Suite("CSV files that programs export")
+@Suite("Sample CSV files of other programs")
 struct ExporterTests {
-  @Test("give their accounts, passwords and the rest", arguments: ExporterFile.all)
+  @Test("are read with accounts, passwords and the other fields", arguments: ExporterFile.all)
   func read(_ file: ExporterFile) async throws {
     for lineEnd in ["\n", "\r\n"] {
       let text = file.lines.joined(separator: lineEnd) + lineEnd
@@ -237,7 +237,7 @@ struct ExporterTests {
     }
   }
 
-  @Test("with columns of dates and marks say which of them are left out")
+  @Test("with date and flag columns: the columns that are left out are reported")
   func leftOut() throws {
     let firefox = try #require(ExporterFile.all.first { $0.program == "Firefox" })
     let read = try CSVEntries.read(CSVTable(SecretBytes(text: firefox.lines.joined(separator: "\n"))))
@@ -249,7 +249,7 @@ struct ExporterTests {
   }
 
   @Test(
-    "without names of columns are refused",
+    "without a header are refused",
     arguments: [
       // Keeper and mSecure.
       #""Club","Forum","ann","pw1","https://forum.test","a note","""# + "\n",

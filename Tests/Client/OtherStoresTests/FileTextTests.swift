@@ -6,7 +6,7 @@ import VaultDriver
 
 @testable import OtherStores
 
-@Suite("The text of files of other programs")
+@Suite("Text encodings of imported files")
 struct FileTextTests {
   private static let text = "title,password\nForum,pä€𝄞w\n"
 
@@ -27,7 +27,7 @@ struct FileTextTests {
     }
   }
 
-  @Test("is read in UTF-16 of either order, with a mark and without", arguments: [true, false], [true, false])
+  @Test("UTF-16 is read in both byte orders, with or without a mark", arguments: [true, false], [true, false])
   func utf16(mark: Bool, bigEndian: Bool) async throws {
     let csv = units(Self.text, mark: mark, bigEndian: bigEndian)
     #expect(try await read(csv, EntryFile.csv) == ["Forum=pä€𝄞w"])
@@ -39,7 +39,7 @@ struct FileTextTests {
     #expect(try await read(units(xml, mark: mark, bigEndian: bigEndian), EntryFile.keepassxc) == ["Forum=pä€𝄞w"])
   }
 
-  @Test("that is broken, or none at all, is refused and called what it is")
+  @Test("broken text and binary files are refused with the reason")
   func refused() async throws {
     var cut = units(Self.text, mark: true, bigEndian: false)
     cut.removeLast()

@@ -9,7 +9,7 @@ import VaultDriver
 
 @testable import OtherStores
 
-@Suite("Secrets of files that were read", .serialized)
+@Suite("Secrets in memory after an import", .serialized)
 struct MemoryTests {
   /// A random text that is in no other memory than its own.
   private func randomSecret() -> SecretBytes {
@@ -44,7 +44,7 @@ struct MemoryTests {
     return names
   }
 
-  @Test("are nowhere in memory after a CSV file was read")
+  @Test("are wiped after a CSV file was read")
   func csv() async throws {
     try await withFolder { folder in
       let secret = randomSecret()
@@ -56,7 +56,7 @@ struct MemoryTests {
     }
   }
 
-  @Test("are nowhere in memory after an XML export was read, which its parser copies")
+  @Test("are wiped after an XML export was read, including the parser's copies")
   func xml() async throws {
     try await withFolder { folder in
       let secret = randomSecret()

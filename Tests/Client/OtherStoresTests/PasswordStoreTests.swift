@@ -8,9 +8,9 @@ import VaultDriver
 
 @testable import OtherStores
 
-@Suite("Folders of pass", .enabled(if: PasswordFolder.gpgIsInstalled, "gpg is not installed"))
+@Suite("Folders of pass, the password store", .enabled(if: PasswordFolder.gpgIsInstalled, "gpg is not installed"))
 struct PasswordStoreTests {
-  @Test("entries are listed by their paths, without decrypting any, and without hidden files and other ones")
+  @Test("entries are listed by path without decrypting any, and other and hidden files are left out")
   func listed() async throws {
     try await PasswordFolder.with { folder in
       for path in ["web/alice.gpg", "mail.gpg", ".git/x.gpg", ".gpg-id", "web/readme.txt", "web/deep/er/b.gpg"] {
@@ -22,7 +22,7 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("links are followed, but in no circle, and what cannot be an entry is told")
+  @Test("symbolic links are followed, but not in a circle, and files that cannot be an entry are reported")
   func links() async throws {
     try await PasswordFolder.with { folder in
       for path in ["web/alice.gpg", "web/deep/b.gpg", "other.age", "mail.gpg", "web/with space.gpg"] {
@@ -74,7 +74,7 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("what gpg cannot decrypt is told of its entry alone")
+  @Test("a decryption error of gpg is reported for its entry alone")
   func undecryptable() async throws {
     try await PasswordFolder.with { folder in
       try folder.write("a-junk.gpg", "no file of GnuPG's")
@@ -100,7 +100,7 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("a prompt of gpg's that is closed ends the import, and an entry for another key is told")
+  @Test("closing gpg's prompt ends the import, and an entry for another key is reported")
   func refused() async throws {
     try await PasswordFolder.with(passphrase: "of the key") { folder in
       try await folder.encrypt("mail", "the password")
@@ -128,7 +128,7 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("a gpg that somebody else could have put there is not run")
+  @Test("a gpg that another user could have replaced is not run")
   func planted() async throws {
     try await PasswordFolder.with { folder in
       try #require(mkdirPrivate("\(folder.folder)/bin"))
@@ -147,7 +147,7 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("the parts of an entry are its first line and the rest without blank ends")
+  @Test("an entry is split into its first line and the rest, without blank lines at the end")
   func parts() {
     func parts(_ text: String) -> [String] { PasswordStore.parts(SecretBytes(text: text)).map { $0.value.bytes.text } }
     #expect(parts("a\r\nb\n") == ["a", "b"])

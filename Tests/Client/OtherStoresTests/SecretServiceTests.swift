@@ -28,7 +28,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("items are named by their attributes, else by their label, and keep what they have")
+  @Test("items are named by their attributes, or else by their label, and keep both")
   func items() async throws {
     try await with { store in
       #expect(
@@ -45,7 +45,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an item that the service does not give out is told, and the others are read")
+  @Test("an item that the service does not release is reported, and the others are read")
   func refused() async throws {
     try await with { store in
       await #expect(throws: ImportError.unreadable("is not given out: It is locked")) {
@@ -57,7 +57,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a locked collection is opened by the service's prompt")
+  @Test("a locked collection is unlocked by the service's prompt")
   func prompted() async throws {
     try await with(.accepted) { store in
       #expect(store.entries.count == 4 && store.unusable.isEmpty)
@@ -66,7 +66,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a collection whose prompt is dismissed is told, also where another program says that it was accepted")
+  @Test("a collection whose prompt is dismissed is reported, also if another program sends a false completion")
   func dismissed() async throws {
     for prompt in [SecretServiceStandIn.Prompt.dismissed, .forged] {
       try await with(prompt) { store in
@@ -76,7 +76,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a bus without a Secret Service, and no bus, are told")
+  @Test("a missing bus and a bus without a Secret Service are reported")
   func absent() async throws {
     _ = try await PrivateBus.with { bus in
       await #expect(throws: ImportError.self) { _ = try await SecretServiceStore(onBus: bus.address) }

@@ -4,10 +4,10 @@ import Testing
 
 @testable import PromptTexts
 
-@Suite("The names of other programs in a prompt")
+@Suite("Labels of other programs in a prompt")
 struct PromptLabelTests {
   @Test(
-    "have no quotation marks, brackets, line ends and marks of the reading direction",
+    "have no quotation marks, brackets, line ends or bidirectional marks",
     arguments: [
       ("Bank” (asked by /usr/bin/ssh, says whorl-agent)", "Bank asked by /usr/bin/ssh, says whorl-agent"),
       ("a\u{202E}b\u{2066}c\u{200F}d\u{200B}e", "abcde"),
@@ -20,7 +20,7 @@ struct PromptLabelTests {
     #expect(PromptLabel.text(name) == shown)
   }
 
-  @Test("have 64 characters at most, and the middle of a longer one is left out")
+  @Test("have at most 64 characters; a longer one loses its middle")
   func long() {
     let (start, end) = (String(repeating: "a", count: 32), String(repeating: "z", count: 31))
     #expect(PromptLabel.text(start + "x" + end) == start + "x" + end)
@@ -29,12 +29,12 @@ struct PromptLabelTests {
     #expect(PromptLabel.text(marks).unicodeScalars.count == 64)
   }
 
-  @Test("stand between quotation marks where there are several, all of them")
+  @Test("are each put between quotation marks")
   func several() {
     #expect(PromptLabel.names(["a", "", "b”, “c", "d", "e"]) == "“a”, “a secret without a name”, “b, c”, “d”, “e”")
   }
 
-  @Test("are those of items that a touch releases, all of them")
+  @Test("include every item that a touch releases")
   func items() throws {
     let reader = ReaderDescription(
       id: "1", name: "virtual", identity: ReaderIdentity(driver: "virtual"), scanType: .press, enrollStages: 5,

@@ -1,9 +1,9 @@
 import Security
 import Testing
 
-@Suite("What Security brings along")
+@Suite("What Security re-exports")
 struct ExportTests {
-  @Test("Foundation comes with it, as on Apple's systems")
+  @Test("Foundation, as on Apple's systems")
   func reexports() {
     let key: CFString = kSecClass
     #expect(key as String == "class")

@@ -21,7 +21,7 @@ extension ClientCode {
     }
 
     /// A pair whose private key is used in the vault, and whose public key is stored beside it under its own label.
-    @Test("a pair of the secure enclave is generated, found by label, asked about and used")
+    @Test("a key pair of the secure enclave is generated, found by label, queried and used")
     func labelledPair() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -107,7 +107,7 @@ extension ClientCode {
       #expect(throws: NSError.self) { try key(kSecAttrKeyClassPrivate, "sign.private") }
     }
 
-    @Test("a key that comes as bytes is stored under a label and read back, in literals said to be of text")
+    @Test("a key given as bytes is stored under a label and read back, with literals typed as text")
     func convertible() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -148,7 +148,7 @@ extension ClientCode {
       #expect(SecItemAdd(generic as CFDictionary, nil) == errSecSuccess)
     }
 
-    @Test("the bytes of a key come back from storing it, and those of one that stays in the vault do not")
+    @Test("adding a key returns its bytes, unless the key stays in the vault")
     func bytesOfAdded() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }

@@ -4,9 +4,9 @@ import Testing
 
 extension ClientCode {
   /// Names that programs mention, mostly without depending on their effect.
-  @Suite("Names that programs mention")
+  @Suite("Names of Apple's frameworks in client code")
   struct MentionTests {
-    @Test("null, errors, encodings and times of Core Foundation")
+    @Test("null, errors, encodings and times of Core Foundation compile and work")
     func coreFoundation() {
       let null: CFNull = kCFNull
       #expect(CFGetTypeID(null) == CFNullGetTypeID())
@@ -25,7 +25,7 @@ extension ClientCode {
       #expect(before <= now && now <= Date().timeIntervalSinceReferenceDate)
     }
 
-    @Test("the policies of watches and companions, which no machine here has")
+    @Test("the policies for watches and companions compile, and no companion is available")
     func policies() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }

@@ -10,7 +10,7 @@ extension SecAccessControlCreateFlags: Hashable {}
 
 extension ClientCode {
   /// The older calls, before those with an algorithm and data.
-  @Suite("Older forms")
+  @Suite("Older API forms")
   struct OlderFormTests {
     private func pair(_ type: CFString, _ bits: Int, _ more: [CFString: Any] = [:]) throws -> (SecKey, SecKey) {
       let parameters = more.merging([kSecAttrKeyType: type, kSecAttrKeySizeInBits: bits]) { own, _ in own }
@@ -27,7 +27,7 @@ extension ClientCode {
       return (status, Array(signature.prefix(length)))
     }
 
-    @Test("a key of a curve signs a digest under any padding, in the vault too")
+    @Test("an elliptic-curve key signs a digest under any padding, also in the vault")
     func curves() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -57,7 +57,7 @@ extension ClientCode {
       }
     }
 
-    @Test("a key of RSA signs as the padding says, and refuses what it does not say")
+    @Test("an RSA key signs with the given padding, and refuses input that does not fit it")
     func signatures() throws {
       let (publicKey, privateKey) = try pair(kSecAttrKeyTypeRSA, 2048)
       let paddings: [(SecPadding, Int, SecKeyAlgorithm)] = [
@@ -81,7 +81,7 @@ extension ClientCode {
       #expect(sign(publicKey, .PKCS1, [1, 2, 3]).0 == errSecParam)
     }
 
-    @Test("a key of RSA encrypts into the caller's memory and decrypts from it, and writes nothing past it")
+    @Test("an RSA key encrypts into the caller's buffer and decrypts from it, and writes nothing past its end")
     func encryption() throws {
       let (publicKey, privateKey) = try pair(kSecAttrKeyTypeRSA, 2048)
       let message = "message"
@@ -109,7 +109,7 @@ extension ClientCode {
       #expect(SecPadding.PKCS1SHA512.rawValue == 0x8006 && SecPadding().isEmpty && SecPadding.sigRaw.rawValue == 0x4000)
     }
 
-    @Test("a block without a padding comes back without the zeros before it")
+    @Test("decrypting without padding drops the leading zeros")
     func blocks() throws {
       let (publicKey, privateKey) = try pair(kSecAttrKeyTypeRSA, 2048)
       var block = [UInt8](repeating: 0, count: 256)
@@ -123,7 +123,7 @@ extension ClientCode {
       #expect(Array(opened.prefix(openedCount)) == [1, 2])
     }
 
-    @Test("a public key of RSA comes from a file called PUBLIC KEY, with the name of its algorithm before it")
+    @Test("an RSA public key is read from a PUBLIC KEY file, which puts the algorithm before the key")
     func publicKeyFiles() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -154,7 +154,7 @@ extension ClientCode {
       #expect((result as! SecKey) == publicKey)
     }
 
-    @Test("bytes of a public key that are stored without a class are a public key")
+    @Test("bytes of a public key that are stored without a key class become a public key")
     func classless() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -185,7 +185,7 @@ extension ClientCode {
       }
     }
 
-    @Test("data may be made of memory that stays the caller's")
+    @Test("data can be created over memory that the caller keeps")
     func lentMemory() throws {
       let bytes: [UInt8] = [1, 2, 3]
       bytes.withUnsafeBufferPointer { lent in

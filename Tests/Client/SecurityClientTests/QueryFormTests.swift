@@ -50,7 +50,7 @@ extension ClientCode {
       }
     }
 
-    @Test("a query grows pair by pair, the Objective-C way too")
+    @Test("a query is built pair by pair, also with NSMutableDictionary")
     func mutableDictionaries() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -82,7 +82,7 @@ extension ClientCode {
       #expect(result as? Data == Data("secret".utf8))
     }
 
-    @Test("the calls can be kept as functions, and replaced by others of their type")
+    @Test("the calls can be stored in variables, and replaced by functions of the same type")
     func functions() async throws {
       typealias Copy = (_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus
       typealias Perform = (_ query: CFDictionary, _ result: inout AnyObject?) -> OSStatus
@@ -112,14 +112,14 @@ extension ClientCode {
       #expect(result is NSDate)
     }
 
-    @Test("a default service is named by the bundle")
+    @Test("the bundle identifier serves as the default service")
     func bundle() {
       let service = Bundle.main.infoDictionary?[String(kCFBundleIdentifierKey)] as? String ?? "default"
       #expect(!service.isEmpty)
       #expect(kCFBundleNameKey as String == "CFBundleName")
     }
 
-    @Test("what is optional is taken for what it holds")
+    @Test("optionals in a dictionary are unwrapped")
     func optionals() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }

@@ -25,7 +25,7 @@ extension ClientCode {
       return store
     }
 
-    @Test("attributes are a dictionary of whatever type the program says")
+    @Test("attributes are a dictionary of whichever type the program casts to")
     func dictionaries() async throws {
       let store = try await added()
       defer { withExtendedLifetime(store) {} }
@@ -45,7 +45,7 @@ extension ClientCode {
       #expect(CFGetTypeID(result) == CFDictionaryGetTypeID())
     }
 
-    @Test("text is one key, as a constant and as a string")
+    @Test("constants and their strings are the same dictionary key")
     func hashableKeys() async throws {
       let store = try await added()
       defer { withExtendedLifetime(store) {} }
@@ -64,7 +64,7 @@ extension ClientCode {
       #expect(AnyHashable(kSecClass).base as? NSString == kSecClass)
     }
 
-    @Test("many are an array of whatever type the program says")
+    @Test("several results are an array of whichever type the program casts to")
     func arrays() async throws {
       let store = try await added()
       defer { withExtendedLifetime(store) {} }
@@ -84,7 +84,7 @@ extension ClientCode {
       #expect(secrets == [Data("secret".utf8)])
     }
 
-    @Test("bytes are data of either kind")
+    @Test("secrets are Data or NSData")
     func data() async throws {
       let store = try await added()
       defer { withExtendedLifetime(store) {} }
@@ -98,7 +98,7 @@ extension ClientCode {
       #expect(NSString(data: result as! Data, encoding: String.Encoding.utf8.rawValue) == "secret")
     }
 
-    @Test("an account given as data comes back as data, and text finds it too")
+    @Test("an account given as data comes back as data, and is also found as text")
     func dataAccounts() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }

@@ -22,7 +22,7 @@ extension ClientCode {
       return String(data: data, encoding: .utf8)
     }
 
-    @Test("a secret is replaced by deleting with the new one's query, and by adding, then updating")
+    @Test("a secret is replaced by delete and add, and by add or else update")
     func replacing() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -46,7 +46,7 @@ extension ClientCode {
       #expect(text() == "4")
     }
 
-    @Test("whether an item is there is asked without a result, also where asking is not allowed")
+    @Test("an item's existence is checked without a result, also where prompts are not allowed")
     func presence() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -57,7 +57,7 @@ extension ClientCode {
       #expect(SecItemCopyMatching(with([kSecReturnData as String: false]), nil) == errSecSuccess)
     }
 
-    @Test("the prefix of the access groups is read off a placeholder item without a secret")
+    @Test("the prefix of the access groups is read from a placeholder item without a secret")
     func accessGroupPrefix() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }

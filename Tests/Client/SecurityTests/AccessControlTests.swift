@@ -11,7 +11,7 @@ struct AccessControlTests {
     return (control, error?.takeRetainedValue().code)
   }
 
-  @Test("the bits are Apple's")
+  @Test("the flags have Apple's values")
   func bits() {
     let bits: [(SecAccessControlCreateFlags, UInt)] = [
       (.userPresence, 0), (.biometryAny, 1), (.touchIDAny, 1), (.biometryCurrentSet, 3), (.touchIDCurrentSet, 3),
@@ -21,7 +21,7 @@ struct AccessControlTests {
     for (flag, bit) in bits { #expect(flag.rawValue == 1 << bit) }
   }
 
-  @Test("what has a meaning is made, without an error")
+  @Test("valid combinations of flags are accepted without an error")
   func allowed() {
     let allowed: [SecAccessControlCreateFlags] = [
       [], .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .privateKeyUsage, .applicationPassword,
@@ -38,7 +38,7 @@ struct AccessControlTests {
     }
   }
 
-  @Test("what has none is nil, with errSecParam")
+  @Test("invalid combinations give nil and errSecParam")
   func refused() {
     let refused: [SecAccessControlCreateFlags] = [
       [.biometryAny, .devicePasscode, .or, .and], [.biometryAny, .biometryCurrentSet], [.userPresence, .biometryAny],
@@ -55,7 +55,7 @@ struct AccessControlTests {
     #expect(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [.or, .and], nil) == nil)
   }
 
-  @Test("any known protection will do, as text of either kind; an unknown one is refused")
+  @Test("every known protection is accepted, as String or CFString; an unknown one is refused")
   func protections() {
     for name in ["ak", "ck", "dk", "aku", "cku", "dku", "akpu"] {
       #expect(create(.userPresence, name).0 != nil)

@@ -38,7 +38,7 @@ extension SharedStore {
       #expect(secret("b", [kSecAttrAccessGroup: ""]) == "secret")
     }
 
-    @Test("a program that clears every class takes its own items alone")
+    @Test("clearing every class deletes only the items of the program's own group")
     func cleanUp() async throws {
       #expect(add("mine") == errSecSuccess)
       #expect(add("theirs", "secret", elsewhere) == errSecSuccess)
@@ -54,7 +54,7 @@ extension SharedStore {
       #expect(secret("shell") == nil)
     }
 
-    @Test("reading finds the own group first and then the command line's, and no other group that is not named")
+    @Test("reading searches the own group first, then the command line's, and other groups only if they are named")
     func reading() async throws {
       try await setByCommandLine("a", "command line")
       #expect(add("a", "theirs", elsewhere) == errSecSuccess)
@@ -70,7 +70,7 @@ extension SharedStore {
       #expect(texts(all.merging(elsewhere) { $1 }) == ["theirs"])
     }
 
-    @Test("an update changes the own items alone, unless it names another group or an item by its reference")
+    @Test("an update changes the program's own items only, unless it names another group or an item by reference")
     func updating() async throws {
       try await setByCommandLine("a", "typed")
       let new = [kSecValueData: Data("new".utf8)] as CFDictionary
@@ -108,7 +108,7 @@ extension SharedStore {
       #expect(try await store.items(ItemSearch(.genericPassword))[0].id == theirs.id)
     }
 
-    @Test("the own group is the bundle identifier of the Info.plist beside the executable, else its name")
+    @Test("the own group is the bundle identifier in the Info.plist beside the executable, or else the program's name")
     func derivation() throws {
       let folder = keychain.scratch.folder
       func group(_ plist: String?) throws -> String {

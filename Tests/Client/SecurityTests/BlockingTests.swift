@@ -13,7 +13,7 @@ extension SharedStore {
 
     init() async throws { keychain = try await Keychain() }
 
-    @Test("more callers than the pool has threads do not wait for one another for ever")
+    @Test("more blocking callers than the pool has threads all finish")
     func crowdOnThePool() async {
       #expect(add("alice") == errSecSuccess)
       await withTaskGroup(of: Bool.self) { group in
@@ -22,7 +22,7 @@ extension SharedStore {
       }
     }
 
-    @Test("callers that hold every thread of the pool are still asked for their fingers")
+    @Test("callers that block every thread of the pool still get their prompts")
     func fingersWithoutPool() async throws {
       let guarded = try await GuardedKeychain()
       let control = try #require(SecAccessControlCreateWithFlags(nil, "ak", .biometryAny, nil))
@@ -62,7 +62,7 @@ extension SharedStore {
       #expect((rows as? NSArray)?.count == 40)
     }
 
-    @Test("a thousand results are in hand before they are dictionaries, and are read as any array")
+    @Test("a thousand results are converted to dictionaries only when they are read, from any type of array")
     func manyResults() throws {
       for number in 1...200 { #expect(add("\(number)", "\(number)") == errSecSuccess) }
       let query: [CFString: Any] = [
@@ -82,7 +82,7 @@ extension SharedStore {
       #expect((rows as? Array<NSDictionary>)?.count == 200)
     }
 
-    @Test("takes microseconds, of which it says how many")
+    @Test("takes microseconds, and prints how many")
     func cost() throws {
       #expect(add("alice") == errSecSuccess)
       let clock = ContinuousClock()

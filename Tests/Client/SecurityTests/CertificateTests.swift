@@ -16,7 +16,7 @@ extension SharedStore {
       more.merging([kSecClass: kSecClassCertificate]) { $1 } as CFDictionary
     }
 
-    @Test("a certificate tells its data, summary, names, serial number, addresses, dates and key")
+    @Test("a certificate gives its data, summary, names, serial number, addresses, dates and key")
     func properties() throws {
       let alice = try certificate()
       #expect(SecCertificateCopyData(alice) as Data == CertificateSamples.alice)
@@ -44,7 +44,7 @@ extension SharedStore {
       #expect(alice != authority)
     }
 
-    @Test("what is no certificate is nil, and cannot be stored")
+    @Test("bytes that are not a certificate give nil, and cannot be stored")
     func malformed() throws {
       for bytes in [
         Data(), Data("a certificate".utf8), CertificateSamples.alice.dropLast(), CertificateSamples.alice + [0],
@@ -132,7 +132,7 @@ extension SharedStore {
       #expect(SecItemCopyMatching(query([kSecAttrAccount: "alice"]), nil) == errSecNoSuchAttr)
     }
 
-    @Test("an attribute that contradicts the certificate is refused, and a label of one's own is kept")
+    @Test("an attribute that contradicts the certificate is refused, and the caller's own label is kept")
     func contradictions() throws {
       for (name, value) in [
         kSecAttrSerialNumber: Data([1]), kSecAttrIssuer: Data([1]), kSecAttrSubject: Data([1]),
@@ -147,7 +147,7 @@ extension SharedStore {
       #expect(SecItemAdd(query([kSecValueRef: try certificate()]), nil) == errSecDuplicateItem)
     }
 
-    @Test("a certificate asks for nobody: an access control that does is refused")
+    @Test("an access control that asks for somebody is refused for a certificate")
     func access() throws {
       let control = try #require(
         SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .userPresence, nil))
@@ -159,7 +159,7 @@ extension SharedStore {
       #expect(copy(query([kSecReturnRef: true])).1 as? SecCertificate == (try certificate()))
     }
 
-    @Test("the label of a stored certificate can be changed, and nothing that follows from its bytes")
+    @Test("the label of a stored certificate can be changed, and no attribute that is derived from its bytes")
     func updating() throws {
       #expect(SecItemAdd(query([kSecValueRef: try certificate()]), nil) == errSecSuccess)
       #expect(SecItemUpdate(query(), [kSecAttrLabel: "renamed"] as CFDictionary) == errSecSuccess)
@@ -174,7 +174,7 @@ extension SharedStore {
       #expect(copy(query([kSecReturnData: true])).1 as? Data == CertificateSamples.alice)
     }
 
-    @Test("a certificate deletes itself alone, not another of its issuer and serial number, subject or key")
+    @Test("deleting a certificate leaves others with the same issuer and serial number, subject or key")
     func deleting() throws {
       for der in [CertificateSamples.alice, CertificateSamples.aliceRenewed] {
         #expect(SecItemAdd(query([kSecValueData: der]), nil) == errSecSuccess)
@@ -189,7 +189,7 @@ extension SharedStore {
       #expect(copy(query([kSecReturnData: true])).1 as? Data == CertificateSamples.alice)
     }
 
-    @Test("a certificate is no password and no key, and one query names one")
+    @Test("a certificate is neither a password nor a key, and a query names one class")
     func otherClasses() throws {
       let reference: [CFString: Any] = [kSecValueRef: try certificate()]
       for itemClass in [kSecClassGenericPassword, kSecClassKey] {

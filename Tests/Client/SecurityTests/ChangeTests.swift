@@ -36,7 +36,7 @@ extension SharedStore {
       #expect(secret("b") == "new")
     }
 
-    @Test("an update that would make a double changes nothing")
+    @Test("an update that would create a duplicate changes nothing")
     func updateToDuplicate() {
       for account in ["a", "b"] { #expect(add(account, account) == errSecSuccess) }
       #expect(SecItemUpdate(password("a"), [kSecAttrAccount: "b"] as CFDictionary) == errSecDuplicateItem)
@@ -46,7 +46,7 @@ extension SharedStore {
       #expect(secret("c") == nil)
     }
 
-    @Test("an update of nothing finds nothing; the class is not to be changed, nor an attribute it does not have")
+    @Test("an update without a match finds nothing; the class and attributes of other classes cannot be changed")
     func uselessUpdates() {
       #expect(SecItemUpdate(password("a"), [kSecAttrLabel: "x"] as CFDictionary) == errSecItemNotFound)
       #expect(add("a") == errSecSuccess)
@@ -56,7 +56,7 @@ extension SharedStore {
       #expect(SecItemUpdate(password("a"), [:] as CFDictionary) == errSecSuccess)
     }
 
-    @Test("the modification date moves, the creation date stays, and both can be searched for")
+    @Test("an update changes the modification date and keeps the creation date; both can be searched for")
     func dates() throws {
       #expect(add("a") == errSecSuccess)
       func dates() throws -> (Date, Date) {
@@ -76,7 +76,7 @@ extension SharedStore {
       #expect(secret(nil, [kSecAttrModificationDate: before.1]) == nil)
     }
 
-    @Test("accessibility and synchronizable can be changed, and not to what is not allowed")
+    @Test("accessibility and synchronizable can be changed, but not to a combination that is not allowed")
     func protection() {
       #expect(add("a") == errSecSuccess)
       let passcodeSet = [kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly] as CFDictionary
@@ -92,7 +92,7 @@ extension SharedStore {
       #expect(secret("a") == "secret")
     }
 
-    @Test("a delete removes every match, and then there is nothing to delete")
+    @Test("a delete removes every match, and a second one is errSecItemNotFound")
     func deletes() {
       for account in ["a", "b"] { #expect(add(account) == errSecSuccess) }
       #expect(add("c", service: "web") == errSecSuccess)
@@ -104,7 +104,7 @@ extension SharedStore {
       #expect(secret("c", service: "web") == nil)
     }
 
-    @Test("a delete of what can not be synchronized leaves what can")
+    @Test("a delete of items that are not synchronizable leaves the synchronizable ones")
     func deletesBySynchronizable() {
       #expect(add("a", "plain") == errSecSuccess)
       #expect(add("a", "shared", [kSecAttrSynchronizable: true]) == errSecSuccess)
@@ -113,7 +113,7 @@ extension SharedStore {
       #expect(SecItemDelete(password("a", [kSecAttrSynchronizable: kSecAttrSynchronizableAny])) == errSecSuccess)
     }
 
-    @Test("an item that is updated keeps its place, with another secret, under another name and in a store opened anew")
+    @Test("an updated item keeps its place in the order, also under another name and after the store is reopened")
     func keepsItsPlace() throws {
       for account in ["a", "b", "c"] { #expect(add(account, account) == errSecSuccess) }
       let reference = try #require(copy(password("a", [kSecReturnPersistentRef: true])).1 as? Data)
@@ -132,7 +132,7 @@ extension SharedStore {
       #expect(copy(byReference as CFDictionary).1 as? Data == Data("new".utf8), "a reference outlives the process")
     }
 
-    @Test("a delete that finds nothing writes nothing")
+    @Test("a delete without a match writes nothing")
     func fruitlessDelete() throws {
       #expect(add("a") == errSecSuccess)
       let before = try files()

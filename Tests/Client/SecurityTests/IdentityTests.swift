@@ -43,7 +43,7 @@ extension SharedStore {
       return (all as? [Data])?.count ?? 0
     }
 
-    @Test("a certificate and its private key are an identity, and neither alone is one")
+    @Test("a certificate and its private key form an identity, and neither does alone")
     func pair() throws {
       #expect(SecItemAdd([kSecValueRef: try certificate()] as CFDictionary, nil) == errSecSuccess)
       #expect(SecItemCopyMatching(query(), nil) == errSecItemNotFound)
@@ -105,7 +105,7 @@ extension SharedStore {
       #expect(SecItemCopyMatching(query([kSecValuePersistentRef: own]), nil) == errSecParam)
     }
 
-    @Test("label, names and serial number are the certificate's conditions, and the rest the key's")
+    @Test("label, names and serial number are matched against the certificate, all else against the key")
     func conditions() throws {
       try store([kSecAttrApplicationTag: "org.example.alice", kSecAttrLabel: "the key's label"])
       for condition in [
@@ -130,7 +130,7 @@ extension SharedStore {
       #expect(SecItemCopyMatching(query([kSecReturnRef: true]), nil) == errSecParam)
     }
 
-    @Test("an identity that is deleted takes certificate and key along, but no key that another certificate needs")
+    @Test("deleting an identity deletes certificate and key, except a key that another certificate uses")
     func deleting() throws {
       try store()
       #expect(SecItemAdd([kSecValueRef: try newKey()] as CFDictionary, nil) == errSecSuccess)
@@ -159,7 +159,7 @@ extension SharedStore {
       #expect(count(kSecClassKey) == 1)
     }
 
-    @Test("two certificates of one key are two identities that are deleted together with the key")
+    @Test("two certificates with one key are two identities, which are deleted together with the key")
     func deletingBoth() throws {
       try store()
       #expect(SecItemAdd([kSecValueRef: try certificate(CertificateSamples.aliceRenewed)] as CFDictionary, nil) == 0)
@@ -168,7 +168,7 @@ extension SharedStore {
       #expect((count(kSecClassCertificate), count(kSecClassKey)) == (0, 0))
     }
 
-    @Test("an identity is added as its certificate, whose private key has to be in the store")
+    @Test("an identity is added by adding its certificate while its private key is in the store")
     func adding() throws {
       try store([kSecAttrApplicationTag: "org.example.alice"])
       let identity = try identity()
@@ -188,7 +188,7 @@ extension SharedStore {
       }
     }
 
-    @Test("the identity of a certificate is found by its key, and is none without it")
+    @Test("the identity of a certificate is found by its key, and does not exist without it")
     func ofCertificate() throws {
       var identity: SecIdentity?
       #expect(SecIdentityCreateWithCertificate(nil, try certificate(), &identity) == errSecItemNotFound)
@@ -199,7 +199,7 @@ extension SharedStore {
       #expect(try self.identity() == made)
     }
 
-    @Test("a key that has another key's label makes no identity with that one's certificate")
+    @Test("a key with a copied label forms no identity with the other key's certificate")
     func forgedLabel() throws {
       let label = (SecKeyCopyAttributes(try aliceKey()) as? [CFString: Any])?[kSecAttrApplicationLabel] as? Data
       let forged: [CFString: Any] = [kSecValueRef: try newKey(), kSecAttrApplicationLabel: try #require(label)]
@@ -231,7 +231,7 @@ extension SharedStore {
       #expect(SecItemDelete(fails) == errSecSuccess)
     }
 
-    @Test("an identity is not updated as one")
+    @Test("an identity cannot be updated as a whole")
     func updating() throws {
       try store()
       #expect(SecItemUpdate(query(), [kSecAttrLabel: "x"] as CFDictionary) == errSecUnimplemented)

@@ -150,7 +150,7 @@ struct KeyTests {
     #expect(SecKeyKeyExchangeParameter.sharedInfo.rawValue as String == "sharedInfo")
   }
 
-  @Test("the wrong algorithm, half, digest or ciphertext is refused with errSecParam")
+  @Test("the wrong algorithm, key half, digest or ciphertext is refused with errSecParam")
   func misuse() throws {
     let key = try newKey()
     let publicKey = try #require(SecKeyCopyPublicKey(key))
@@ -175,7 +175,7 @@ struct KeyTests {
     #expect(SecKeyCreateSignature(key, SecKeyAlgorithm(rawValue: "algid:what"), message, nil) == nil)
   }
 
-  @Test("keys of sizes and types there are not are not made or read")
+  @Test("keys of unsupported sizes and types are neither made nor read")
   func unknownKinds() {
     let parameters: [[CFString: Any]] = [
       [:], [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 192],
@@ -203,14 +203,14 @@ struct KeyTests {
     }
   }
 
-  @Test("a key says what it is, and not its bytes")
+  @Test("a key has a description, which does not contain its bytes")
   func descriptions() throws {
     let key = try newKey()
     #expect("\(key)" == "<SecKey: EC private, 256 bits>")
     #expect(CFGetTypeID(key) == SecKeyGetTypeID())
   }
 
-  @Test("a key of the secure enclave is never handed out, not even before it is stored")
+  @Test("a key of the secure enclave is never exported, not even before it is stored")
   func secureEnclave() throws {
     let key = try newKey(kSecAttrKeyTypeECSECPrimeRandom, 256, [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave])
     var error: Unmanaged<CFError>?
@@ -221,7 +221,7 @@ struct KeyTests {
     #expect(attributes?[kSecAttrTokenID as String] as? String == kSecAttrTokenIDSecureEnclave as String)
   }
 
-  @Test("a key whose access control says privateKeyUsage is never handed out, stored or not, token or not")
+  @Test("a key whose access control says privateKeyUsage is never exported, stored or not, token or not")
   func privateKeyUsage() throws {
     let control = try #require(SecAccessControlCreateWithFlags(nil, "ak", .privateKeyUsage, nil))
     for (type, bits) in [(kSecAttrKeyTypeEC, 256), (kSecAttrKeyTypeEC, 384), (kSecAttrKeyTypeRSA, 2048)] {
@@ -235,7 +235,7 @@ struct KeyTests {
     }
   }
 
-  @Test("a key that would have to ask is not made outside the store, where nothing asks")
+  @Test("a key that needs a prompt can only be made in the store")
   func constrainedOutsideTheStore() throws {
     for flags in [.biometryAny, [.privateKeyUsage, .userPresence], .applicationPassword]
       as [SecAccessControlCreateFlags]
@@ -251,7 +251,7 @@ struct KeyTests {
     }
   }
 
-  @Test("the older call gives both halves")
+  @Test("the older call returns both halves of the pair")
   func pairs() {
     var (publicKey, privateKey): (SecKey?, SecKey?)
     let parameters = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256] as CFDictionary

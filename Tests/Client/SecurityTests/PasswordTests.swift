@@ -32,7 +32,7 @@ extension SharedStore {
       #expect(add("alice", "other", [kSecAttrComment: "another comment"]) == errSecDuplicateItem)
     }
 
-    @Test("an absent account or service is an empty one")
+    @Test("a missing account or service is the same as an empty one")
     func absentIsEmpty() {
       #expect(SecItemAdd(password(nil, [kSecValueData: Data("a".utf8)]), nil) == errSecSuccess)
       #expect(SecItemAdd(password("", [kSecValueData: Data("b".utf8)]), nil) == errSecDuplicateItem)
@@ -42,7 +42,7 @@ extension SharedStore {
       #expect((attributes as? [String: Any])?[kSecAttrAccount as String] as? String == "")
     }
 
-    @Test("each thing asked for comes back alone, and several in a dictionary")
+    @Test("a single requested result comes back alone, several in a dictionary")
     func returns() throws {
       #expect(add("alice", "s", [kSecAttrGeneric: Data([1, 2]), kSecAttrLabel: "Mail"]) == errSecSuccess)
       #expect(copy(password("alice", [kSecReturnData: true])).1 as? Data == Data("s".utf8))
@@ -77,7 +77,7 @@ extension SharedStore {
       #expect(Set(two.keys) == [kSecValueData as String, kSecValuePersistentRef as String])
     }
 
-    @Test("an add returns what is asked for, data too")
+    @Test("an add returns what is requested, also the data")
     func addReturns() {
       var result: CFTypeRef?
       let query: [CFString: Any] = [kSecValueData: Data("s".utf8), kSecReturnData: true, kSecReturnAttributes: true]
@@ -92,7 +92,7 @@ extension SharedStore {
       #expect(secret("carl") == nil)
     }
 
-    @Test("a return key without a place is refused; neither is a question whether there is one")
+    @Test("a requested result needs somewhere to store it; a query that requests none does not")
     func places() {
       #expect(add("alice") == errSecSuccess)
       #expect(SecItemCopyMatching(password("alice"), nil) == errSecSuccess)
@@ -101,7 +101,7 @@ extension SharedStore {
       #expect(SecItemCopyMatching(password("alice", [kSecReturnData: false]), nil) == errSecSuccess)
     }
 
-    @Test("no limit or one gives the oldest alone; otherwise an array, oldest first, even of one")
+    @Test("without a limit, or with one, the oldest match comes alone; otherwise an array, oldest first")
     func limits() {
       for account in ["b", "a", "c"] { #expect(add(account, account) == errSecSuccess) }
       #expect(secret() == "b")
@@ -134,7 +134,7 @@ extension SharedStore {
       #expect(rows.allSatisfy { $0[kSecValueRef as String] is SecKeychainItem })
     }
 
-    @Test("a persistent reference finds its item alone, and so does a reference")
+    @Test("a reference or persistent reference finds its own item alone")
     func references() throws {
       for account in ["a", "b"] { #expect(add(account, account) == errSecSuccess) }
       let persistent = try #require(copy(password("b", [kSecReturnPersistentRef: true])).1 as? Data)
@@ -157,7 +157,7 @@ extension SharedStore {
       #expect(copy([kSecValuePersistentRef: Data([1])] as CFDictionary).0 == errSecParam)
     }
 
-    @Test("synchronizable items are found only where they are asked for")
+    @Test("synchronizable items are found only where the query includes them")
     func synchronizable() {
       #expect(add("a", "plain") == errSecSuccess)
       #expect(add("b", "shared", [kSecAttrSynchronizable: kCFBooleanTrue!]) == errSecSuccess)
@@ -169,7 +169,7 @@ extension SharedStore {
       #expect(add("c", "x", [kSecAttrSynchronizable: kSecAttrSynchronizableAny]) == errSecParam)
     }
 
-    @Test("an item of another group is found where the query names that group")
+    @Test("an item of another group is found if the query names that group")
     func groups() {
       #expect(add("a", "s", [kSecAttrAccessGroup: "one"]) == errSecSuccess)
       #expect(secret("a") == nil)
@@ -177,7 +177,7 @@ extension SharedStore {
       #expect(secret("a", [kSecAttrAccessGroup: "two"]) == nil)
     }
 
-    @Test("texts are told apart by case unless the query says otherwise")
+    @Test("text is compared with case unless the query says otherwise")
     func ignoringCase() {
       #expect(add("Alice") == errSecSuccess)
       #expect(secret("alice") == nil)
@@ -214,7 +214,7 @@ extension SharedStore {
       #expect(try account(password("carl", [kSecReturnAttributes: true])) as? String == "carl")
     }
 
-    @Test("every accessibility is kept under Apple's name, and is a condition of a search")
+    @Test("every accessibility is stored under Apple's name, and can be searched for")
     func accessibility() {
       let all = [
         kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock, kSecAttrAccessibleAlways,
@@ -229,7 +229,7 @@ extension SharedStore {
       #expect(add("x", "x", [kSecAttrAccessible: "f"]) == errSecParam)
     }
 
-    @Test("what a search returned can be added again elsewhere")
+    @Test("an item that a search returned can be added again in another group")
     func copies() throws {
       #expect(add("alice", "s", [kSecAttrComment: "c", kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]) == 0)
       let query: [CFString: Any] = [kSecReturnAttributes: true, kSecReturnData: true]

@@ -28,7 +28,7 @@ extension SharedStore {
     private var touches: Int { keychain.person.touches }
 
     @Test(
-      "adding, finding, reading attributes and deleting ask for nothing; reading asks for one touch, with the reason")
+      "adding, finding, reading attributes and deleting need no touch; reading needs one, whose prompt has the reason")
     func reading() throws {
       #expect(try add("a", .biometryCurrentSet) == errSecSuccess)
       #expect(try add("a", .biometryCurrentSet) == errSecDuplicateItem)
@@ -46,7 +46,7 @@ extension SharedStore {
       #expect(touches == 1)
     }
 
-    @Test("one touch is for all that a search finds")
+    @Test("one touch releases all that a search finds")
     func oneTouch() throws {
       for account in ["a", "b", "c"] { #expect(try add(account, .biometryAny) == errSecSuccess) }
       #expect(SecurityTests.add("d", "d") == errSecSuccess)
@@ -56,7 +56,7 @@ extension SharedStore {
       #expect(touches == 1)
     }
 
-    @Test("skip leaves out what would ask, before the limit counts; none left is not found")
+    @Test("skip leaves out items that need a prompt, before the limit counts; if none is left, the item is not found")
     func skip() throws {
       #expect(try add("a", .userPresence) == errSecSuccess)
       let skip: [CFString: Any] = [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip, kSecReturnData: true]
@@ -71,7 +71,7 @@ extension SharedStore {
       #expect(touches == 0)
     }
 
-    @Test("fail says that somebody would have to be asked, in the new form, the old form, and through a context")
+    @Test("fail returns errSecInteractionNotAllowed in the new form, the old form, and through a context")
     func fail() async throws {
       #expect(try add("a", .userPresence) == errSecSuccess)
       let silent = keychain.store.makeContext()
@@ -91,7 +91,7 @@ extension SharedStore {
       _ = silent
     }
 
-    @Test("a context that was satisfied serves later calls without asking, with skip and fail too")
+    @Test("a context that was satisfied is used by later calls without a prompt, also with skip and fail")
     func satisfiedContext() async throws {
       #expect(try add("a", .biometryCurrentSet) == errSecSuccess)
       let context = keychain.store.makeContext()
@@ -108,7 +108,7 @@ extension SharedStore {
       #expect(copy(password("a", given.merging([kSecReturnData: true]) { $1 })).0 == errSecAuthFailed)
     }
 
-    @Test("an update asks for a touch, and changes the secret")
+    @Test("an update needs a touch, and changes the secret")
     func update() throws {
       #expect(try add("a", .biometryAny) == errSecSuccess)
       #expect(SecItemUpdate(password("a"), [kSecValueData: Data("new".utf8)] as CFDictionary) == errSecSuccess)
@@ -116,14 +116,14 @@ extension SharedStore {
       #expect(secret("a") == "new")
     }
 
-    @Test("who cancels cancels")
+    @Test("a cancelled prompt gives errSecUserCanceled")
     func cancelling() throws {
       #expect(try add("a", .biometryAny) == errSecSuccess)
       keychain.person.memory.withLock { $0.cancels = true }
       #expect(copy(password("a", [kSecReturnData: true])).0 == errSecUserCanceled)
     }
 
-    @Test("an item whose set is gone is not found, and adding over it succeeds")
+    @Test("an item bound to a set of fingers that changed is not found, and adding over it succeeds")
     func lostSet() async throws {
       #expect(try add("a", .biometryCurrentSet) == errSecSuccess)
       _ = try await keychain.image.enroll(.leftIndex, in: keychain.vault)
@@ -148,7 +148,7 @@ extension SharedStore {
       #expect(SecItemUpdate(password("c"), [kSecAttrSynchronizable: true] as CFDictionary) == errSecParam)
     }
 
-    @Test("in a search an access control is no condition, and its protection neither; accessible is one")
+    @Test("a search ignores an access control and its protection, and compares kSecAttrAccessible")
     func accessControlInSearch() throws {
       #expect(
         SecurityTests.add("a", "a", [kSecAttrAccessControl: try control([], kSecAttrAccessibleAfterFirstUnlock)])

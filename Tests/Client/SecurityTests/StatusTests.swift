@@ -53,7 +53,7 @@ struct StatusTests {
     for error in rest { #expect(error.status == errSecAuthFailed, "\(error)") }
   }
 
-  @Test("of the vault's errors are Apple's, under the names that the command line tells")
+  @Test("of the vault's errors are Apple's, under the names that the command line prints")
   func agreement() {
     let constants: [AppleStatus: OSStatus] = [
       .errSecDiskFull: errSecDiskFull, .errSecIO: errSecIO, .errSecParam: errSecParam,

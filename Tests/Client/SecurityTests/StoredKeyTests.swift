@@ -59,7 +59,7 @@ extension SharedStore {
       #expect(code(error) == Int(errSecItemNotFound))
     }
 
-    @Test("a key as a reference narrows a search: with a label or half that is not the key's, nothing is found")
+    @Test("a key reference narrows a search: with another key's label or half, nothing is found")
     func contradictedReference() throws {
       let stored = try permanent()
       let other = try permanent(kSecAttrKeyTypeECSECPrimeRandom, 256, [kSecAttrApplicationTag: Data("other".utf8)])
@@ -89,7 +89,7 @@ extension SharedStore {
       #expect(SecKeyCreateDecryptedData(key, .rsaEncryptionOAEPSHA256, sealed, nil) as Data? == message as Data)
     }
 
-    @Test("a key without a word about use in the vault can be exported; one of the secure enclave cannot")
+    @Test("a key that may leave the vault can be exported; one of the secure enclave cannot")
     func exporting() throws {
       let open = try permanent()
       #expect(SecKeyCopyExternalRepresentation(open, nil)?.length == 97)
@@ -107,7 +107,7 @@ extension SharedStore {
         (row as? [String: Any])?[kSecAttrTokenID as String] as? String == kSecAttrTokenIDSecureEnclave as String)
     }
 
-    @Test("a key made elsewhere is stored by its reference, or by its bytes, and is the same key")
+    @Test("a key that was made outside the store is stored by reference or bytes, and is the same key")
     func adding() throws {
       let key = try newKey()
       let byReference: [CFString: Any] = [kSecValueRef: key, kSecAttrApplicationTag: "by reference"]
@@ -129,7 +129,7 @@ extension SharedStore {
       #expect(copy([kSecValueRef: publicKey, kSecReturnAttributes: true] as CFDictionary).0 == errSecSuccess)
     }
 
-    @Test("both halves are stored where both are to be permanent")
+    @Test("both halves are stored if both are permanent")
     func bothHalves() throws {
       let parameters: [CFString: Any] = [
         kSecPrivateKeyAttrs: [kSecAttrIsPermanent: true, kSecAttrApplicationTag: "pair"] as [CFString: Any],
@@ -143,7 +143,7 @@ extension SharedStore {
       #expect(all?.count == 2)
     }
 
-    @Test("keys are told apart by type, however it is written, and size and label")
+    @Test("keys differ by type, in whichever form it is given, size and label")
     func conditions() throws {
       let key = try permanent()
       let label = try #require((SecKeyCopyAttributes(key) as? [String: Any])?[kSecAttrApplicationLabel as String])
@@ -161,7 +161,7 @@ extension SharedStore {
       }
     }
 
-    @Test("each of the primary attributes of a key tells two apart, and no other does")
+    @Test("each primary attribute distinguishes two keys, and no other attribute does")
     func primaryKey() {
       let day = Date(timeIntervalSinceReferenceDate: 0)
       let key: [CFString: Any] = [
@@ -196,7 +196,7 @@ extension SharedStore {
       #expect(SecItemAdd(tagged("org.example.key", [kSecValueRef: found]), nil) == errSecDuplicateItem)
     }
 
-    @Test("a key of this process names the stored one in updates and deletes, too")
+    @Test("a key made in this process also identifies its stored copy in updates and deletes")
     func changedByReference() throws {
       let key = try newKey()
       #expect(SecItemAdd(tagged("a tag", [kSecValueRef: key]), nil) == errSecSuccess)
@@ -212,7 +212,7 @@ extension SharedStore {
       #expect(SecItemCopyMatching(tagged("another"), nil) == errSecSuccess)
     }
 
-    @Test("a key whose bytes are replaced is the other key from then on")
+    @Test("a stored key whose bytes are replaced becomes the other key")
     func replaced() throws {
       for isPrivate in [false, true] {
         let keys = [try newKey(), try newKey(kSecAttrKeyTypeECSECPrimeRandom, 384)]
@@ -242,7 +242,7 @@ extension SharedStore {
       }
     }
 
-    @Test("a label that the program gave a key stays when its bytes are replaced")
+    @Test("a key keeps the label that its program gave it when its bytes are replaced")
     func replacedUnderLabel() throws {
       let bytes = try [newKey(), newKey()].map { try #require(SecKeyCopyExternalRepresentation($0, nil)) }
       let key: [CFString: Any] = [
@@ -256,7 +256,7 @@ extension SharedStore {
           as Data)
     }
 
-    @Test("a symmetric key is data under a tag")
+    @Test("a symmetric key is stored as data under a tag")
     func symmetric() {
       let key: [CFString: Any] = [
         kSecAttrKeyClass: kSecAttrKeyClassSymmetric, kSecAttrKeyType: kSecAttrKeyTypeAES, kSecValueData: Data([1, 2]),
@@ -271,7 +271,7 @@ extension SharedStore {
   struct ProtectedKeyTests {
     let message = Data("a message".utf8) as CFData
 
-    @Test("a key that is used in the vault asks for a touch for each use, or for none in a satisfied context")
+    @Test("a key in the vault needs a touch for each use, or none in a satisfied context")
     func touches() async throws {
       let keychain = try await GuardedKeychain()
       let control = try #require(

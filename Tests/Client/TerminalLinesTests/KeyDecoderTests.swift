@@ -13,7 +13,7 @@ struct KeyDecoderTests {
     return keys
   }
 
-  @Test("an Esc by itself cancels, and one that begins an escape sequence is nothing")
+  @Test("Esc by itself cancels; Esc as the start of an escape sequence does not")
   func escape() {
     #expect(keys("\u{1B}") == [.cancel])
     for sequence in ["\u{1B}[A", "\u{1B}OP", "\u{1B}[1;5D", "\u{1B}[200~", "\u{1B}\u{1B}[B", "\u{1B}x"] {
@@ -23,7 +23,7 @@ struct KeyDecoderTests {
     #expect(keys("a\u{1B}") == [.text(UInt8(ascii: "a")), .cancel])
   }
 
-  @Test("the keys that edit a line are those the terminal is set to")
+  @Test("the editing keys are those of the terminal's settings")
   func settings() {
     #expect(
       keys("\r\n\u{4}\u{7F}\u{8}\u{17}\u{15}") == [.enter, .enter, .cancel, .erase, .erase, .eraseWord, .eraseLine])
@@ -33,12 +33,12 @@ struct KeyDecoderTests {
     #expect(keys("\u{0}", own) == [.text(0)])
   }
 
-  @Test("Ctrl-V makes text of the next byte")
+  @Test("Ctrl-V inserts the next byte as text")
   func literal() {
     #expect(keys("\u{16}\u{1B}\u{16}\n") == [.text(0x1B), .text(0x0A)])
   }
 
-  @Test("a line loses whole characters, words and all of it, and says when it is too long")
+  @Test("editing deletes a whole character, a word or the line, and reports a line that is too long")
   func line() {
     var line = SecretLine(limit: 8)
     var counts: [Int] = []

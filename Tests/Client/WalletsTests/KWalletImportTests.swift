@@ -2,9 +2,9 @@ import ProgramDriver
 import SecureMemory
 import Testing
 
-@Suite("Reading KWallet, with the real one", .withKWallet)
+@Suite("Importing from a real KWallet", .withKWallet)
 struct KWalletImportTests {
-  @Test("whorl secret-service import copies what the wallet has, once")
+  @Test("whorl secret-service import copies the wallet's entries, and a second run copies none")
   func command() async throws {
     try await TestStore.with { store in
       try await KWalletDesktop.with { desktop in

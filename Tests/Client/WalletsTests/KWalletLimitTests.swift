@@ -8,7 +8,7 @@ import VaultDriver
 
 @testable import Wallets
 
-@Suite("What KWallet's daemon is given, and for how long it is waited for", .timeLimit(.minutes(2)))
+@Suite("Limits on KWallet's daemon: its socket, its program and its time", .timeLimit(.minutes(2)))
 struct KWalletLimitTests {
   private static func isSystem(_ error: any Error, _ words: String) -> Bool {
     if case .system(let text)? = error as? WalletError { text.contains(words) } else { false }
@@ -29,7 +29,7 @@ struct KWalletLimitTests {
     return places
   }
 
-  @Test("a runtime directory whose path is too long for a socket is told, and nothing is left there")
+  @Test("a runtime directory whose path is too long for a socket is reported, and nothing is left in it")
   func longPath() async throws {
     try await withFolder { folder in
       let long = "\(folder)/\(String(repeating: "a", count: 100))"
@@ -44,7 +44,7 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("a folder for the socket that others can enter is not used")
+  @Test("a socket folder that others can enter is not used")
   func openFolder() async throws {
     try await withFolder { folder in
       let socket = "\(folder)/socket"
@@ -59,7 +59,7 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("a daemon where others could have put it gets no key, though a launcher of root's runs it")
+  @Test("a daemon in a place where others could have put it gets no key, also if a root-owned launcher runs it")
   func plantedDaemon() async throws {
     try await withFolder { folder in
       let others = "\(folder)/others"
@@ -81,7 +81,7 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("a user has one trial at a time, and a second one leaves the first its copy")
+  @Test("a user can run one trial at a time, and a refused second one keeps the first one's copy")
   func oneTrial() async throws {
     try await withFolder { folder in
       let places = try wallet(in: folder)
@@ -114,7 +114,7 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("who owns the daemon's name and does not answer is not waited for")
+  @Test("a process that owns the daemon's name and does not answer is waited for only until the limit")
   func silentOwner() async throws {
     try await PrivateBus.with { bus in
       let held = Mutex<[BusCall]>([])
@@ -133,7 +133,7 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("a daemon that runs and never comes to the bus is waited for no longer than it may take", .withKWallet)
+  @Test("a daemon that never appears on the bus is waited for only until the limit", .withKWallet)
   func neverComes() async throws {
     try await KWalletDesktop.with { desktop in
       let key = try desktop.key(of: KWalletDesktop.password)

@@ -34,7 +34,7 @@ struct KWalletTests {
     ).run(at: moment).map(\.outcome)
   }
 
-  @Test("its key is kept after it has opened a copy, opens it when a desktop begins, and goes again")
+  @Test("the key is stored after it has opened a copy, opens the wallet when a desktop begins, and can be removed")
   func wholeWay() async throws {
     try await KWalletDesktop.with { desktop in
       let store = try await ScratchStore()
@@ -59,7 +59,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("the daemon has the key in no argument and no variable")
+  @Test("the daemon gets the key in no argument and no environment variable")
   func keyIsNotSeen() async throws {
     try await KWalletDesktop.with { desktop in
       let key = try desktop.key(of: KWalletDesktop.password)
@@ -74,7 +74,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("a wrong password is told, and nothing is kept")
+  @Test("a wrong password is reported, and nothing is stored")
   func wrongPassword() async throws {
     try await KWalletDesktop.with { desktop in
       let store = try await ScratchStore()
@@ -86,7 +86,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("a wallet that is missing, none, of GPG or of the older form is told before any daemon sees a key")
+  @Test("a missing, damaged, GPG or older-format wallet is reported before a daemon gets the key")
   func otherFiles() async throws {
     try await KWalletDesktop.with { desktop in
       let key = try desktop.key(of: KWalletDesktop.password)
@@ -115,7 +115,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("a daemon that runs with the wallet closed is told of, and gets no key")
+  @Test("a daemon that runs with a closed wallet is reported, and gets no key")
   func closedDaemon() async throws {
     try await KWalletDesktop.with { desktop in
       let key = try desktop.key(of: KWalletDesktop.password)
@@ -130,7 +130,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("a daemon that ends at once, and one that answers something else, are told of")
+  @Test("a daemon that ends at once or answers something else is reported")
   func otherDaemons() async throws {
     try await KWalletDesktop.with { desktop in
       let key = try desktop.key(of: KWalletDesktop.password)
@@ -159,7 +159,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("without a desktop a login leaves it for later, and a person is told")
+  @Test("without a desktop a login leaves the wallet for later, and says so")
   func withoutDesktop() async throws {
     try await KWalletDesktop.with { desktop in
       let store = try await ScratchStore()
@@ -173,7 +173,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("repair finds that the password was changed, and keeps the old key until it has the new one")
+  @Test("repair notices a changed password, and keeps the old key until it has the new one")
   func changedPassword() async throws {
     try await KWalletDesktop.with { desktop in
       let store = try await ScratchStore()

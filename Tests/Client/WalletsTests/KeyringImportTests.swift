@@ -6,9 +6,9 @@ import SecureMemory
 import Testing
 import VaultDriver
 
-@Suite("Reading GNOME Keyring, with the real one", .withKeyring)
+@Suite("Importing from a real GNOME Keyring", .withKeyring)
 struct KeyringImportTests {
-  @Test("items come with their secrets and attributes")
+  @Test("items are read with their secrets and attributes")
   func items() async throws {
     try await PrivateBus.with { bus in
       try await KeyringDaemon.with(bus: bus.address) { daemon in
@@ -25,7 +25,7 @@ struct KeyringImportTests {
   }
 
   @Test(
-    "whorl secret-service import copies its items once, without those of the session, and programs' attributes with them"
+    "whorl secret-service import copies items and their attributes once, without the session's"
   )
   func command() async throws {
     try await TestStore.with { store in

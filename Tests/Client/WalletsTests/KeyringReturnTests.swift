@@ -4,7 +4,7 @@ import Testing
 
 @testable import Wallets
 
-@Suite("Giving GNOME Keyring its part back, with the real one", .withKeyring)
+@Suite("Returning the Secret Service to a real GNOME Keyring", .withKeyring)
 struct KeyringReturnTests {
   /// A session on whose bus a running GNOME Keyring has all parts but the Secret Service, as `enable` leaves it, and that
   /// can start this part of it.
@@ -70,7 +70,7 @@ struct KeyringReturnTests {
     }
   }
 
-  @Test("disable copies what is new and changed into the keyring, which stays open, and compares what it has written")
+  @Test("disable copies new and changed items into the open keyring, and compares what it wrote")
   func copiedBack() async throws {
     try await with { desktop in
       let daemon = desktop.daemon
@@ -134,7 +134,7 @@ struct KeyringReturnTests {
   }
 
   @Test(
-    "import --remove-old takes the originals out of the keyring that are the same in Whorl, and disable brings them back"
+    "import --remove-old removes originals that are the same in Whorl, and disable brings them back"
   )
   func removed() async throws {
     try await with { desktop in

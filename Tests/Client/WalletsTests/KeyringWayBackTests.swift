@@ -4,7 +4,7 @@ import VaultDriver
 
 /// A keyring that only a login opens afterwards gets its secret where what opens it again was tried.
 @Suite(
-  "Giving the keyring a secret of its own, with the way back", .withKeyring,
+  "Changing the keyring's password to a random secret, with a way back", .withKeyring,
   .enabled("only for root, with PAM", { try await LoginAccount.isPossible() }), .serialized)
 struct KeyringWayBackTests {
   private func words(_ store: TestStore, _ more: String...) -> [String] {

@@ -113,7 +113,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("killed after any step, it leaves a keyring that opens, and repair finds with what")
+  @Test("a kill after any step leaves a keyring that opens, and repair finds which secret opens it")
   func killed() async throws {
     let steps = [
       "The way back was tried: the copy to keep beside the keyring opens.", "Tried on a copy.",
@@ -144,7 +144,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("refuses where no login would open the keyring, and a wrong password, and changes nothing")
+  @Test("refuses a wrong password, and a machine where no login would open the keyring, and changes nothing")
   func refusals() async throws {
     try await TestStore.with { store in
       try await KeyringDaemon.with { daemon in
@@ -162,7 +162,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("with the store gone, repair brings the secret into a new one with the old recovery key")
+  @Test("if the store is gone, repair brings the secret into a new one with the old recovery key")
   func lostStore() async throws {
     try await TestStore.with { store in
       try await KeyringDaemon.with { daemon in
@@ -180,7 +180,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("delivers a secret to a file and to a command, lists it, and takes it back")
+  @Test("delivers a secret to a file and to a command, lists it, and stops delivering it")
   func delivery() async throws {
     try await TestStore.with { store in
       try await withFolder { folder in
@@ -216,7 +216,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("at a login, a user without a store is done at once, and nothing is printed")
+  @Test("a login of a user without a store ends at once and prints nothing")
   func withoutStore() async throws {
     try await withFolder { folder in
       let result = try await Invocation(

@@ -30,7 +30,7 @@ struct OpeningTests {
     try KeyringOpening(daemon.places, limit: .seconds(2)).open(with: SecretBytes(text: secret))
   }
 
-  @Test("after GNOME's own module has pushed a typed password, the secret opens it, and the keyring keeps the secret")
+  @Test("after GNOME's own module has sent a typed password, the secret opens the keyring and stays its password")
   func afterTypedPush() async throws {
     try await PrivateBus.with { bus in
       try await withLocked(bus: bus.address) { daemon in
@@ -47,7 +47,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a missing or damaged file is seen before any secret is sent: the daemon would take it for a new keyring")
+  @Test("a missing or damaged file is reported before a secret is sent, since the daemon would create a new keyring")
   func unreadable() async throws {
     try await withLocked { daemon in
       let whole = try readFile(daemon.places.file)
@@ -69,7 +69,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a keyring without a password is told as such")
+  @Test("a keyring without a password is reported as such")
   func withoutPassword() async throws {
     try await withLocked { daemon in
       try writeFile(daemon.places.file, Array("[keyring]\ndisplay-name=Login\n".utf8))
@@ -77,7 +77,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a daemon that was started for the login alone is told to begin, and then opens")
+  @Test("a daemon that was started for the login alone is initialized, and then opens")
   func loginDaemon() async throws {
     try await PrivateBus.with { bus in
       try await withLocked(bus: bus.address) { daemon in
@@ -89,7 +89,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a secret that is another one is refused, and the file keeps its own")
+  @Test("a wrong secret is refused, and does not change the file")
   func wrongSecret() async throws {
     try await withLocked { daemon in
       #expect(throws: WalletError.self) { try open(daemon, "another") }
@@ -98,7 +98,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("without a daemon it says so")
+  @Test("a missing daemon is reported")
   func noDaemon() async throws {
     try await withLocked { daemon in
       daemon.end()
@@ -110,7 +110,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a daemon that takes the connection and does not answer is given up in time", arguments: [0, 1, 4, 7])
+  @Test("a daemon that accepts the connection and does not answer is given up after the limit", arguments: [0, 1, 4, 7])
   func silentDaemon(answer: Int) async throws {
     try await withLocked { daemon in
       daemon.end()
@@ -127,7 +127,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("what is no answer is not taken for one")
+  @Test("a malformed answer is an error")
   func strangeAnswer() async throws {
     try await withLocked { daemon in
       daemon.end()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Files beside a wallet")
 struct PrivateFileTests {
-  @Test("one that has more bytes than its length says is read only up to the limit")
+  @Test("a file with more bytes than its size says is read only up to the limit")
   func growing() throws {
     // A file of /proc has the length 0 and more to read, as one has that grows while it is read.
     #expect(try PrivateFile.read("/proc/self/maps").count > 500)

@@ -11,7 +11,7 @@ import VaultStore
 
 @testable import Wallets
 
-@Suite("Giving the login keyring a secret of its own", .withKeyring, .serialized)
+@Suite("Changing the login keyring's password to a random secret", .withKeyring, .serialized)
 struct RekeyingTests {
   private struct Stopped: Error {}
 
@@ -36,7 +36,7 @@ struct RekeyingTests {
     { SharedSecret(try await ScratchStore.open($0, with: .recoveryKey(SecretBytes(text: store.recoveryKey)))) }
   }
 
-  @Test("the keyring opens with the secret alone, keeps what is in it, and gets a password back")
+  @Test("the keyring opens with the secret alone, keeps its items, and can get a password back")
   func wholeWay() async throws {
     try await PrivateBus.with { bus in
       try await KeyringDaemon.with(bus: bus.address) { daemon in
@@ -99,7 +99,7 @@ struct RekeyingTests {
   }
 
   @Test(
-    "an interruption after any step leaves a keyring that opens, and repair finds with what",
+    "an interruption after any step leaves a keyring that opens, and repair finds which secret opens it",
     arguments: KeyringRekeying.Step.allCases)
   func interruptedEnabling(_ last: KeyringRekeying.Step) async throws {
     try await KeyringDaemon.with { daemon in
@@ -131,7 +131,7 @@ struct RekeyingTests {
   }
 
   @Test(
-    "an interruption of the way back leaves a keyring that opens, and repair finds with what",
+    "an interruption of the way back leaves a keyring that opens, and repair finds which secret opens it",
     arguments: [KeyringRekeying.Step.rehearsed, .changed, .verified, .opened])
   func interruptedDisabling(_ last: KeyringRekeying.Step) async throws {
     try await KeyringDaemon.with { daemon in
@@ -156,7 +156,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("repair removes nothing where it does not know what opens the keyring")
+  @Test("repair removes nothing if it does not know which secret opens the keyring")
   func unknown() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -189,7 +189,7 @@ struct RekeyingTests {
     SharedSecret(try await ScratchStore.open(copy, with: .passcode(SecretBytes(text: ScratchStore.passcode))))
   }
 
-  @Test("with an earlier secret in the store, the sealed copy beside the keyring brings back the one that opens it")
+  @Test("if the store has an earlier secret, the sealed copy beside the keyring brings back the right one")
   func staleStore() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -207,7 +207,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("with the store gone, the sealed copy beside the keyring brings the secret into another store")
+  @Test("if the store is gone, the sealed copy beside the keyring brings the secret into another store")
   func lostStore() async throws {
     try await KeyringDaemon.with { daemon in
       let lost = try await ScratchStore()
@@ -229,7 +229,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("a keyring that is gone or cut off is put back from before the change", arguments: [false, true])
+  @Test("a missing or truncated keyring is restored from before the change", arguments: [false, true])
   func lostFile(isCut: Bool) async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -254,7 +254,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("a login keeps a copy under the passcode until that is changed, and seals then for the recovery key alone")
+  @Test("a login keeps the sealed copy while the passcode is unchanged, and then seals it for the recovery key alone")
   func renewedCopy() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -282,7 +282,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("a person who does not give the passcode for the copy gets no change of the keyring")
+  @Test("the keyring is not changed if the person does not give the passcode for the sealed copy")
   func refusedSealing() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -302,7 +302,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("a copy that does not give the secret back leaves the keyring as it is")
+  @Test("the keyring is not changed if its sealed copy does not give the secret back")
   func uselessCopy() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()

@@ -61,7 +61,7 @@ struct StackTests {
     }
   }
 
-  @Test("rules are read in their order, through every way of including, with their places")
+  @Test("rules are read in order through every form of include, with file and line")
   func rules() async throws {
     try await with(Self.debian) { folder in
       let gdm = try #require(PAMStack(service: "gdm-fingerprint", in: [folder]))
@@ -85,14 +85,14 @@ struct StackTests {
     }
   }
 
-  @Test("a stack that includes itself ends")
+  @Test("a stack that includes itself does not loop")
   func loop() async throws {
     try await with(["login": "session optional pam_systemd.so\n@include login"]) { folder in
       #expect(PAMStack(service: "login", in: [folder])?.rules.count == 32)
     }
   }
 
-  @Test("the first folder with a file for the service counts")
+  @Test("the first folder that has a file for the service is used")
   func folders() async throws {
     try await with(["login": "session optional a.so"]) { first in
       try await with(["login": "session optional b.so", "sudo": "session optional c.so"]) { second in
@@ -102,7 +102,7 @@ struct StackTests {
     }
   }
 
-  @Test("each login says whether Whorl is in its place, and what to change")
+  @Test("each login service is reported as right, misplaced or absent, with advice")
   func findings() async throws {
     try await with(Self.debian) { folder in
       let stacks = LoginStacks(folders: [folder], moduleIsInstalled: true)
@@ -117,7 +117,7 @@ struct StackTests {
     }
   }
 
-  @Test("what is missing is told: the line, pam_systemd, the module itself, a control that a login would depend on")
+  @Test("a missing line, module or pam_systemd is reported, and so is a control that could block a login")
   func missing() async throws {
     try await with([
       "login": "session optional pam_systemd.so", "sddm": "session optional pam_whorl.so",
@@ -136,7 +136,7 @@ struct StackTests {
     }
   }
 
-  @Test("a line of Whorl's own takes a finger where it acts, and has to be the one that does, before the password")
+  @Test("a `verify` line has to come before the password and before another module that takes a finger")
   func verify() async throws {
     let session = "\nsession optional pam_systemd.so\nsession optional pam_whorl.so"
     let kept = "\nauth optional pam_whorl.so"

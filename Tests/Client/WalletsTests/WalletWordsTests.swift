@@ -3,12 +3,12 @@ import SecretModel
 import Testing
 import Wallets
 
-@Suite("What an error of a wallet says to a person")
+@Suite("What a wallet's error says to a person")
 struct WalletWordsTests {
   private static let machineWords = "org.freedesktop.DBus.Error.NoReply"
 
   @Test(
-    "has none of the names that only programs and engineers know, and says what to do",
+    "contains no technical names, and says what to do",
     arguments: [
       .missing("/home/a/.local/share/keyrings/login.keyring"), .damaged("/k", why: "it is larger than 4 MiB"),
       .withoutPassword("/k"), .unsupported("/k", why: "it is encrypted with GnuPG"), .wrongSecret, .unsendable,

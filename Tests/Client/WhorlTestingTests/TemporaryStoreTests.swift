@@ -24,7 +24,7 @@ struct TemporaryStoreTests {
     return released[0].secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test("releases what is bound to its fingers to one of them, and to nobody else's")
+  @Test("releases items that are bound to its fingers to one of them, and to no other finger")
   func touch() async throws {
     let temporary = try await make(.rightIndex)
     let id = try await put(.biometryCurrentSet, in: temporary.store)
@@ -36,7 +36,7 @@ struct TemporaryStoreTests {
     #expect(temporary.person.touchesWanted == 7)
   }
 
-  @Test("is cancelled, and goes on to the passcode, as the person does")
+  @Test("lets the simulated person cancel, and choose the passcode")
   func person() async throws {
     let temporary = try await make(.rightIndex)
     let id = try await put(.userPresence, in: temporary.store)
@@ -46,7 +46,7 @@ struct TemporaryStoreTests {
     #expect(try await read(id, from: temporary.store) == "abc")
   }
 
-  @Test("invalidates what is bound when a finger is enrolled or taken out")
+  @Test("invalidates bound items when a finger is added or removed")
   func changedFingers() async throws {
     let temporary = try await make(passcode: nil, .rightIndex)
     let first = try await put(.biometryCurrentSet, in: temporary.store)

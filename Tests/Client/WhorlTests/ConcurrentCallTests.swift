@@ -13,7 +13,7 @@ struct ConcurrentCallTests {
     }
   }
 
-  @Test("all have the application password that was set before them")
+  @Test("all use the application password that was set before them")
   func applicationPassword() async throws {
     let vault = try await EndingVault()
     let store = vault.store(prompt: CancellingPrompt())

@@ -19,7 +19,7 @@ struct ExplanationTests {
     EveryError.ofVault.map { ("\($0)", $0.explanation) } + EveryError.ofReader.map { ("\($0)", $0.explanation) }
     + importErrors.map { ("\($0)", $0.explanation) }
 
-  @Test("has none of the names that only programs and engineers know, and says what to do")
+  @Test("contains no technical names, and says what to do")
   func plain() {
     for (error, said) in Self.all {
       #expect(PlainWords.foreign(in: said.what) == [], "\(error)")
@@ -30,7 +30,7 @@ struct ExplanationTests {
     #expect(Self.all.count > 100)
   }
 
-  @Test("keeps what the machine says of itself for whoever looks closer")
+  @Test("keeps the system's own error text in its detail")
   func details() {
     let machine = EveryError.machineWords
     for error in [
@@ -46,7 +46,7 @@ struct ExplanationTests {
     #expect(VaultError.sessionRefused(.notPermitted).explanation.detail == "not-permitted")
   }
 
-  @Test("does not say of a TPM that it keeps the keys of a store whose keys are in a file")
+  @Test("does not say of a store with a key file that a TPM keeps its keys")
   func keyFile() {
     let said = Explanation.noTPMForKeyFile("there is no /dev/tpmrm0")
     #expect(said.what.contains("keeps its keys in a file") && !said.what.contains("which keeps"))
@@ -55,7 +55,7 @@ struct ExplanationTests {
     #expect(PlainWords.foreign(in: said.what + said.advice) == [])
   }
 
-  @Test("calls each class of items by a plain name, and they differ")
+  @Test("names each class of items in plain words of its own")
   func classes() {
     let names = Accessibility.allCases.map(\.plainName)
     #expect(Set(names).count == Accessibility.allCases.count)
@@ -68,7 +68,7 @@ struct ExplanationTests {
     }
   }
 
-  @Test("tells who is elsewhere than at the machine to log in there, or which secrets the passcode opens")
+  @Test("tells a remote user to log in at the machine, or which secrets the passcode opens")
   func elsewhere() {
     for refusal in [SessionRefusal.noSession, .remote, .notPermitted] {
       let advice = VaultError.sessionRefused(refusal).explanation.advice
@@ -79,7 +79,7 @@ struct ExplanationTests {
     #expect(said.advice.contains("'sudo -u', cron or ssh"))
   }
 
-  @Test("tells a wrong login password from a question that was closed, and from one that nobody could be asked")
+  @Test("distinguishes a wrong login password, a closed prompt, and a prompt that nobody could answer")
   func permissions() {
     func said(_ problem: AuthorizationProblem, _ action: String = "org.whorl.own") -> String {
       VaultError.notAuthorized(problem, action: action).explanation.what
@@ -89,7 +89,7 @@ struct ExplanationTests {
     #expect(Set(AuthorizationProblem.allCases.map { said($0) }).count == AuthorizationProblem.allCases.count)
   }
 
-  @Test("is said before the passcode is asked for in place of a finger, as a sentence")
+  @Test("is shown as a sentence before the passcode replaces the finger")
   func passcodeInstead() {
     #expect(
       PromptText.unavailable(.authenticationFailed) == "Three touches did not match an enrolled finger.")

@@ -19,7 +19,7 @@ struct LostConnectionTests {
     try await store.items(ItemSearch(.genericPassword)).map { $0.name?.service }
   }
 
-  @Test("opens nothing before its first call, and one connection for all of them")
+  @Test("has no connection before its first call, and one for all calls")
   func lazy() async throws {
     let store = vault.store()
     #expect(vault.connections == 0)
@@ -28,7 +28,7 @@ struct LostConnectionTests {
     #expect(vault.connections == 1)
   }
 
-  @Test("is opened anew at the next call")
+  @Test("reconnects at the next call")
   func reopens() async throws {
     let store = vault.store()
     try await add("a", to: store)
@@ -39,7 +39,7 @@ struct LostConnectionTests {
     #expect(vault.connections == 2)
   }
 
-  @Test("ends the call that runs as cancelled by the system; its context is invalid then, and a new one is not")
+  @Test("ends the running call with systemCancelled and invalidates its context, but no new one")
   func runningCall() async throws {
     let store = vault.store(prompt: ActingPrompt { [vault] in vault.end() })
     let context = store.makeContext()
@@ -53,7 +53,7 @@ struct LostConnectionTests {
     #expect(vault.connections == 2)
   }
 
-  @Test("invalidates its contexts, also those that nothing is asked in")
+  @Test("invalidates its contexts, also those without a prompt")
   func contexts() async throws {
     let store = vault.store()
     let context = store.makeContext()

@@ -16,7 +16,7 @@ struct NewStoreTests {
     return path
   }
 
-  @Test("finds none first, makes it, and uses it")
+  @Test("finds no store, creates one, and uses it")
   func makes() async throws {
     try await withFolder { folder in
       let (place, configuration) = (folder + "/store", try configuration(in: folder))
@@ -39,7 +39,7 @@ struct NewStoreTests {
     }
   }
 
-  @Test("has none where the recovery key could not be shown")
+  @Test("gets no store if the recovery key could not be shown")
   func unshown() async throws {
     try await withFolder { folder in
       let configuration = try configuration(in: folder)

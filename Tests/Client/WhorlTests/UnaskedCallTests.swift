@@ -18,7 +18,7 @@ struct UnaskedCallTests {
     func finished(in session: PromptSession) async { calls.withLock { $0 += 1 } }
   }
 
-  @Test("opens one only where the item asks for somebody")
+  @Test("creates one only if the item needs a prompt")
   func updates() async throws {
     let vault = try await EndingVault()
     let prompt = CountingPrompt()
@@ -37,7 +37,7 @@ struct UnaskedCallTests {
     #expect(prompt.count == 1)
   }
 
-  @Test("changes nothing where a search means nothing")
+  @Test("fails and changes nothing if its search has no match")
   func nothingMeant() async throws {
     let store = try await EndingVault().store()
     await #expect(throws: VaultError.itemGone) {

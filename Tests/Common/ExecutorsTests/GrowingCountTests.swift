@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A growing count", .timeLimit(.minutes(1)))
 struct GrowingCountTests {
-  @Test("ends the waits whose number it has reached, and no other")
+  @Test("ends the waits whose number it has reached, and no others")
   func reached() async {
     let count = GrowingCount()
     count.grow(to: 2)

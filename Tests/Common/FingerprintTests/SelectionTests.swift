@@ -5,7 +5,7 @@ import Testing
 @Suite("The names of fingers and readers")
 struct SelectionTests {
   @Test(
-    "the name of a reader is parsed, and its description is the same name",
+    "the name of a reader is parsed, and its description is the same text",
     arguments: [
       "auto", "fprintd", "fprintd:Synaptics Sensors", "libfprint", "libfprint:Goodix MOC: 1", "virtual-image:/run/a:b",
       "virtual-storage:s", "replay:../elan",
@@ -34,7 +34,7 @@ struct SelectionTests {
     #expect(ReaderSelection("replay:x")?.nature == .replayed)
   }
 
-  @Test("the template text of a finger in fprintd is parsed, and has one spelling only")
+  @Test("fprintd's text for a finger is parsed, and only its exact spelling")
   func fprintdPrints() {
     let digest = (0..<32).map { UInt8($0 * 7 & 255) }
     for print in [FprintdPrint(finger: .leftThumb, digest: nil), FprintdPrint(finger: .rightIndex, digest: digest)] {

@@ -14,12 +14,12 @@ struct HexadecimalTests {
   }
 
   @Test(
-    "are refused with anything else between them", arguments: ["0", "abc", "+1", "0x", " 1", "1 ", "g0", "٠٠", "é"])
+    "other characters are refused", arguments: ["0", "abc", "+1", "0x", " 1", "1 ", "g0", "٠٠", "é"])
   func others(_ text: String) {
     #expect(Hexadecimal.bytes(in: text) == nil)
   }
 
-  @Test("of a number have its width")
+  @Test("a number is written with its full width")
   func numbers() {
     #expect(Hexadecimal.text(of: 0 as UInt16) == "0000")
     #expect(Hexadecimal.text(of: 0x27C6 as UInt16) == "27c6")
@@ -29,7 +29,7 @@ struct HexadecimalTests {
 
 @Suite("The clocks of the kernel")
 struct SystemClockTests {
-  @Test("go forward, and the one with sleep is never behind the one without")
+  @Test("run forward, and the one that includes sleep is never behind the one that does not")
   func order() {
     let (awake, sinceBoot, calendar) = (
       SystemClock.awake.nanoseconds, SystemClock.sinceBoot.nanoseconds, SystemClock.calendar.nanoseconds

@@ -21,7 +21,7 @@ struct ChildProcessTests {
     #expect(await end.value == "exit status 0")
   }
 
-  @Test("is told to end after the grace, and killed if it does not")
+  @Test("is terminated after the grace period, and killed if it does not end")
   func isEnded() async throws {
     let willing = try Child("/bin/sleep", "1000")
     #expect(await willing.process.end(grace: .zero).value == "killed by signal 15 (Terminated)")
@@ -32,7 +32,7 @@ struct ChildProcessTests {
     #expect(await stubborn.process.end(grace: .zero).value == "killed by signal 9 (Killed)")
   }
 
-  @Test("has the environment and the descriptors it is given, and no others")
+  @Test("gets the environment and the descriptors it is given, and no others")
   func inheritsNothing() async throws {
     let open = dup(0)
     defer { close(open) }
@@ -42,7 +42,7 @@ struct ChildProcessTests {
     _ = await child.process.end(grace: .seconds(10)).value
   }
 
-  @Test("has the descriptors it is to keep, under the same numbers, below and above its program's own")
+  @Test("keeps descriptors under the same numbers, below and above its program's own")
   func keepsDescriptors() async throws {
     let low = open("/dev/null", O_RDONLY | O_CLOEXEC)
     let high = fcntl(low, F_DUPFD_CLOEXEC, 200)
@@ -63,7 +63,7 @@ struct ChildProcessTests {
     _ = await child.process.end(grace: .seconds(10)).value
   }
 
-  @Test("that the program has reaped itself is neither signalled nor waited for")
+  @Test("is neither signalled nor waited for once the program itself has reaped it")
   func reapedElsewhere() async {
     // In a process of its own, which has no other children.
     await #expect(processExitsWith: .success) {
@@ -76,7 +76,7 @@ struct ChildProcessTests {
     }
   }
 
-  @Test("ends also in a program that ignores the ends of its children")
+  @Test("is ended also in a program that ignores SIGCHLD")
   func ignoredByTheProgram() async {
     await #expect(processExitsWith: .success) {
       signal(SIGCHLD, SIG_IGN)
@@ -86,7 +86,7 @@ struct ChildProcessTests {
     }
   }
 
-  @Test("that cannot be executed says why")
+  @Test("that cannot be executed reports why")
   func notExecutable() async throws {
     try await withFolder { folder in
       let path = "\(folder)/program"
@@ -97,7 +97,7 @@ struct ChildProcessTests {
     }
   }
 
-  @Test("of another process is no child to wait for")
+  @Test("cannot be waited for by another process")
   func stranger() throws {
     let parent = try #require(ProcessHandle(getppid()))
     #expect(!parent.hasEnded)

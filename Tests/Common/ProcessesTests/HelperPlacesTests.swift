@@ -2,10 +2,10 @@ import Testing
 
 @testable import Processes
 
-@Suite("Where a helper program is")
+@Suite("Where helper programs are looked for")
 struct HelperPlacesTests {
   @Test(
-    "beside the executable, in the place it is installed in, where the configuration says, then where installs put it")
+    "beside the executable, relative to an installation, in the configured place, then in the default folders")
   func places() {
     #expect(
       HelperPlaces.reader.candidates(executable: "/home/me/app/.build/debug/app", configured: "/opt/w/whorl-reader")
@@ -15,7 +15,7 @@ struct HelperPlacesTests {
         ])
   }
 
-  @Test("a process that cannot tell where it is looks in the other places")
+  @Test("a process that does not know its own path looks in the other places")
   func unknownExecutable() {
     #expect(
       HelperPlaces.reader.candidates(executable: nil, configured: nil) == [

@@ -9,14 +9,14 @@ private let isRoot = geteuid() == 0
 /// A user id without an account, which is neither root nor this user.
 private let stranger: uid_t = 4321
 
-@Suite("A program that is found for a helper")
+@Suite("Checks of a helper program before it runs")
 struct HelperProgramTests {
-  @Test("passes in the system's own folders, through symbolic links of root's")
+  @Test("accepts the system's folders, also through root's symbolic links")
   func system() throws {
     #expect(try HelperProgram(at: "/bin/sh").path == "/bin/sh")
   }
 
-  @Test("passes in a folder of this user's own, below a sticky folder of root's")
+  @Test("accepts a folder of this user's own below root's sticky folder")
   func own() async throws {
     try await withProgram { folder, program in
       #expect(problem(with: program) == nil)
@@ -24,7 +24,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("is refused in a folder of another user's", .enabled(if: isRoot, "only root can give a folder away"))
+  @Test("refuses a folder of another user", .enabled(if: isRoot, "only root can give a folder away"))
   func foldersOwner() async throws {
     try await withProgram { folder, program in
       try #require(chown("\(folder)/place", stranger, 0) == 0)
@@ -35,7 +35,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("is refused where it is another user's itself", .enabled(if: isRoot, "only root can give a file away"))
+  @Test("refuses a program that belongs to another user", .enabled(if: isRoot, "only root can give a file away"))
   func filesOwner() async throws {
     try await withProgram { folder, program in
       try #require(chown(program, stranger, 0) == 0)
@@ -46,7 +46,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("is refused behind a symbolic link of another user's", .enabled(if: isRoot, "only root can give a link away"))
+  @Test("refuses a symbolic link of another user", .enabled(if: isRoot, "only root can give a link away"))
   func linksOwner() async throws {
     try await withProgram { folder, program in
       let link = "\(folder)/link"
@@ -57,7 +57,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("is refused where a symbolic link of ours leads through a folder that others can write to")
+  @Test("refuses our own symbolic link through a folder that others can write to")
   func linkedFolder() async throws {
     try await withProgram { folder, program in
       let link = "\(folder)/other/link"
@@ -69,7 +69,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("is refused where anybody can write to it or to its folder, but for a sticky folder")
+  @Test("refuses a program or folder that everybody can write to, except a sticky folder")
   func writable() async throws {
     try await withProgram { folder, program in
       try #require(chmod("\(folder)/place", 0o777) == 0)
@@ -84,7 +84,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("is refused where a group can write that is not this user's alone", .enabled(if: isRoot))
+  @Test("refuses a program that a shared group can write to", .enabled(if: isRoot))
   func groupWritable() async throws {
     try await withProgram { folder, program in
       try #require(chown("\(folder)/place", 0, stranger) == 0)
@@ -98,7 +98,7 @@ struct HelperProgramTests {
   }
 
   @Test(
-    "passes where this user's private group can write, unless an access control list lets others",
+    "accepts one that this user's private group can write to, unless an access control list lets others",
     .enabled(if: hasPrivateGroup))
   func privateGroup() async throws {
     try await withProgram { folder, program in
@@ -112,7 +112,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("is missing where it is a folder, cannot be executed, is a loop of links, or is not there")
+  @Test("finds none for a folder, a file that cannot be executed, a loop of links or a missing file")
   func missing() async throws {
     try await withProgram { folder, program in
       #expect(errorCode(of: "\(folder)/place") == EACCES)
@@ -126,7 +126,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("is what runs, whatever lies at its path by then")
+  @Test("runs the checked file, also if another one takes its path afterwards")
   func swapped() async throws {
     try await withProgram { _, program in
       let checked = try HelperProgram(at: program)
@@ -140,7 +140,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("the refusal says in one line what, why, and what to do")
+  @Test("refuses in one line that says what, why, and what to do")
   func words() {
     let error = HelperProgramError.untrusted(path: "/tmp/x/whorl-reader", component: "/tmp/x", problem: .owner(4321))
     #expect(

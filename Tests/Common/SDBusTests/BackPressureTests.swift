@@ -3,7 +3,7 @@ import SDBus
 import Synchronization
 import Testing
 
-@Suite("A client that does not read")
+@Suite("A D-Bus client that does not read")
 struct BackPressureTests {
   /// Serves answers of `size` bytes to a client that has sent its greeting and reads nothing.
   private func serve(
@@ -46,7 +46,7 @@ struct BackPressureTests {
     return sent
   }
 
-  @Test("is not read from either, and gets every answer when it reads again", .timeLimit(.minutes(1)))
+  @Test("is not read from either, and gets every answer once it reads again", .timeLimit(.minutes(1)))
   func pause() async throws {
     for size in [100, 100_000] {
       try await serve(size: size) { peer, _, calls in
@@ -67,7 +67,7 @@ struct BackPressureTests {
     }
   }
 
-  @Test("is not read from when it floods the calls that the D-Bus library answers itself", .timeLimit(.minutes(1)))
+  @Test("is not read from while it floods calls that the D-Bus library answers itself", .timeLimit(.minutes(1)))
   func pings() async throws {
     try await serve(size: 0) { peer, _, _ in
       let sent = flood(peer, interface: "org.freedesktop.DBus.Peer", "Ping")
@@ -96,7 +96,7 @@ struct BackPressureTests {
   }
 
   @Test(
-    "has what is kept for its answers released when it has read them, or when its connection ends",
+    "costs no memory for its answers after it has read them or its connection has ended",
     .timeLimit(.minutes(1)), arguments: [true, false])
   func keptForAnswers(reads: Bool) async throws {
     final class Kept: Sendable {
@@ -129,7 +129,7 @@ struct BackPressureTests {
     }
   }
 
-  @Test("costs another client nothing", .timeLimit(.minutes(1)))
+  @Test("does not slow down another client", .timeLimit(.minutes(1)))
   func others() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
     defer { bus.close() }
@@ -142,7 +142,7 @@ struct BackPressureTests {
     }
   }
 
-  @Test("is disconnected when it half closes its socket, whichever half", .timeLimit(.minutes(1)))
+  @Test("is disconnected when it closes either half of its socket", .timeLimit(.minutes(1)))
   func halfClosed() async throws {
     for half in [SHUT_RD, SHUT_WR] {
       let ends = Collected<Bool>()

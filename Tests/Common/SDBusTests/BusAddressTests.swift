@@ -8,7 +8,7 @@ struct BusAddressTests {
   private static func path(_ text: String) -> BusAddress.Socket { .path(Array(text.utf8)) }
 
   @Test(
-    "is read as D-Bus writes it, with the id of the bus, alternatives, and escaped bytes",
+    "is parsed as in the D-Bus specification: guid, alternatives and escaped bytes",
     arguments: [
       ("unix:path=/run/user/1000/bus", [path("/run/user/1000/bus")]),
       ("unix:path=/run/user/1000/bus,guid=b81ccf1e1f4ba1d2c9c0d9be6565f6a5", [path("/run/user/1000/bus")]),
@@ -25,7 +25,7 @@ struct BusAddressTests {
   }
 
   @Test(
-    "is none where no alternative is a socket of this machine that can be connected to",
+    "is nil if no alternative is a connectable socket of this machine",
     arguments: [
       "", ";", "unix:", "unix:path=", "unix:path=bus", "unix:abstract=", "unix:path=/a,abstract=b",
       "unix:path=/a,path=/b",
@@ -34,7 +34,7 @@ struct BusAddressTests {
     ])
   func unusable(_ text: String) { #expect(BusAddress(text) == nil) }
 
-  @Test("of a socket at a path is written so that it is read as that path", arguments: ["/run/bus", "/a b,;%=/å\\*"])
+  @Test("of a socket's path is escaped, so that parsing gives the same path", arguments: ["/run/bus", "/a b,;%=/å\\*"])
   func written(_ path: String) {
     let text = BusAddress.of(socketAt: path)
     #expect(BusAddress(text)?.sockets == [Self.path(path)])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The bus loop")
 struct BusLoopTests {
-  @Test("goes on, in order, on another thread while something on it waits, time after time")
+  @Test("continues in order on another thread when its work blocks, again and again")
   func waiting() async throws {
     let threads = Mutex<Set<UInt>>([])
     for _ in 0..<50 {
@@ -67,7 +67,7 @@ struct BusLoopTests {
     #expect(isOnLoop)
   }
 
-  @Test("calls the idle action once after each time something has happened")
+  @Test("calls the idle action once after each burst of work")
   func idle() async {
     // In a new process, because the tests of this one use the loop all the time.
     await #expect(processExitsWith: .success) {

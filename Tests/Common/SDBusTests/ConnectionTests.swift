@@ -115,7 +115,7 @@ struct ConnectionTests {
     #expect(answered.isSuperset(of: (0..<2_000 as Range<UInt32>).filter { $0 % 7 != 0 }))
   }
 
-  @Test("throws the peer's errors with their names")
+  @Test("throws the peer's errors under their names")
   func errors() async throws {
     let bus = try Loopback(server: .init(call: { $0.fail("org.whorl.Test1.Error.Busy", "fprintd") }))
     defer { bus.close() }
@@ -124,7 +124,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("throws the arguments that follow the text of an error, also where the text is empty")
+  @Test("throws the arguments after an error's text, also if the text is empty")
   func errorDetails() async throws {
     let details: [BusValue] = [
       .int64(-3), .double(0.5), .array(of: "s", [.string("left")]), .dictionary(["name": .bytes([1, 2])]),
@@ -142,7 +142,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("accepts what costs the limit, and no more")
+  @Test("accepts a message that costs exactly the limit, and no larger one")
   func costs() async throws {
     let values: [BusValue] = [
       .string("text"), .bytes([1, 2, 3]), .array(of: "(sv)", [.structure([.string("a"), .variant(.double(1))])]),
@@ -159,7 +159,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("refuses to send text that a D-Bus string cannot hold, instead of cutting it")
+  @Test("refuses text that a D-Bus string cannot hold, instead of truncating it")
   func nulInText() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
     defer { bus.close() }
@@ -174,7 +174,7 @@ struct ConnectionTests {
     await #expect(throws: BusError.self) { _ = try await bus.client.call(target, "Ask") }
   }
 
-  @Test("delivers answers that come out of order to the right callers")
+  @Test("delivers answers in any order to the right callers")
   func interleaved() async throws {
     let held = Collected<BusCall>()
     let bus = try Loopback(
@@ -224,7 +224,7 @@ struct ConnectionTests {
     bus.close()
   }
 
-  @Test("says that a call was not sent where the peer has gone and the loop has not seen it yet")
+  @Test("reports a call as not sent if the peer has gone, also if the loop has not noticed yet")
   func unsentCall() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer() }))
     // Until the handshake is over, since what is sent before it waits in this process.
@@ -240,7 +240,7 @@ struct ConnectionTests {
     bus.close()
   }
 
-  @Test("keeps the limit of a call while every thread of the cooperative pool is blocked")
+  @Test("keeps a call's time limit while every thread of the cooperative pool is blocked")
   func limitWithoutPool() async {
     // In a new process, because the tests of this one need the pool.
     await #expect(processExitsWith: .success) {

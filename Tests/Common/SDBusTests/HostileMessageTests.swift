@@ -2,7 +2,7 @@ import Glibc
 import SDBus
 import Testing
 
-@Suite("A message that is no message")
+@Suite("Malformed messages")
 struct HostileMessageTests {
   /// A server at the other end of a raw socket. Answers every call.
   private func serve(
@@ -64,7 +64,7 @@ struct HostileMessageTests {
   ]
 
   // sd-bus drops some of them and disconnects after others.
-  @Test("reaches nobody: it is dropped, or ends the connection", arguments: malformed)
+  @Test("reach no handler: each is dropped, or ends the connection", arguments: malformed)
   func reachesNobody(_ message: Malformed) async throws {
     let (mine, theirs) = try socketPair()
     defer { close(mine) }
@@ -82,7 +82,7 @@ struct HostileMessageTests {
     #expect(["Next", "closed"].contains(seen.elements.first))
   }
 
-  @Test("is answered or ends the connection, whichever bytes of a good one are changed")
+  @Test("of one changed byte are answered or end the connection")
   func mutated() async throws {
     var body = Bytes()
     body.string("name")
@@ -108,7 +108,7 @@ struct HostileMessageTests {
     }
   }
 
-  @Test("ends the connection if it is not complete in time, as an unfinished handshake does")
+  @Test("end the connection if they are not completed in time, like an unfinished handshake")
   func unfinished() async throws {
     var limits = BusLimits()
     limits.messageMicroseconds = 200_000
@@ -141,7 +141,7 @@ struct HostileMessageTests {
     }
   }
 
-  @Test("costs no descriptor, with 253 of them in every part, once its connection has ended")
+  @Test("leave no descriptor open after the connection, with 253 of them in every part")
   func descriptors() async {
     await #expect(processExitsWith: .success) {
       let (before, file) = (try openDescriptors() + 1, open("/dev/null", O_RDONLY))
@@ -166,7 +166,7 @@ struct HostileMessageTests {
     }
   }
 
-  @Test("costs only the descriptors that its body names while it is open, and at most 16")
+  @Test("hold only the descriptors that their body refers to, and at most 16")
   func openCallDescriptors() async {
     await #expect(processExitsWith: .success) {
       let file = open("/dev/null", O_RDONLY)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A listening socket")
 struct ListenerTests {
-  @Test("serves every client on a connection of its own, and tells who it is")
+  @Test("serves each client on its own connection, and reports the client")
   func serves() async throws {
     let place = try ListeningPlace()
     let peers = Collected<BusPeer>()
@@ -63,7 +63,7 @@ struct ListenerTests {
     }
   }
 
-  @Test("closes a connection that nobody wants to serve")
+  @Test("closes a connection that no handler accepts")
   func refused() throws {
     let place = try ListeningPlace()
     let listener = try BusListener(socket: place.socket) { _ in nil }
@@ -86,7 +86,7 @@ struct ListenerTests {
     await #expect(throws: BusError.disconnected) { _ = try await waiting.value }
   }
 
-  @Test("serves 10,000 clients one after the other and 1,000 at once, and keeps no descriptor", .timeLimit(.minutes(2)))
+  @Test("serves 10,000 clients one after the other and 1,000 at once, and leaks no descriptor", .timeLimit(.minutes(2)))
   func many() async {
     // In a new process, because other tests open files at the same time.
     await #expect(processExitsWith: .success) {
@@ -122,7 +122,7 @@ struct ListenerTests {
     }
   }
 
-  @Test("goes on after this process had no descriptor left for a connection, and does not spin meanwhile")
+  @Test("recovers after the process ran out of descriptors, without spinning meanwhile")
   func exhausted() async {
     await #expect(processExitsWith: .success) {
       let place = try ListeningPlace()
@@ -156,7 +156,7 @@ struct ListenerTests {
 
 @Suite("The peer of a socket")
 struct PeerTests {
-  @Test("is the process that made the connection, and no other once that has ended")
+  @Test("is the process that connected, and no other process after that one has ended")
   func ended() throws {
     let place = try ListeningPlace()
     let shell = Process()
@@ -181,7 +181,7 @@ struct PeerTests {
     #expect(poll(&poller, 1, 10_000) == 1)
   }
 
-  @Test("is refused for something that is no Unix socket")
+  @Test("is refused for a descriptor that is not a Unix socket")
   func noSocket() {
     #expect(throws: BusError.system(ENOTSOCK)) { try BusPeer(of: STDIN_FILENO) }
   }

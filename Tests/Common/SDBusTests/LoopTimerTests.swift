@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A timer of the bus loop")
 struct LoopTimerTests {
-  @Test("runs its closure once, not before its time")
+  @Test("runs its closure once, and not too early")
   func fires() async throws {
     let runs = Collected<UInt64>()
     let start = LoopClock.now
@@ -15,7 +15,7 @@ struct LoopTimerTests {
     withExtendedLifetime(timer) {}
   }
 
-  @Test("does not run it once it is cancelled, and is let go")
+  @Test("does not run after it was cancelled, and is released")
   func cancelled() async throws {
     weak var timer: LoopTimer?
     do {

@@ -35,7 +35,7 @@ struct SecretMessageTests {
     return .secret(BusSecret(all.withUnsafeBytes { Wiped(copying: $0) }))
   }
 
-  @Test("are nowhere in memory after a call with one was answered with another", arguments: [true, false])
+  @Test("are wiped from memory after a call with one secret was answered with another", arguments: [true, false])
   func wiped(inCalls: Bool) async throws {
     // The first call of a C function looks it up, and leaves what is in the vector registers on the stack. Programs are
     // linked so that everything is looked up at the start (scripts/build). Here a first round, whose result does not count,

@@ -103,7 +103,7 @@ struct WaitingThreadTests {
     }
   }
 
-  @Test("may make such a call within another")
+  @Test("can make a blocking call within another")
   func nested() async {
     await #expect(processExitsWith: .success) {
       alarm(30)
@@ -120,7 +120,7 @@ struct WaitingThreadTests {
     WaitingThread.run { _ = try? await bus.client.call(target, "Echo") }
   }
 
-  @Test("gives the loop away when work on it is about to wait")
+  @Test("hands the loop to another thread when work on it is about to block")
   func waitElsewhere() async {
     await #expect(processExitsWith: .success) {
       alarm(30)
@@ -156,7 +156,7 @@ struct WaitingThreadTests {
     }
   }
 
-  @Test("lets work of the loop move to the loop's own thread", arguments: 0...1)
+  @Test("lets work move to the loop's own thread", arguments: 0...1)
   func ownThread(earlierCalls: Int) async {
     await #expect(processExitsWith: .success) { [earlierCalls] in
       alarm(30)
@@ -176,7 +176,7 @@ struct WaitingThreadTests {
     }
   }
 
-  @Test("does not need the loop's own thread at once where nobody waits for a message")
+  @Test("leaves the loop's own thread asleep unless somebody waits for a message")
   func awaited() async throws {
     let called = Collected<BusCall>()
     let bus = try Loopback(server: .init(call: { called.append($0) }))

@@ -38,7 +38,7 @@ internal import Testing
     }
   }
 
-  @Test("the memory of many small secrets is given back when they are destroyed, and can be had again")
+  @Test("the memory of many small secrets is returned when they are destroyed, and can be reused")
   func givenBack() async {
     await #expect(processExitsWith: .success) {
       for round in 1...2 {

@@ -43,7 +43,7 @@ struct SealedFileTests {
     }
   }
 
-  @Test("are refused if the file is over the size limit")
+  @Test("are refused if the file exceeds the size limit")
   func tooLong() throws {
     let file = try SealedFile.make(of: SecretBytes(count: 101))
     let descriptor = dup(file.descriptor)

@@ -82,7 +82,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(pipe, limit: 1 << 20) == .success(pattern(1 << 20)))
   }
 
-  @Test("input of the limit's length is read, one byte more is too long", arguments: [0, 1, 255, 256, 1000])
+  @Test("input of exactly the limit is read; one byte more is too long", arguments: [0, 1, 255, 256, 1000])
   func limits(limit: Int) {
     let exact = Pipe()
     exact.put(pattern(limit))
@@ -147,7 +147,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(readLine(pipe) == .failure(.endOfInput))
   }
 
-  @Test("a line of the limit's length is read, a longer one is too long")
+  @Test("a line of exactly the limit is read; a longer one is too long")
   func limits() {
     let pipe = Pipe()
     pipe.put("12345\n123456\n")

@@ -2,7 +2,7 @@ import Glibc
 import ProgramDriver
 import Testing
 
-@Suite("Files of an earlier copy, at the command line")
+@Suite("Accepting a restored store at the command line")
 struct AcceptedRestoreTests {
   /// A store whose `state` is the one of three changes ago.
   private func restored(_ body: (TestStore) async throws -> Void) async throws {
@@ -14,7 +14,7 @@ struct AcceptedRestoreTests {
     }
   }
 
-  @Test("unlock at a terminal lists what came back, and only a clear yes accepts it")
+  @Test("unlock at a terminal lists what came back, and accepts it only after a clear yes")
   func asked() async throws {
     try await restored { store in
       let no = try PseudoTerminal(store.arguments(["unlock"]))
@@ -35,7 +35,7 @@ struct AcceptedRestoreTests {
     }
   }
 
-  @Test("without a terminal it refuses and names the flag, which accepts; a wrong passcode accepts nothing")
+  @Test("without a terminal unlock needs the flag that it names; a wrong passcode accepts nothing")
   func flag() async throws {
     try await restored { store in
       let refused = try await store.unlocked("unlock")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("whorl-agent in the foreground of a terminal")
 struct AgentTerminalTests {
-  @Test("asks there, takes the passcode at once or is cancelled with Esc, and leaves the terminal as it was")
+  @Test("prompts there, takes the passcode at once, is cancelled with Esc, and restores the terminal")
   func prompts() async throws {
     try await TestStore.enrolled { store in
       let made = try await store.whorl("ssh", "add", "work")
@@ -49,7 +49,7 @@ struct AgentTerminalTests {
     }
   }
 
-  @Test("leaves Ctrl-C to its command, which the terminal tells itself, and passes on what it was sent alone")
+  @Test("lets the terminal send Ctrl-C to its command, and passes on only signals that it alone was sent")
   func signals() async throws {
     try await TestStore.with { store in
       // Says for each signal whether a program sent it (SI_USER, 0) or the terminal (SI_KERNEL, 128).
@@ -83,7 +83,7 @@ struct AgentTerminalTests {
   }
 }
 
-@Suite("whorl-agent without a desktop, and the terminal of its client")
+@Suite("whorl-agent without a desktop, on its client's terminal")
 struct ClientTerminalTests {
   /// Makes a key and runs the agent for SSH, with `pinentry` as a script.
   private func with(
@@ -115,7 +115,7 @@ struct ClientTerminalTests {
       environment: ["SSH_AUTH_SOCK": agent.socket])
   }
 
-  @Test("shows there what is asked for")
+  @Test("shows its prompts there")
   func shows() async throws {
     try await with(access: "presence", [.wrong, .right]) { agent, key, _ in
       let terminal = try sign(key, agent)
@@ -127,7 +127,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("says there why ssh-add adds no key, since ssh-add does not")
+  @Test("says there why ssh-add adds no key, since ssh-add does not say it")
   func addedKey() async throws {
     try await with(access: "presence") { agent, _, folder in
       let file = "\(folder)/added"
@@ -142,7 +142,7 @@ struct ClientTerminalTests {
   }
 
   @Test(
-    "asks there where the desktop's notification service does not answer, or refuses", arguments: [true, false])
+    "prompts there if the desktop's notification service does not answer, or refuses", arguments: [true, false])
   func noNotification(hangs: Bool) async throws {
     try await PrivateBus.with { bus in
       let desktop = try await DesktopStandIn(on: bus, refusals: hangs ? 0 : 3, hangs: hangs)
@@ -161,7 +161,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("takes keys there where the desktop's notifications have no actions")
+  @Test("reads keys there if the desktop's notifications have no actions")
   func noActions() async throws {
     try await PrivateBus.with { bus in
       let desktop = try await DesktopStandIn(on: bus, hasActions: false)
@@ -179,7 +179,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("is cancelled there with Esc, and leaves the terminal as it was")
+  @Test("is cancelled there with Esc, and restores the terminal")
   func cancelled() async throws {
     try await with(access: "presence") { agent, key, _ in
       let terminal = try sign(key, agent)
@@ -194,7 +194,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("takes the passcode in the place of the finger with Enter, where the item allows that")
+  @Test("takes the passcode instead of the finger after Enter, if the item allows it")
   func passcodeAtOnce() async throws {
     try await with(access: "presence", pinentry: answeringPinentry) { agent, key, folder in
       let terminal = try sign(key, agent)
@@ -215,7 +215,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("reads no key where something was typed before the prompt")
+  @Test("reads no key if something was typed before the prompt")
   func typedAhead() async throws {
     try await with(access: "presence", [.right]) { agent, key, folder in
       let command = """
@@ -235,7 +235,7 @@ struct ClientTerminalTests {
   }
 
   @Test(
-    "reads no key where a program has the terminal in a mode of its own, or another one is in the foreground, too",
+    "reads no key if a program has changed the terminal's mode, or another one is in the foreground, too",
     arguments: [("stty -icanon;", ""), ("stty -echo;", ""), ("", "| cat")])
   func ownMode(before: String, after: String) async throws {
     try await with(access: "presence", [.right]) { agent, key, _ in
@@ -249,7 +249,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("takes keys of a client whose own child is in the foreground with it")
+  @Test("reads keys for a client whose own child is in the foreground with it")
   func ownChild() async throws {
     try await with(access: "presence") { agent, key, _ in
       // The shell becomes ssh-keygen, so that `sleep` is its child.
@@ -263,7 +263,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("puts the terminal back before Ctrl-C reaches the client")
+  @Test("restores the terminal before Ctrl-C reaches the client")
   func interrupted() async throws {
     try await with(access: "presence") { agent, key, _ in
       let command = """
@@ -280,7 +280,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("leaves the terminal to the shell while the client is stopped, and takes keys when it goes on")
+  @Test("leaves the terminal to the shell while the client is stopped, and reads keys again when it continues")
   func stoppedClient() async throws {
     try await with(access: "presence") { agent, key, _ in
       let command = """
@@ -303,7 +303,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("puts the client's terminal back when it is ended in a prompt")
+  @Test("restores the client's terminal when it is ended in a prompt")
   func endedAgent() async throws {
     let client = Mutex<PseudoTerminal?>(nil)
     try await with(access: "presence") { agent, key, _ in
@@ -316,7 +316,7 @@ struct ClientTerminalTests {
     #expect(try await terminal.status() != 0)
   }
 
-  @Test("shows nothing on the terminal of a client in the background")
+  @Test("shows nothing on the terminal of a background client")
   func background() async throws {
     try await with(access: "presence", [.right]) { agent, key, _ in
       let command = "set -m; /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key) & wait; echo done"
@@ -328,7 +328,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("shows nothing on the terminal that has the same name as that of a client in another mount namespace")
+  @Test("shows nothing on a terminal that only has the same name in another mount namespace")
   func otherNamespace() async throws {
     let tried = try await Invocation(
       program: "/usr/bin/unshare",
@@ -376,7 +376,7 @@ struct ClientTerminalTests {
     """
   }
 
-  @Test("has pinentry ask there for the passcode")
+  @Test("has pinentry ask for the passcode there")
   func passcode() async throws {
     try await with(access: "passcode", pinentry: answeringPinentry) { agent, key, folder in
       let terminal = try sign(key, agent)

@@ -26,7 +26,7 @@ struct CancelKeyTests {
   }
 
   @Test(
-    "Esc and Ctrl-D cancel at the touch: status 77, userCancel, and the terminal is as it was",
+    "Esc and Ctrl-D cancel the touch: status 77, userCancel, and the terminal is restored",
     arguments: CancelKey.allCases)
   func touch(key: CancelKey) async throws {
     try await TestStore.enrolled { store in
@@ -41,7 +41,7 @@ struct CancelKeyTests {
     }
   }
 
-  @Test("Esc and Ctrl-D cancel at the passcode, also in the middle of it", arguments: CancelKey.allCases)
+  @Test("Esc and Ctrl-D cancel the passcode, also in the middle of it", arguments: CancelKey.allCases)
   func passcode(key: CancelKey) async throws {
     try await TestStore.with { store in
       for typed in ["", "half a passcode"] {
@@ -54,7 +54,7 @@ struct CancelKeyTests {
     }
   }
 
-  @Test("arrow keys cancel nothing, neither at the touch nor at the passcode, and are no part of it")
+  @Test("arrow keys cancel neither the touch nor the passcode, and are not part of it")
   func arrows() async throws {
     try await TestStore.enrolled { store in
       let terminal = try await waitingForFinger(store)
@@ -67,7 +67,7 @@ struct CancelKeyTests {
     }
   }
 
-  @Test("what is typed while a finger is awaited shows nowhere and answers nothing")
+  @Test("text typed while a finger is awaited is neither shown nor used as an answer")
   func typedTooEarly() async throws {
     try await TestStore.enrolled { store in
       let terminal = try await waitingForFinger(store)
@@ -83,7 +83,7 @@ struct CancelKeyTests {
     }
   }
 
-  @Test("a passcode that is being typed can be put right: Backspace, Ctrl-W, Ctrl-U, and Ctrl-V for a byte as it is")
+  @Test("the passcode can be edited: Backspace, Ctrl-W, Ctrl-U, and Ctrl-V for a literal byte")
   func editing() async throws {
     try await TestStore.with { store in
       let right = TestStore.passcode
@@ -98,7 +98,7 @@ struct CancelKeyTests {
     }
   }
 
-  @Test("a signal that ends the program leaves the terminal as it was", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+  @Test("a signal that ends the program restores the terminal", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
   func ended(signal: Int32) async throws {
     try await TestStore.enrolled { store in
       for terminal in [try await waitingForFinger(store), try await waitingForPasscode(store)] {
@@ -133,7 +133,7 @@ struct LibraryCancelKeyTests {
   }
 
   @Test(
-    "Esc and Ctrl-D at the touch are LAError.userCancel; the program's words for cancelling are shown",
+    "Esc and Ctrl-D at the touch are LAError.userCancel, and the program's own title for Cancel is shown",
     arguments: CancelKey.allCases)
   func evaluation(key: CancelKey) async throws {
     try await TestStore.enrolled { store in
@@ -177,7 +177,7 @@ struct LibraryCancelKeyTests {
   }
 
   @Test(
-    "a signal that ends the program leaves the terminal as it was",
+    "a signal that ends the program restores the terminal",
     arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGABRT, SIGSEGV])
   func ended(signal: Int32) async throws {
     try await TestStore.enrolled { store in
@@ -188,7 +188,7 @@ struct LibraryCancelKeyTests {
     }
   }
 
-  @Test("Ctrl-Z gives the terminal back, and afterwards the prompt goes on")
+  @Test("Ctrl-Z restores the terminal, and the prompt continues afterwards")
   func stopped() async throws {
     try await TestStore.enrolled { store in
       // A shell with job control: a key can stop a program only if its parent is in another process group.

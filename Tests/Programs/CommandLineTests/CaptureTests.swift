@@ -43,7 +43,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("is written with --image, pixel for pixel, and only its owner can read the file")
+  @Test("is written with --image, pixel for pixel, and is readable by its owner alone")
   func kept() async throws {
     try await withFolder { folder in
       let result = try await run(folder, "--steps", "capture", "--image", "\(folder)/finger.png")
@@ -60,7 +60,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("is refused with --image where no picture can be written or taken")
+  @Test("is refused with --image if it cannot be written or taken")
   func refused() async throws {
     try await withFolder { folder in
       let nowhere = try await run(folder, "--steps", "capture", "--image", "\(folder)/none/finger.png")

@@ -35,7 +35,7 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("a new store counts them from the first look, in every command that names fingers")
+  @Test("a new store uses them at once, in every command that lists fingers")
   func counted() async throws {
     for command in ["setup", "fingers", "doctor", "status"] {
       try await machine { machine in
@@ -53,7 +53,7 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("they are seen before there is a store, by setup and doctor")
+  @Test("setup and doctor list them before there is a store")
   func withoutStore() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.right)
@@ -67,7 +67,7 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("a look destroys no item that is bound to the fingers of before")
+  @Test("listing the fingers destroys no item that is bound to the earlier ones")
   func lookedAt() async throws {
     try await machine { machine in
       try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
@@ -81,7 +81,7 @@ struct DesktopFingerTests {
   }
 
   @Test(
-    "whorl enrols and deletes one with the permission of the person's own session, and without the passcode for the first"
+    "whorl enrols and deletes one with the session's permission, the first one without the passcode"
   )
   func enrolled() async throws {
     try await machine { machine in
@@ -100,7 +100,7 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("a session that may not enrol is told so, and where it works, before it is asked anything")
+  @Test("a session that may not enrol is refused before any prompt, and told where enrolling works")
   func refused() async throws {
     try await machine { machine in
       try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
@@ -152,7 +152,7 @@ struct DesktopFingerTests {
     #expect(try await terminal.status() == 0)
   }
 
-  @Test("setup enrols the first where this session may")
+  @Test("setup enrols the first one if the session may")
   func setUpHere() async throws {
     try await machine { machine in
       let terminal = try setUp(machine)
@@ -169,7 +169,7 @@ struct DesktopFingerTests {
   }
 
   @Test(
-    "setup waits for one that is enrolled elsewhere, where this session may not",
+    "setup waits for one that is enrolled elsewhere if the session may not",
     arguments: [(true, true), (false, true), (false, false)])
   func setUpElsewhere(_ comes: Bool, _ isTold: Bool) async throws {
     try await machine { machine in

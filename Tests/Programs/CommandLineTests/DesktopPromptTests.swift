@@ -41,7 +41,7 @@ struct DesktopPromptTests {
     }
   }
 
-  @Test("asks with a notification that names the item and the reason, and takes it away when the touch came")
+  @Test("asks with a notification that names item and reason, and removes it after the touch")
   func shows() async throws {
     try await with { desk in
       let got = try await desk.run("get", "presence", "--reason", "send <mail> & “more”", touches: [.right])
@@ -58,7 +58,7 @@ struct DesktopPromptTests {
     }
   }
 
-  @Test("Cancel ends it without the secret")
+  @Test("Cancel ends the command without the secret")
   func cancel() async throws {
     try await with { desk in
       async let got = desk.run("get", "presence")
@@ -70,7 +70,7 @@ struct DesktopPromptTests {
     }
   }
 
-  @Test("leaves a note in the desktop's list where nobody answers")
+  @Test("leaves a note in the notification list if nobody answers")
   func unanswered() async throws {
     try await with { desk in
       let got = try await desk.run("get", "presence", "--timeout", "1")
@@ -113,7 +113,7 @@ struct DesktopPromptTests {
     }
   }
 
-  @Test("takes the passcode that it was given, without pinentry")
+  @Test("takes a given passcode without pinentry")
   func givenPasscode() async throws {
     try await with { desk in
       try await desk.store.set("locked", "locked", "--access", "passcode")
@@ -122,7 +122,7 @@ struct DesktopPromptTests {
     }
   }
 
-  @Test("shows nothing where it may ask nobody, and where there is no display")
+  @Test("shows nothing without a display, or if prompts are not allowed")
   func silent() async throws {
     try await with { desk in
       let refused = try await desk.run("get", "presence", "--no-prompt")

@@ -30,7 +30,7 @@ struct DockerCredentialTests {
     return try JSONDecoder().decode([String: String].self, from: Data(result.output))
   }
 
-  @Test("says its name and version, without a store")
+  @Test("prints its name and version without a store")
   func version() async throws {
     let result = try await Invocation(
       arguments: ["docker-credential", "version", "--store", "/nonexistent"]
@@ -39,7 +39,7 @@ struct DockerCredentialTests {
     #expect(result.text.wholeMatch(of: /docker-credential-whorl [0-9]+\.[0-9]+\.[0-9]+\n/) != nil, "\(result.text)")
   }
 
-  @Test("gives back what docker has stored, with every escape of JSON")
+  @Test("returns what docker has stored, with every JSON escape")
   func roundTrip() async throws {
     try await TestStore.with { store in
       try await self.store(
@@ -57,7 +57,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("keeps every name of a registry as it is, and tells similar ones apart")
+  @Test("keeps every registry name as it is, and distinguishes similar ones")
   func names() async throws {
     let names = [
       "https://index.test/v1/", "https://index.test/v1/access-token", "index.test", "c.test",
@@ -79,7 +79,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("says what docker knows on standard output: no credentials, no server, no user")
+  @Test("prints docker's own messages on standard output: no credentials, no server, no user")
   func knownFailures() async throws {
     try await TestStore.with { store in
       let failures = [
@@ -100,7 +100,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("a registry has one credential: another user's takes the place of the first, and the rule stays")
+  @Test("a registry has one credential: a second user's replaces it and keeps the rule")
   func oneForEach() async throws {
     try await TestStore.with { store in
       try await self.store("c.test", "ann", "one", in: store)
@@ -112,7 +112,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("erases the credential of the registry and no other, and what is not there is erased already")
+  @Test("erases the credential of that registry alone; erasing a missing one succeeds")
   func erase() async throws {
     try await TestStore.with { store in
       try await self.store("c.test", "ann", "one", access: "presence", in: store)
@@ -154,7 +154,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("refuses what is no JSON object of strings in one line, and an action that docker does not have")
+  @Test("refuses input that is not a JSON object of strings, in one line, and unknown actions")
   func badInput() async throws {
     let good = #""ServerURL":"c.test","Username":"ann","Secret""#
     let requests = [
@@ -180,7 +180,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("a secret of the greatest length goes through, and a longer one is refused")
+  @Test("a secret of the maximum length is stored, and a longer one is refused")
   func long() async throws {
     try await TestStore.with { store in
       let secret = String(repeating: "\"", count: 1 << 20)
@@ -193,7 +193,7 @@ struct DockerCredentialTests {
   }
 
   @Test(
-    "serves docker itself: what docker login stores is there for the next one, and docker logout erases it",
+    "works with docker itself: docker login stores a credential, the next call uses it, and docker logout erases it",
     .enabled(
       if: ["/usr/local/bin/docker", "/usr/bin/docker"].contains {
         FileManager.default.isExecutableFile(atPath: $0)

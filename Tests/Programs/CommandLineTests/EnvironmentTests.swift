@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The environment of the caller")
 struct EnvironmentTests {
-  @Test("variables of libfprint bring no reader into being")
+  @Test("variables of libfprint create no reader")
   func readers() async throws {
     try await withFolder { folder in
       var variables = ["FP_DRIVERS_WHITELIST": "virtual_image", "UMOCKDEV_DIR": folder, "FP_DEVICE_EMULATION": "1"]
@@ -18,7 +18,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("variables of D-Bus and of fprintd bring no reader of another fprintd into being")
+  @Test("variables of D-Bus and fprintd select no other fprintd")
   func fprintd() async throws {
     try await PrivateFprintd.with(.storage) { fprintd in
       let variables = [
@@ -34,7 +34,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("variables of OpenSSL load no configuration, and so no code, into the process that holds the keys")
+  @Test("variables of OpenSSL load no configuration or code into the process that holds the keys")
   func openSSL() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret", "--access", "none")
@@ -53,7 +53,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("standard streams that are closed stay closed, whatever the program opens")
+  @Test("standard streams that are closed stay closed, whatever files the program opens")
   func closedStreams() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret", "--access", "none")
@@ -76,7 +76,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("a home whose name is no text is not taken for another that is")
+  @Test("a home folder whose name is not UTF-8 is refused, and no similar folder is used")
   func brokenHome() async throws {
     try await withFolder { folder in
       for variable in ["HOME", "XDG_DATA_HOME"] {
@@ -91,7 +91,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("init that finds no room on the disk says so in words, and leaves nothing behind")
+  @Test("init on a full disk says so, and leaves nothing behind")
   func noRoom() async throws {
     try await withFolder { folder in
       let script = """

@@ -58,7 +58,7 @@ struct EveryItemTests {
     }
   }
 
-  @Test("ls tells class, group and name of every item, and status counts the same ones")
+  @Test("ls prints class, group and name of every item, and status counts the same items")
   func list() async throws {
     try await withItems { store, ids in
       let all = try await rows(store)
@@ -90,7 +90,7 @@ struct EveryItemTests {
     }
   }
 
-  @Test("ls of a name lists what has it, of every class")
+  @Test("ls with a name lists the items of every class that have it")
   func listedByName() async throws {
     try await withItems { store, ids in
       try await store.set("com.example.tag", "own", "--access", "none")
@@ -106,7 +106,7 @@ struct EveryItemTests {
     }
   }
 
-  @Test("get reaches every item; the command line's own comes first, and a name that several others have is refused")
+  @Test("get finds every item, prefers the command line's own, and refuses a name that several others share")
   func get() async throws {
     try await withItems { store, ids in
       func got(_ words: String...) async throws -> String {
@@ -133,7 +133,7 @@ struct EveryItemTests {
     }
   }
 
-  @Test("the secret of a key is given out only where a key is asked for")
+  @Test("the secret of a key is printed only if a key is asked for")
   func keys() async throws {
     try await withItems { store, ids in
       for words in [["get", "signing"], ["run", "--env", "K=signing", "--", "/bin/echo", "ran"]] {
@@ -158,7 +158,7 @@ struct EveryItemTests {
     }
   }
 
-  @Test("rm takes the command line's own item by its name, and another program's only where that is said")
+  @Test("rm removes the command line's own item by name, and another program's only if its group is given")
   func remove() async throws {
     try await withItems { store, ids in
       #expect(try await store.whorl("rm", "mail/alice").status == 0)
@@ -181,7 +181,7 @@ struct EveryItemTests {
     }
   }
 
-  @Test("rm of a pattern means the command line's items, lists them, and waits for a yes")
+  @Test("rm of a pattern matches only the command line's items, lists them, and waits for a yes")
   func removePattern() async throws {
     try await withItems { store, _ in
       try await store.set("mail/bob", "x", "--access", "none")

@@ -14,7 +14,7 @@ struct ExportedFileTests {
     return String(told.text.dropLast())
   }
 
-  @Test("'key' shows one key for good, and its store alone opens what was exported to it")
+  @Test("'key' always prints the same key, and only its store opens files for it")
   func keys() async throws {
     try await TestStore.with { store in
       try await store.set("a", "of a", "--access", "none")
@@ -46,7 +46,7 @@ struct ExportedFileTests {
     }
   }
 
-  @Test("age opens what is exported, and what age encrypts is imported")
+  @Test("age opens an exported file, and a file that age encrypted is imported")
   func interoperability() async throws {
     try await TestStore.with { store in
       try await store.set("mail/alice", "of alice", "--access", "none")
@@ -74,7 +74,7 @@ struct ExportedFileTests {
     }
   }
 
-  @Test("contents that are no whole export bring in nothing")
+  @Test("incomplete or malformed contents import nothing")
   func otherContents() async throws {
     try await TestStore.with { store in
       let key = try await publicKey(of: store)
@@ -104,7 +104,7 @@ struct ExportedFileTests {
     }
   }
 
-  @Test("a file brings in neither a key pair for the store nor an entry for the login, and the import lists them")
+  @Test("key pairs for the store and login entries in a file are not imported, and are listed")
   func ownGroups() async throws {
     try await TestStore.with { store in
       let key = try await publicKey(of: store)
@@ -126,7 +126,7 @@ struct ExportedFileTests {
     }
   }
 
-  @Test("a damaged, shortened or extended file, and a wrong passphrase, are one line and bring in nothing")
+  @Test("a damaged, truncated or extended file and a wrong passphrase give one line and import nothing")
   func damage() async throws {
     try await TestStore.with { store in
       try await store.set("a", String(repeating: "x", count: 100_000), "--access", "none")
@@ -167,7 +167,7 @@ struct ExportedFileTests {
     }
   }
 
-  @Test("items bound to fingers are bound to those enrolled here by one touch, or stay out")
+  @Test("bound items are bound to the fingers enrolled here by one touch, or not imported")
   func bound() async throws {
     try await TestStore.enrolled { store in
       let file = "\(store.folder)/bound.age"

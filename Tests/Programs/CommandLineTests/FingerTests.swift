@@ -38,7 +38,7 @@ struct FingerTests {
     }
   }
 
-  @Test("a second finger kills what was bound to the set, for good, and nothing else")
+  @Test("a second finger destroys what was bound to the set, for good, and nothing else")
   func changedSet() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)
@@ -78,7 +78,7 @@ struct FingerTests {
     }
   }
 
-  @Test("five touches in a row that match nobody lock fingers out, over processes, until the passcode")
+  @Test("five touches in a row without a match lock fingers out in all processes until the passcode")
   func lockout() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)
@@ -97,7 +97,7 @@ struct FingerTests {
     }
   }
 
-  @Test("a retry and a cancelled scan cost nothing; the retry is told")
+  @Test("a retry and a cancelled scan do not count, and the retry is reported")
   func retries() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)
@@ -132,7 +132,7 @@ struct FingerTests {
     }
   }
 
-  @Test("no finger in time is 75; an unplugged reader is 69; neither costs anything")
+  @Test("no finger in time is status 75, an unplugged reader 69, and neither counts as a failure")
   func endings() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)
@@ -147,7 +147,7 @@ struct FingerTests {
     }
   }
 
-  @Test("two programs on one store at once: each gets its own touch and its own secret")
+  @Test("two programs with one store at once each get their own touch and secret")
   func atOnce() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)

@@ -3,7 +3,7 @@ import Testing
 import VaultDriver
 
 /// A store of the service after a start of the machine, and here at every command: closed until the passcode.
-@Suite("A store that waits for its passcode")
+@Suite("A store that needs its passcode first")
 struct FirstUnlockTests {
   private func with(_ body: (TestStore) async throws -> Void) async throws {
     try await TestStore.with { store in
@@ -15,7 +15,7 @@ struct FirstUnlockTests {
   }
 
   @Test(
-    "is opened in place by get at a terminal, with one question, also for an item that asks itself",
+    "is unlocked by get at a terminal with one prompt, also for an item that itself needs the passcode",
     arguments: ["open", "mail"])
   func atTerminal(_ item: String) async throws {
     try await with { store in
@@ -30,7 +30,7 @@ struct FirstUnlockTests {
     }
   }
 
-  @Test("stays closed where the person cancels")
+  @Test("stays closed if the person cancels")
   func cancelled() async throws {
     try await with { store in
       let terminal = try PseudoTerminal(store.arguments(["get", "open"]))
@@ -42,7 +42,7 @@ struct FirstUnlockTests {
     }
   }
 
-  @Test("asks again after a wrong passcode, and goes on after the right one")
+  @Test("asks again after a wrong passcode, and continues after the right one")
   func wrongOnce() async throws {
     try await with { store in
       let words = ["run", "--env", "A=open", "--", "/bin/sh", "-c", "echo has $A"]
@@ -58,7 +58,7 @@ struct FirstUnlockTests {
     }
   }
 
-  @Test("is opened by the passcode that a script gives, for every command that needs what is in it")
+  @Test("is unlocked by a script's passcode in every command that needs it")
   func script() async throws {
     try await with { store in
       let got = try await store.unlocked("get", "open", "mail", "--null")
@@ -95,7 +95,7 @@ struct FirstUnlockTests {
     }
   }
 
-  @Test("is told to be closed where nobody is there, and where nobody may be asked")
+  @Test("is reported as closed if there is no terminal, or prompts are not allowed")
   func nobody() async throws {
     try await with { store in
       let words: [[String]] = [
@@ -114,7 +114,7 @@ struct FirstUnlockTests {
     }
   }
 
-  @Test("is opened once by 'login open --if-closed', which does nothing where nothing is chosen")
+  @Test("is unlocked once by 'login open --if-closed', which does nothing if nothing is enabled")
   func atDesktop() async throws {
     try await with { store in
       let environment = ["XDG_RUNTIME_DIR": store.folder, "HOME": store.folder]

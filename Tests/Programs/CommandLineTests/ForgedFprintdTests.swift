@@ -3,7 +3,7 @@ import ProgramDriver
 import Testing
 
 /// An attack by a user who makes a user and a mount namespace, and mounts a bus of their own over the system's.
-@Suite("An fprintd that is forged in a namespace", .serialized)
+@Suite("An fprintd that is forged in a user namespace", .serialized)
 struct ForgedFprintdTests {
   private static let forgedBus = """
     mount -t tmpfs none /run
@@ -26,7 +26,7 @@ struct ForgedFprintdTests {
     mount --bind /mnt/namespace /proc/self/ns/user
     """
 
-  @Test("is no physical reader, although its bus and its root look like the machine's")
+  @Test("is not a physical reader, although its bus and root folder look like the machine's")
   func forged() async throws {
     try await PrivateFprintd.with(.storage) { fprintd in
       let result = try await list(of: fprintd, after: Self.forgedBus)
@@ -36,7 +36,7 @@ struct ForgedFprintdTests {
     }
   }
 
-  @Test("and the namespace is told from the machine's, also where the way to ask for it is forged")
+  @Test("is detected by its namespace, also if procfs is forged")
   func forgedProc() async throws {
     let command = [try Programs.path("whorl-intruder"), "namespace"]
     let outside = try await Invocation(program: command[0], arguments: ["namespace"]).run()

@@ -9,7 +9,7 @@ struct FprintdTests {
   private static let right = SyntheticFinger(person: 1, finger: .rightIndex)
   private static let other = SyntheticFinger(person: 2, finger: .rightIndex)
 
-  @Test("fingers of an fprintd that the configuration names open nothing before the passcode accepts them")
+  @Test("fingers of a configured fprintd open nothing before the passcode accepts them")
   func replaced() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.right)
@@ -49,7 +49,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("where fprintd's files cannot be read nothing is bound to the set, and the reason is said")
+  @Test("if fprintd's files cannot be read, nothing is bound to the set, and the reason is shown")
   func unreadable() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.right)
@@ -85,7 +85,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("whorl enrols through fprintd, with its stages, and fprintd forgets what whorl does")
+  @Test("whorl enrols through fprintd in its stages, and deletes the finger in fprintd")
   func enrolling() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await TestStore.with { plain in
@@ -113,7 +113,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("a second finger is enrolled through fprintd as the first one was, and both open what is bound to the set")
+  @Test("a second finger is enrolled through fprintd like the first, and both open bound items")
   func second() async throws {
     let thumb = SyntheticFinger(person: 1, finger: .leftThumb)
     try await PrivateFprintd.with(.image) { fprintd in
@@ -131,7 +131,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("an fprintd that cannot be reached is called that, with what to do")
+  @Test("an unreachable fprintd is reported as such, with advice")
   func unreachable() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       fprintd.killDaemon()
@@ -146,7 +146,7 @@ struct FprintdTests {
   }
 
   @Test(
-    "where fprintd cannot be reached, a secret for fingers is refused for that, and not for want of a finger",
+    "if fprintd is unreachable, a secret for fingers is refused with that reason, not for missing fingers",
     arguments: ["fprintd", "auto"], ["current-set", "any-finger"])
   func unreachableForSet(_ reader: String, _ access: String) async throws {
     try await PrivateFprintd.with(.image) { fprintd in
@@ -160,7 +160,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("auto takes the reader fprintd has, says so, and stays with the kind that has the fingers")
+  @Test("auto selects fprintd's reader, says so, and keeps to the kind of reader that has the fingers")
   func automatic() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.right)

@@ -19,7 +19,7 @@ struct GitCredentialTests {
     ).run()
   }
 
-  @Test("stores what git gives, and gives it back with what git said beside the password")
+  @Test("stores what git sends, and returns it with git's other fields")
   func roundTrip() async throws {
     try await TestStore.with { store in
       let stored = try await git(
@@ -35,7 +35,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("an empty password and an empty user name are stored and given back, and are not taken for missing ones")
+  @Test("an empty password and an empty user name are stored and returned like any other")
   func empty() async throws {
     try await TestStore.with { store in
       let nameless = Self.place + "username=\npassword=\n"
@@ -51,7 +51,7 @@ struct GitCredentialTests {
   }
 
   @Test(
-    "gives nothing for another server, port, protocol, path or user",
+    "returns nothing for another server, port, protocol, path or user",
     arguments: [
       "protocol=https\nhost=example.com\n", "protocol=https\nhost=example.com:844\n",
       "protocol=http\nhost=example.com:8443\n", "protocol=https\nhost=example.org:8443\n",
@@ -70,7 +70,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("takes no name of kSecAttrProtocol for a protocol, and stores and forgets nothing under it")
+  @Test("does not map the values of kSecAttrProtocol to git's protocols")
   func appleNames() async throws {
     try await TestStore.with { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
@@ -82,7 +82,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("of several passwords, gives one without a path, and of these the one that was stored last")
+  @Test("of several passwords, prefers one without a path, and then the newest")
   func several() async throws {
     try await TestStore.with { store in
       for (user, extra) in [("old", ""), ("new", ""), ("deep", "path=a.git\n")] {
@@ -96,7 +96,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("a credential that serves once is not stored, and does not replace one that is")
+  @Test("a credential for one use is not stored, and does not replace a stored one")
   func ephemeral() async throws {
     try await TestStore.with { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
@@ -108,7 +108,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("an account with a line feed, which a file can bring, adds no field to the answer")
+  @Test("a line feed in an imported account name adds no field to the answer")
   func accountOfTwoLines() async throws {
     try await TestStore.with { store in
       let key = try await store.whorl("key").text.dropLast()
@@ -144,7 +144,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("a finger gives the password, after a prompt that names the server")
+  @Test("a finger releases the password, after a prompt that names the server")
   func touch() async throws {
     try await TestStore.enrolled { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", in: store).mustSucceed()
@@ -154,7 +154,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("asks again where the vault ends while it asks", arguments: ["get", "erase"])
+  @Test("asks again if the vault ends during the prompt", arguments: ["get", "erase"])
   func vaultEnds(_ action: String) async throws {
     try await TestStore.enrolled { store in
       let password = Self.place + "username=ann\npassword=one\n"
@@ -180,7 +180,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("asks for the passcode once more where the vault ends while a store that waits for it is unlocked")
+  @Test("asks for the passcode once more if the vault ends while the store is being unlocked")
   func vaultEndsAtFirstUnlock() async throws {
     try await PrivateBus.with { bus in
       try await TestStore.with { store in
@@ -216,7 +216,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("a password behind a finger that cannot be compared stays")
+  @Test("a password behind a finger is kept if it cannot be compared")
   func notCompared() async throws {
     try await TestStore.with { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", in: store).mustSucceed()
@@ -226,7 +226,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("knows by git's state what was read here: it is neither stored again nor compared")
+  @Test("does not store or compare again what it returned itself, by git's state field")
   func state() async throws {
     try await TestStore.with { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
@@ -243,7 +243,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("the state of another helper says nothing, and a password that is stored again unchanged keeps its state")
+  @Test("the state of another helper is ignored, and storing the same password again keeps the state")
   func otherState() async throws {
     try await TestStore.with { store in
       func state() async throws -> Substring? {
@@ -260,7 +260,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("of a key that git gives twice, the last value counts")
+  @Test("the last value of a repeated key counts")
   func twice() async throws {
     try await TestStore.with { store in
       let request = Self.place + "username=bob\npassword=one\nusername=ann\npassword=two\n"
@@ -281,7 +281,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("ignores other actions, and refuses what git would not say in one line")
+  @Test("ignores other actions, and refuses values that do not fit git's line format")
   func badInput() async throws {
     try await TestStore.with { store in
       let ignored = try await git("approve-all", "anything", in: store)
@@ -296,7 +296,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("serves git itself: a password that git approves is filled in from then on, and a rejected one is gone")
+  @Test("works with git itself: an approved password is filled in from then on, and a rejected one is removed")
   func realGit() async throws {
     try await TestStore.with { store in
       let helper = "!\(try Programs.path("whorl")) git-credential --store \(store.directory) --access none"
@@ -339,7 +339,7 @@ struct GitCredentialTests {
     return try #require(steps.first { $0.step == "git" }?.commands.first?.last)
   }
 
-  @Test("git runs the helper that setup sets, and says nothing of it where whorl is removed")
+  @Test("git runs the helper that setup configures, and prints no error after whorl was removed")
   func removed() async throws {
     try await TestStore.with { store in
       let helper = try await helperOfSetup(store)

@@ -1,9 +1,9 @@
 import ProgramDriver
 import Testing
 
-@Suite("Signals that a program was started to ignore")
+@Suite("Signals that a program ignores from its start")
 struct IgnoredSignalsTests {
-  @Test("end neither whorl-agent nor its command, whose exit status is told", arguments: ["HUP", "INT", "CHLD"])
+  @Test("end neither whorl-agent nor its command, whose exit status is returned", arguments: ["HUP", "INT", "CHLD"])
   func agent(_ signal: String) async throws {
     try await TestStore.with { store in
       let agent = try Programs.path("whorl-agent")
@@ -17,7 +17,7 @@ struct IgnoredSignalsTests {
     }
   }
 
-  @Test("do not end a command that waits")
+  @Test("do not end a waiting command")
   func command() async throws {
     try await TestStore.with { store in
       try await store.set("a", "of a", "--access", "passcode")

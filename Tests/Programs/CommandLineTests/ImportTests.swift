@@ -20,7 +20,7 @@ struct ImportTests {
     }
   }
 
-  @Test("--dry-run tells what would be brought in, and brings in nothing")
+  @Test("--dry-run lists what would be imported, and imports nothing")
   func dryRun() async throws {
     try await with { store, file in
       let told = try await store.whorl("import", "--from", "csv", file, "--dry-run")
@@ -40,7 +40,7 @@ struct ImportTests {
     }
   }
 
-  @Test("items come in under the rule that is named, and a second import brings in nothing")
+  @Test("items get the named rule, and a second import imports nothing")
   func again() async throws {
     try await with { store, file in
       let first = try await store.whorl("import", "--from", "csv", file, "--yes", "--access", "none", "--json")
@@ -61,7 +61,7 @@ struct ImportTests {
     }
   }
 
-  @Test("what the store has of that name stays as it is, and an entry that was brought in by half is completed")
+  @Test("an existing item of the same name is not changed, and a partly imported entry is completed")
   func kept() async throws {
     try await with { store, file in
       try await store.set("Mail", "typed", "--access", "none")
@@ -77,7 +77,7 @@ struct ImportTests {
     }
   }
 
-  @Test("it needs a yes: typed at the terminal, or given before")
+  @Test("needs a yes: typed at the terminal, or given as an option")
   func question() async throws {
     try await with { store, file in
       let refused = try await store.whorl("import", "--from", "csv", file)
@@ -110,7 +110,7 @@ struct ImportTests {
     }
   }
 
-  @Test("an item that is too long for a store stays, and the others come in")
+  @Test("an item that is too long for a store is left out, and the others are imported")
   func tooLong() async throws {
     try await TestStore.with { store in
       let text = "title,password\nLong,\(String(repeating: "x", count: (1 << 20) + 1))\nShort,x\n"
@@ -122,7 +122,7 @@ struct ImportTests {
     }
   }
 
-  @Test("a field that cannot be what was meant is told by its line and name, and never shown")
+  @Test("a damaged field is reported by line and column, and never shown")
   func spoiltField() async throws {
     try await TestStore.with { store in
       let file =
@@ -141,7 +141,7 @@ struct ImportTests {
     }
   }
 
-  @Test("whatever is brought in wholly ends with status 0, and says what no entry gets")
+  @Test("a complete import ends with status 0, and lists what it leaves out of every entry")
   func whole() async throws {
     try await TestStore.with { store in
       let file = "title,password,created\nForum,pw,2026-01-01\n"
@@ -154,7 +154,7 @@ struct ImportTests {
     }
   }
 
-  @Test("bad input is one line, and its status says which kind")
+  @Test("bad input gives one line and a status for its kind")
   func badInput() async throws {
     try await TestStore.with { store in
       let bad: [([String], Int32, String)] = [

@@ -16,7 +16,7 @@ struct LoginPasscodeTests {
     ).run().status == 0
   }
 
-  @Test("is taken where the word opens the account and the store")
+  @Test("is accepted if the password opens both the account and the store")
   func both() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(TestStore.passcode, in: store.folder)
@@ -31,7 +31,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("is refused for a word that opens one of the two alone, and says which")
+  @Test("is refused if the password opens only the account or only the store, and the error says which")
   func oneAlone() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(LoginAccount.password, in: store.folder)
@@ -51,7 +51,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("becomes the passcode where a script says so, once the passcode has allowed it")
+  @Test("becomes the passcode if a script says so, once the passcode has allowed it")
   func changed() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(LoginAccount.password, in: store.folder)
@@ -68,7 +68,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("becomes the passcode at a terminal after a yes, and the passcode typed in its place is not asked for again")
+  @Test("becomes the passcode at a terminal after a yes, without another prompt for the typed passcode")
   func changedAtTerminal() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(LoginAccount.password, in: store.folder)
@@ -91,7 +91,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("stays another one after a no, and nothing is chosen")
+  @Test("stays different after a no, and login by passcode is not enabled")
   func kept() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(LoginAccount.password, in: store.folder)
@@ -109,7 +109,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("is unproven until a login shows it, where the account's password is not in the machine's files")
+  @Test("is unproven until a login shows it, if the account's password is not in the local files")
   func elsewhere() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(TestStore.passcode, isHere: false, in: store.folder)
@@ -126,7 +126,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("is told to be another one by status and doctor after the passcode was changed alone")
+  @Test("is reported as different by status and doctor after only the passcode was changed")
   func passcodeChanged() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(TestStore.passcode, in: store.folder)

@@ -2,7 +2,7 @@ import Glibc
 import ProgramDriver
 import Testing
 
-@Suite("A person's mistake ends in a sentence that helps")
+@Suite("Error messages for a person's mistakes")
 struct MistakeTests {
   /// Checks the last line: what happened, then what to do, in words for a person.
   private func expect(
@@ -17,7 +17,7 @@ struct MistakeTests {
   }
 
   @Test(
-    "the wrong order: reading, storing or unlocking before there is a store",
+    "wrong order: reading, storing or unlocking before there is a store",
     arguments: ["get", "set", "unlock", "backup"])
   func noStore(_ command: String) async throws {
     try await withFolder { folder in
@@ -28,7 +28,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("the wrong order: a secret for fingers before one is enrolled")
+  @Test("wrong order: a secret for fingers before one is enrolled")
   func noFinger() async throws {
     try await TestStore.with { store in
       for access in ["any-finger", "current-set"] {
@@ -39,7 +39,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("no reader: enrolling")
+  @Test("enrolling without a reader")
   func noReader() async throws {
     try await TestStore.with { store in
       let named = try await store.unlocked("enroll", "--reader", "libfprint:none")
@@ -47,7 +47,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("nobody to ask: no terminal and no desktop")
+  @Test("prompts without a terminal or desktop")
   func nobody() async throws {
     try await TestStore.with { store in
       try await store.unlocked("set", "p", "--access", "passcode", input: Array("guarded".utf8)).mustSucceed()
@@ -63,7 +63,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("wrong files: what is there already, what is not there, and what is something else")
+  @Test("wrong files: one that exists, one that is missing, and one of another kind")
   func files() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret", "--access", "none")
@@ -82,7 +82,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("a full disk: where a secret is stored, and where one is written to")
+  @Test("a full disk: storing a secret, and writing one to a file")
   func fullDisk() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret", "--access", "none")
@@ -101,7 +101,7 @@ struct MistakeTests {
   }
 
   @Test(
-    "two users: another's folder named as the store", .enabled("only root makes folders of others") { geteuid() == 0 })
+    "another user's folder named as the store", .enabled("only root makes folders of others") { geteuid() == 0 })
   func anotherUser() async throws {
     try await TestStore.with { store in
       chown(store.directory, 65_534, 65_534)
@@ -110,7 +110,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("typing errors: a passcode, a recovery key, and two entries that differ")
+  @Test("typing errors: a wrong passcode, a wrong recovery key, and two entries that differ")
   func typingErrors() async throws {
     try await TestStore.with { store in
       let wrong = try await Invocation(

@@ -4,7 +4,7 @@ import ProgramDriver
 import Testing
 import VirtualFinger
 
-@Suite("A prompt that is replaced")
+@Suite("Prompts that are replaced on a terminal")
 struct NarrowTerminalTests {
   /// What a terminal shows after these characters: those that Whorl writes, and no others.
   private func screen(_ text: String, columns: Int) -> [String] {
@@ -58,7 +58,7 @@ struct NarrowTerminalTests {
     return terminal.shown
   }
 
-  @Test("leaves nothing of itself behind, however narrow the terminal is", arguments: [20, 40, 133, 400])
+  @Test("leave nothing behind, however narrow the terminal is", arguments: [20, 40, 133, 400])
   func narrow(_ columns: UInt16) async throws {
     try await TestStore.enrolled { store in
       let shown = try await cancelled(store, [:], columns: columns)
@@ -67,7 +67,7 @@ struct NarrowTerminalTests {
     }
   }
 
-  @Test("is lines without escape sequences on a terminal that knows none", arguments: ["dumb", ""])
+  @Test("are plain lines on a terminal without escape sequences", arguments: ["dumb", ""])
   func dumb(_ name: String) async throws {
     try await TestStore.enrolled { store in
       let shown = try await cancelled(store, ["TERM": name], columns: 40)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Passcode and recovery key")
 struct PasscodeTests {
-  @Test("init shows the recovery key on its own descriptor and refuses a folder that holds a store")
+  @Test("init prints the recovery key on its own descriptor, and refuses a folder that has a store")
   func initialise() async throws {
     try await TestStore.with { store in
       #expect(store.recoveryKey.utf8.count > 25)
@@ -33,7 +33,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("a recovery key is shown only at a terminal, and nothing is made or changed without one")
+  @Test("a recovery key is only shown at a terminal, and nothing is made or changed without one")
   func keyAtTerminalOnly() async throws {
     try await TestStore.with { store in
       let new = "\(store.folder)/new"
@@ -48,7 +48,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("the passcode releases what it may, and a wrong one nothing")
+  @Test("the passcode releases what it may open, and a wrong one nothing")
   func passcodeInstead() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret")
@@ -87,7 +87,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("a passcode that a day of guesses finds is refused in one line, unless the person insists")
+  @Test("a passcode that can be guessed in a day is refused in one line, unless the person insists")
   func guessable() async throws {
     try await TestStore.with { store in
       let new = "\(store.folder)/new"
@@ -119,7 +119,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("removing the passcode lists what dies and kills it")
+  @Test("removing the passcode lists the items that this destroys, and destroys them")
   func remove() async throws {
     try await TestStore.with { store in
       _ = try await store.unlocked("set", "p", "--access", "passcode", input: Array("1".utf8))
@@ -151,7 +151,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("a store without a passcode offers no passcode")
+  @Test("a store without a passcode offers none at prompts")
   func none() async throws {
     try await TestStore.withoutPasscode { store in
       let refused = try await store.whorl("set", "p", "--access", "passcode", input: [1])
@@ -161,7 +161,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("the recovery key sets a new passcode; another text is refused")
+  @Test("the recovery key sets a new passcode, and any other text is refused")
   func recover() async throws {
     try await TestStore.with { store in
       _ = try await store.unlocked("set", "p", "--access", "passcode", input: Array("kept".utf8))
@@ -183,7 +183,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("without its key file the store is refused, unlock too, and recover makes a new one")
+  @Test("without its key file the store opens with nothing, and recover makes a new one")
   func keyFile() async throws {
     try await TestStore.with { store in
       try await store.set("n", "kept", "--access", "none")
@@ -230,7 +230,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("reseal refuses a private store, whose key stays in its file")
+  @Test("reseal refuses a private store, whose key is in its file")
   func reseal() async throws {
     try await TestStore.with { store in
       let refused = try await store.unlocked("reseal")

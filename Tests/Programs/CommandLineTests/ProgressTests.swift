@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The progress of export and import")
 struct ProgressTests {
-  @Test("is shown on a terminal alone, is gone at the end, and --quiet silences it")
+  @Test("is only shown on a terminal, disappears at the end, and is silenced by --quiet")
   func bar() async throws {
     try await TestStore.withoutPasscode { store in
       try await store.set("one", "secret", "--access", "none")

@@ -5,7 +5,7 @@ import VirtualFinger
 
 /// `published-code` is a program made of code from articles about Keychain Services and LocalAuthentication. A
 /// simulated person uses it on a pseudoterminal.
-@Suite("Code as articles print it")
+@Suite("Code from published articles")
 struct PublishedCodeTests {
   /// Runs one function of the program, which must succeed. Returns the terminal's output.
   ///
@@ -38,7 +38,7 @@ struct PublishedCodeTests {
     return terminal.shown
   }
 
-  @Test("a wrapper of passwords saves, updates, reads, lists and deletes, and asks for nothing")
+  @Test("a password wrapper saves, updates, reads, lists and deletes without prompts")
   func wrapper() async throws {
     try await TestStore.enrolled { store in
       let shown = try await run("wrapper", in: store)
@@ -63,7 +63,7 @@ struct PublishedCodeTests {
     }
   }
 
-  @Test("a finger that is added ends an item of the current set: -25300, and saving anew works")
+  @Test("adding a finger invalidates an item of the current set: -25300, and saving it again works")
   func invalidation() async throws {
     try await TestStore.enrolled { store in
       _ = try await run("save-current-set", in: store)
@@ -81,7 +81,7 @@ struct PublishedCodeTests {
     }
   }
 
-  @Test("three wrong touches are -1, five in a row lock biometry: -8, until the owner's passcode")
+  @Test("three wrong touches give -1, five in a row lock biometry: -8, until the passcode")
   func lockout() async throws {
     try await TestStore.enrolled { store in
       let wrong = Fingers.wrong
@@ -103,7 +103,7 @@ struct PublishedCodeTests {
     }
   }
 
-  @Test("the fallback is the program's own under biometrics: -3, and the passcode for the device's owner")
+  @Test("the fallback gives -3 under biometrics, and the passcode prompt under device owner authentication")
   func fallback() async throws {
     try await TestStore.enrolled { store in
       let chosen = try await run("evaluate", in: store, Fingers.wrong, unanswered: 1) { terminal in
@@ -119,7 +119,7 @@ struct PublishedCodeTests {
     }
   }
 
-  @Test("one touch serves an evaluation, a second one within the window, and the reads of its context")
+  @Test("one touch is enough for an evaluation, a second one in the window, and reads with the context")
   func reuse() async throws {
     try await TestStore.enrolled { store in
       _ = try await run("save-current-set", in: store)
@@ -130,7 +130,7 @@ struct PublishedCodeTests {
     }
   }
 
-  @Test("a key of the enclave behind biometry signs and decrypts, each after a touch")
+  @Test("a secure-enclave key behind biometry signs and decrypts, each after a touch")
   func enclaveKey() async throws {
     try await TestStore.enrolled { store in
       #expect(try await run("make-key", in: store).contains("made\r\n"))
@@ -141,7 +141,7 @@ struct PublishedCodeTests {
   }
 
   @Test(
-    "Esc and Ctrl-D cancel: -128 from the keychain, -2 from a context and from a key", arguments: ["\u{1B}", "\u{4}"])
+    "Esc and Ctrl-D cancel: -128 from the keychain, -2 from a context and a key", arguments: ["\u{1B}", "\u{4}"])
   func cancelling(key: String) async throws {
     try await TestStore.enrolled { store in
       func press(_ terminal: PseudoTerminal) async throws {

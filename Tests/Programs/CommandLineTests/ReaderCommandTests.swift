@@ -7,7 +7,7 @@ import VirtualFinger
 
 @Suite("whorl reader and whorl doctor")
 struct ReaderCommandTests {
-  @Test("list describes a virtual reader as one, in words and in JSON")
+  @Test("list describes a virtual reader as virtual, in text and JSON")
   func list() async throws {
     try await withFolder { folder in
       let arguments = ["reader", "list", "--reader", "virtual-image:\(folder)/socket"]
@@ -28,7 +28,7 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("test runs its steps on the reader alone; what the reader cannot do is skipped")
+  @Test("test uses the reader without a store, and skips what the reader cannot do")
   func test() async throws {
     try await withFolder { folder in
       let touches = Touches(socket: "\(folder)/socket", Array(repeating: .right, count: 7))
@@ -50,7 +50,7 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("a step that fails is the status, and the steps after it are run")
+  @Test("a failed step sets the status, and the later steps still run")
   func failingStep() async throws {
     try await withFolder { folder in
       let touches = Touches(socket: "\(folder)/socket", Array(repeating: .right, count: 5) + [.wrong, .right])
@@ -67,7 +67,7 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("Ctrl-C in the middle of a test ends it by the signal")
+  @Test("Ctrl-C in the middle of a test ends it with the signal")
   func interrupted() async throws {
     try await withFolder { folder in
       let arguments = ["reader", "test", "--reader", "virtual-image:\(folder)/socket"]
@@ -80,7 +80,7 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("status tells the tier, never a higher one, and what the store and its readers are like")
+  @Test("status reports the key tier, the store and its readers")
   func status() async throws {
     try await TestStore.with { store in
       let words = try await store.whorl("status", "--reader", "virtual-image:\(store.socket)")
@@ -97,7 +97,7 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("doctor looks at store and reader and fails with what fails first")
+  @Test("doctor checks store and reader, and fails with the first failure")
   func doctor() async throws {
     try await TestStore.with { store in
       let well = try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)")
@@ -123,7 +123,7 @@ struct ReaderCommandTests {
 
 @Suite("whorl doctor")
 struct DoctorTests {
-  @Test("doctor says of a restored store how it is accepted, and nothing of a backup")
+  @Test("reports how a restored store is accepted, and gives no advice about backups")
   func restored() async throws {
     try await TestStore.with { store in
       let database = "\(store.directory)/vault.db"
@@ -143,7 +143,7 @@ struct DoctorTests {
     }
   }
 
-  @Test("doctor sends nobody to doctor")
+  @Test("gives no advice to run doctor")
   func noCircle() async throws {
     try await TestStore.with { store in
       for reader in ["libfprint", "auto", "replay:\(store.folder)/none", "fprintd"] {
@@ -158,7 +158,7 @@ struct DoctorTests {
 
 @Suite("Fingers at a terminal")
 struct TerminalFingerTests {
-  @Test("Enter takes the passcode in place of the finger; the stages of the line are rewritten in place")
+  @Test("Enter takes the passcode instead of the finger, and the line's stages are updated in place")
   func enter() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)
@@ -176,7 +176,7 @@ struct TerminalFingerTests {
     }
   }
 
-  @Test("a finger still counts while Enter would take the passcode, and the terminal echoes again")
+  @Test("a finger still counts while the passcode is offered, and the terminal echoes again afterwards")
   func finger() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)
@@ -190,7 +190,7 @@ struct TerminalFingerTests {
     }
   }
 
-  @Test("an item that only a finger opens offers no passcode; Ctrl-C ends the waiting")
+  @Test("an item that only a finger opens offers no passcode, and Ctrl-C ends the wait")
   func fingerOnly() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)

@@ -75,7 +75,7 @@ private final class Hands: Sendable {
   }
 }
 
-@Suite("whorl reader test, followed step by step")
+@Suite("whorl reader test, step by step")
 struct ReaderTestTests {
   private static let readers: [PrivateFprintd.Reader] = [.image, .storage]
 
@@ -89,7 +89,7 @@ struct ReaderTestTests {
   }
 
   @Test(
-    "the usual run goes through every step there is for a reader, and leaves a page for a bug report",
+    "the default run goes through every step of a reader, and prints a report for a bug tracker",
     arguments: readers)
   func wholeRun(_ kind: PrivateFprintd.Reader) async throws {
     try await withFolder { folder in
@@ -120,7 +120,7 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("JUnit tells of a finger taken for another and of one turned away, and the status is the first one's")
+  @Test("JUnit output has false accepts as failures and false rejects as text, and the status is that of the failure")
   func failures() async throws {
     try await withFolder { folder in
       let result = try await run(
@@ -158,7 +158,7 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("a reader that is unplugged when asked ends the scan as that, and goes on when it is back")
+  @Test("a reader that is unplugged on request ends the scan as removed, and works again when it is back")
   func unplugged() async throws {
     try await withFolder { folder in
       let result = try await run(.storage, folder, "--steps", "unplug,enroll,verify,delete", "--format", "tap")
@@ -168,7 +168,7 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("through fprintd the same steps are run", arguments: readers)
+  @Test("the same steps run through fprintd", arguments: readers)
   func throughFprintd(_ kind: PrivateFprintd.Reader) async throws {
     try await withFprintd(kind) { fprintd, configuration in
       let result = try await Invocation(
@@ -197,7 +197,7 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("the test print is deleted also where nobody reads the report any more")
+  @Test("the test print is deleted even if nobody reads the report any more")
   func brokenReport() async throws {
     try await withFprintd(.storage) { fprintd, configuration in
       let script = """

@@ -46,7 +46,7 @@ private let contributed: [String] = {
 
 @Suite("A recorded reader on the command line", .serialized)
 struct RecordingTests {
-  @Test("the ELAN recording passes in its recorded order", .enabled(if: canReplay("elanmoc")))
+  @Test("the ELAN recording replays in its recorded order", .enabled(if: canReplay("elanmoc")))
   func elan() async throws {
     let result = try await replaying("elanmoc", "--steps", "enroll,list,verify,identify,delete")
     #expect(result.status == 0, "\(result.diagnostics)")
@@ -57,7 +57,7 @@ struct RecordingTests {
   }
 
   @Test(
-    "the Synaptics recording passes in its recorded order, asleep for a moment in the middle of verify",
+    "the Synaptics recording replays in its recorded order, with a suspend during verify",
     .enabled(if: canReplay("synaptics")))
   func synaptics() async throws {
     let result = try await replaying(
@@ -69,7 +69,7 @@ struct RecordingTests {
   }
 
   @Test(
-    "libfprint's own recordings of image readers give their reference picture, pixel for pixel",
+    "libfprint's recordings of image readers give their reference picture, pixel for pixel",
     arguments: ["aes2501", "aes3500"].filter(canReplay))
   func picture(_ name: String) async throws {
     try await withFolder { folder in
@@ -81,7 +81,7 @@ struct RecordingTests {
   }
 
   @Test(
-    "an image reader is recorded only with the person's consent, and only its owner can read the recording",
+    "an image reader is only recorded with the person's consent, and only its owner can read the recording",
     arguments: [("aes2501", "capture.pcapng"), ("aes3500", "capture.ioctl")].filter { canReplay($0.0) })
   func ownFinger(_ name: String, _ traffic: String) async throws {
     try await withFolder { folder in
@@ -116,14 +116,14 @@ struct RecordingTests {
     }
   }
 
-  @Test("every recording with a note of its steps replays them", arguments: contributed)
+  @Test("every recording replays the steps in its notes", arguments: contributed)
   func contributedRecording(_ folder: String) async throws {
     let result = try await replaying(folder)
     #expect(result.status == 0, "\(result.diagnostics)\(result.text)")
   }
 
   @Test(
-    "a capture made by other means becomes a recording without its serial number, and replays",
+    "a capture made with other tools becomes a recording without its serial number, and replays",
     .enabled(if: canReplay("synaptics")))
   func taken() async throws {
     try await withFolder { folder in
@@ -154,7 +154,7 @@ struct RecordingTests {
     }
   }
 
-  @Test("a reader that is not there, or no USB reader, is not recorded, and nothing is left behind")
+  @Test("a missing reader and one without USB are not recorded, and nothing is left behind")
   func notRecorded() async throws {
     try await withFolder { folder in
       let virtual = try await Invocation(

@@ -3,7 +3,7 @@ import Glibc
 import ProgramDriver
 import Testing
 
-@Suite("may-remove, which packages ask before they are removed")
+@Suite("may-remove, which packages run before their removal")
 struct RemovalTests {
   /// A machine with the one user alice, whose home is the folder of the store.
   private struct Machine {
@@ -60,7 +60,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("refuses while files of a user make Whorl the Secret Service or the SSH agent, until they are taken back")
+  @Test("refuses while a user's files make Whorl the Secret Service or the SSH agent")
   func files() async throws {
     try await with { machine in
       #expect(try await machine.mayRemove().status == 0)
@@ -86,7 +86,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("refuses while a login keyring opens with Whorl alone")
+  @Test("refuses while a login keyring opens only with Whorl")
   func keyring() async throws {
     try await with { machine in
       try writeFile("\(machine.folder)/.local/share/keyrings/login.keyring.whorl", [])
@@ -100,7 +100,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("with the administrator's file lets it go, and lists the files that stay")
+  @Test("allows it if the administrator's file says so, and lists the files that stay")
   func anyway() async throws {
     try await with { machine in
       for each in ["xdg", "xdg/autostart"] { mkdir("\(machine.folder)/\(each)", 0o700) }
@@ -122,7 +122,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("files that are not Whorl's, links and pipes are none of its concern")
+  @Test("ignores files that are not Whorl's, links and pipes")
   func foreign() async throws {
     try await with { machine in
       try await machine.whorl("ssh", "enable", "--other-agent", "/run/other")
@@ -141,7 +141,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("tells whose git, docker and portal would miss Whorl, and lets it go")
+  @Test("names the users whose git, docker or portal settings use Whorl, and allows it")
   func settings() async throws {
     try await with { machine in
       for each in [".docker", ".config", ".config/xdg-desktop-portal"] { mkdir("\(machine.folder)/\(each)", 0o700) }
@@ -175,7 +175,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("refuses while the socket of the SSH agent is enabled, also without a file of Whorl's own")
+  @Test("refuses while the SSH agent's socket is enabled, also without a file of Whorl's own")
   func socket() async throws {
     try await with { machine in
       for each in [".config", ".config/systemd", ".config/systemd/user", ".config/systemd/user/sockets.target.wants"] {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("whorl run")
 struct RunTests {
-  @Test("the command gets the secrets in its environment and its status is the caller's")
+  @Test("the command gets the secrets in its environment, and its exit status is returned")
   func runs() async throws {
     try await TestStore.with { store in
       try await store.set("a", "first secret", "--access", "none")
@@ -18,7 +18,7 @@ struct RunTests {
     }
   }
 
-  @Test("a command that is killed shows as one")
+  @Test("a command that was killed ends the caller with the same status")
   func killed() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x", "--access", "none")
@@ -27,7 +27,7 @@ struct RunTests {
     }
   }
 
-  @Test("not found is 127 and not executable 126, before anybody is asked")
+  @Test("a missing command gives 127 and one that is not executable 126, before any prompt")
   func commands() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x")
@@ -40,7 +40,7 @@ struct RunTests {
     }
   }
 
-  @Test("a secret too long for an environment says how else it is read")
+  @Test("a secret that is too long for an environment variable is refused, with another way to read it")
   func long() async throws {
     try await TestStore.with { store in
       try await store.set("a", String(repeating: "x", count: 200_000), "--access", "none")
@@ -61,7 +61,7 @@ struct RunTests {
     }
   }
 
-  @Test("nothing of whorl stays: the process becomes the command, with the signals and limits it was started with")
+  @Test("whorl replaces itself with the command, which has the original signals and limits")
   func becomes() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x", "--access", "none")
@@ -83,7 +83,7 @@ struct RunTests {
     }
   }
 
-  @Test("a script without a first line is the shell's")
+  @Test("a script without a #! line is run by the shell")
   func script() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x", "--access", "none")
@@ -94,7 +94,7 @@ struct RunTests {
     }
   }
 
-  @Test("the passcode's descriptor does not reach the command")
+  @Test("the command does not get the passcode's descriptor")
   func descriptors() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x")

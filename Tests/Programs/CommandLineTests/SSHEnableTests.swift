@@ -82,7 +82,7 @@ struct SSHEnableTests {
     }
   }
 
-  @Test("disable names the agent from before again where that one still listens, and else says from when on")
+  @Test("disable restores the earlier agent at once if it still listens, and else at the next login")
   func agentFromBefore() async throws {
     try await with { store, services in
       let other = "\(services.folder)/run/keyring/50% \"ssh\" $1 \\"
@@ -109,7 +109,7 @@ struct SSHEnableTests {
     }
   }
 
-  @Test("the agent gets the store, the reader and the configuration of enable, and loses them without")
+  @Test("the agent gets enable's store, reader and configuration, and disable removes them")
   func options() async throws {
     try await with { store, services in
       let folder = "\(services.folder)/50% of $HOME 'it'"
@@ -139,7 +139,7 @@ struct SSHEnableTests {
     }
   }
 
-  @Test("a socket unit that is masked is none, and nothing is written")
+  @Test("a masked socket unit counts as missing, and nothing is written")
   func masked() async throws {
     try await with { store, services in
       let folder = "\(services.folder)/config/systemd/user"
@@ -152,7 +152,7 @@ struct SSHEnableTests {
   }
 
   @Test(
-    "an agent that the next session does not have, and whorl-agent itself, are handed nothing",
+    "a temporary agent and whorl-agent itself are not set as the other agent",
     arguments: ["/tmp/ssh-1/agent.2", "RUN/whorl-agent", "RUN/a\nExecStart=/bin/false", ""])
   func noOther(_ socket: String) async throws {
     try await with { store, services in
@@ -168,7 +168,7 @@ struct SSHEnableTests {
     }
   }
 
-  @Test("a file of the user's own stays, and nothing is enabled beside it")
+  @Test("a file of the user's own is not changed, and nothing is enabled beside it")
   func foreign() async throws {
     try await with { store, services in
       try await store.whorl(
@@ -184,7 +184,7 @@ struct SSHEnableTests {
     }
   }
 
-  @Test("what cannot be done is said before anything is changed")
+  @Test("errors are reported before anything is changed")
   func refused() async throws {
     try await with { store, services in
       for path in ["agent", "/run/a\nExecStart=/bin/false"] {

@@ -73,7 +73,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("enable tells who has the part, writes marked files, and disable removes exactly those")
+  @Test("enable says who is the Secret Service, writes marked files, and disable removes exactly those")
   func enableAndDisable() async throws {
     try await with { home in
       let told = try await home.whorl("enable", "--dry-run")
@@ -130,7 +130,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("the service gets the store, the reader and the configuration of enable, and status knows them")
+  @Test("the service gets enable's store, reader and configuration, and status shows them")
   func options() async throws {
     try await with { home in
       let folder = "\(home.folder)/it's 50% $HOME"
@@ -168,7 +168,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("where neither GNOME Keyring nor Whorl's unit is installed, the bus alone is told")
+  @Test("without GNOME Keyring and Whorl's unit, only the bus file is written")
   func busAlone() async throws {
     try await with(withKeyring: false, servedBy: nil) { home in
       // Hides the unit of this machine, and has no command.
@@ -184,7 +184,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("a file of the user's own stays, and nothing is written beside it")
+  @Test("a file of the user's own is not changed, and nothing is written beside it")
   func foreign() async throws {
     try await with { home in
       try await home.whorl("enable").mustSucceed()
@@ -211,7 +211,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("where one file cannot be written, the others go again")
+  @Test("if one file cannot be written, the others are removed again")
   func unwritable() async throws {
     try await with { home in
       // A file in the place of the folder of drop-ins.
@@ -222,7 +222,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("--now tells the service manager and the bus, and says who still has the part")
+  @Test("--now reloads the service manager and the bus, and names the program that is still the Secret Service")
   func now() async throws {
     try await with { home in
       let still = try await home.whorl("enable", "--now")
@@ -247,7 +247,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("status tells the holder, the files and what they are, and starts nobody")
+  @Test("status shows the Secret Service and the files with their meaning, and starts no program")
   func status() async throws {
     try await with(servedBy: nil) { home in
       let before = try await home.whorl("status")
@@ -272,7 +272,7 @@ struct SecretServiceEnableTests {
 
   private static let keyring = "/usr/bin/gnome-keyring-daemon"
 
-  @Test("a holder whose executable is called whorl-agent is Whorl", .enabled(if: access(keyring, X_OK) == 0))
+  @Test("an executable called whorl-agent counts as Whorl", .enabled(if: access(keyring, X_OK) == 0))
   func executable() async throws {
     try await with(servedBy: nil) { home in
       let agent = "\(home.folder)/bin/whorl-agent"
@@ -296,7 +296,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("without a store there is nothing to enable")
+  @Test("without a store enable fails")
   func storeless() async throws {
     try await with { home in
       removeFolder(home.store.directory)

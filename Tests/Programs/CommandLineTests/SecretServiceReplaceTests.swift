@@ -37,7 +37,7 @@ struct SecretServiceReplaceTests {
     return try #require(line.split { $0 == "\t" || $0 == " " }.map(String.init).first { $0.hasPrefix("id:") })
   }
 
-  @Test("tells which secrets are others here, those of sandboxed programs by name, and leaves them")
+  @Test("names the items whose secret differs, those of sandboxed programs by name, and changes none")
   func told() async throws {
     try await TestStore.with { store in
       try await importing(Self.items("anew"), to: store).mustSucceed()
@@ -94,7 +94,7 @@ struct SecretServiceReplaceTests {
     }
   }
 
-  @Test("a secret that the other program does not give out is not compared, and is not replaced")
+  @Test("a secret that the other program does not release is neither compared nor replaced")
   func ungiven() async throws {
     try await TestStore.with { store in
       try await importing(Self.items("anew"), to: store).mustSucceed()

@@ -1,7 +1,7 @@
 import ProgramDriver
 import Testing
 
-@Suite("whorl secret-service disable: what was stored in Whorl meanwhile")
+@Suite("whorl secret-service disable: items that were stored in Whorl meanwhile")
 struct SecretServiceReturnTests {
   private static func item(
     _ label: String, _ secret: String, collection: String = "/collection", modified: UInt64 = 0
@@ -48,7 +48,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("new and changed items are copied, the newer secret of the other program stays, and a plan changes nothing")
+  @Test("new and changed items are copied, a newer secret of the other program is kept, and a dry run changes nothing")
   func copied() async throws {
     try await with([Self.item("New", "a"), Self.item("Changed", "b"), Self.item("Newer", "c"), Self.item("Same", "d")])
     {
@@ -73,7 +73,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("an item with a rule is copied after the passcode, and is named without it, while the others are copied")
+  @Test("an item with a rule is copied after the passcode; without it, it is listed and the others are copied")
   func gated() async throws {
     try await with([Self.item("Bank", "a"), Self.item("Mail", "b")]) { store in
       let gate = ["gate", "--item", "Bank", "--access", "passcode", "--yes"]
@@ -91,7 +91,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("where the other program ends amid the copy, nothing is lost, and the next run copies the rest once")
+  @Test("if the other program ends during the copy, nothing is lost, and the next run copies the rest once")
   func interrupted() async throws {
     try await with((0..<6).map { Self.item("\($0)", "secret \($0)") }) { store in
       let (ended, some, items) = try await run(["disable"], store, on: [], .ending(after: 3))
@@ -103,7 +103,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("what the other program refuses, writes otherwise or keeps locked is named, with the status 79")
+  @Test("items that the other program refuses, changes or keeps locked are listed, with status 79")
   func unwritten() async throws {
     try await with([Self.item("Mail", "a")]) { store in
       let (refused, _, _) = try await run(["disable"], store, on: [], .refused)
@@ -119,7 +119,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("where no other program takes over, the items are listed, with the command that copies them later")
+  @Test("without another program the items are listed, with the command that copies them later")
   func alone() async throws {
     try await with([Self.item("Mail", "a")]) { store in
       let done = try await PrivateBus.with { bus in
@@ -135,7 +135,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("an original is removed only where its secret is the same, and only after it was compared")
+  @Test("an original is only removed after its secret was compared and is the same")
   func originals() async throws {
     let items = [Self.item("Same", "a"), Self.item("Other", "b")]
     try await with(items) { store in

@@ -120,7 +120,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an import that is run again doubles nothing, and leaves what is there as it is")
+  @Test("a second import creates no duplicates and changes nothing")
   func again() async throws {
     try await with { store, whorl in
       try await whorl("import").mustSucceed()
@@ -144,7 +144,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an item whose label has changed over there is the same item, and keeps its label here")
+  @Test("an item whose label has changed in the other program is the same item, and keeps its label here")
   func renamed() async throws {
     try await TestStore.with { store in
       for (label, expected) in [("Before", "Copied 1 item.\n"), ("After", "Copied 0 items.\n")] {
@@ -162,7 +162,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("the session's bus is found by an address as D-Bus writes it: alternatives, the id of the bus, escaped bytes")
+  @Test("the session bus address is parsed in full: alternatives, guid and escaped bytes")
   func busAddress() async throws {
     try await TestStore.with { store in
       try await PrivateBus.with { bus in
@@ -179,7 +179,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("what is copied gets the rule that is named, or that of its collection")
+  @Test("imported items get the named rule, or that of their collection")
   func ruled() async throws {
     try await with { _, whorl in
       try await whorl("import", "--access", "presence").mustSucceed()
@@ -197,7 +197,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an item that the other service does not give out is told, and the others are copied")
+  @Test("an item that the other service does not release is reported, and the others are copied")
   func refused() async throws {
     let items = [
       SecretServiceStandIn.Item(label: "Refused", attributes: ["a": "1"], secret: nil),
@@ -223,7 +223,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an import from Whorl's own service is refused")
+  @Test("importing from Whorl's own service is refused")
   func own() async throws {
     try await with(isWhorl: true) { _, whorl in
       let refused = try await whorl("import")
@@ -233,7 +233,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a rule is set for items by label, id and attributes, and a change asks for what the old rule asks for")
+  @Test("a rule is set by label, id and attributes, and changing it needs what the old rule asks for")
   func gateItems() async throws {
     try await with { store, whorl in
       try await whorl("import").mustSucceed()
@@ -273,7 +273,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a rule says where programs of the session still have their secrets from another program, and only there")
+  @Test("setting a rule warns if another program is still the session's Secret Service, and only then")
   func gateBesideAnother() async throws {
     let line = "In this session programs still have their secrets from /"
     for isWhorl in [false, true] {
@@ -288,7 +288,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an item is named by its label in any case, and a rule that is not named is a finger or the passcode")
+  @Test("labels ignore case, and the default rule is a finger or the passcode")
   func gateByLabel() async throws {
     let items = ["Bank", "bank", "Mail"].map {
       SecretServiceStandIn.Item(label: $0, attributes: ["name": $0], secret: [1])
@@ -316,7 +316,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a collection's rule is that of its items and of new ones, and a program's that of what it stores")
+  @Test("a collection's rule applies to its items and new ones, and a program's rule to what it stores")
   func gateFolders() async throws {
     try await with { store, whorl in
       try await whorl("import").mustSucceed()
@@ -354,7 +354,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("one answer changes the rule of more items than one call takes")
+  @Test("one answer changes the rule of more items than fit in one call")
   func many() async throws {
     let items = (0...1_000).map { SecretServiceStandIn.Item(label: "\($0)", attributes: ["n": "\($0)"], secret: [1]) }
     try await with(items) { store, whorl in
@@ -397,7 +397,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a name that means nothing, or several items, changes nothing")
+  @Test("an unknown or ambiguous name changes nothing")
   func misnamed() async throws {
     let twins = (1...2).map { SecretServiceStandIn.Item(label: "Twin", attributes: ["n": "\($0)"], secret: [1]) }
     try await with(twins) { _, whorl in

@@ -15,7 +15,7 @@ struct SetupTests {
   private static let copyQuestion = "They stay where they are, too. [y/N]"
   private static let enableQuestion = "keep their passwords in Whorl from the next login on? [y/N]"
 
-  @Test("without a terminal tells how each step stands, and changes nothing")
+  @Test("without a terminal it shows the state of each step, and changes nothing")
   func told() async throws {
     try await TestStore.with { store in
       let home = home(store.folder)
@@ -32,7 +32,7 @@ struct SetupTests {
     }
   }
 
-  @Test("steps that are done keep the command that takes them back, which undoes them")
+  @Test("finished steps show the command that undoes them, which works")
   func waysBack() async throws {
     try await TestStore.with { store in
       let services = try UserServicesStandIn(in: store.folder)
@@ -75,7 +75,7 @@ struct SetupTests {
     }
   }
 
-  @Test("runs the commands that are chosen, one after another, and then finds them done")
+  @Test("runs the chosen commands one after another, and then shows them as done")
   func chosen() async throws {
     try await TestStore.with { store in
       let services = try UserServicesStandIn(in: store.folder)
@@ -115,7 +115,7 @@ struct SetupTests {
   }
 
   @Test(
-    "waits for a command that a signal ends, says how to go on, and ends by the signal, too",
+    "waits for a command that a signal ends, says how to continue, and ends by the same signal",
     arguments: [SIGINT, SIGTERM])
   func signalled(_ signal: Int32) async throws {
     try await TestStore.withoutPasscode { store in
@@ -136,7 +136,7 @@ struct SetupTests {
     }
   }
 
-  @Test("offers no command twice, also where it has changed nothing")
+  @Test("offers no command twice, even if it has changed nothing")
   func once() async throws {
     try await TestStore.with { store in
       let services = try UserServicesStandIn(in: store.folder)
@@ -154,7 +154,7 @@ struct SetupTests {
     }
   }
 
-  @Test("copies what the Secret Service holds before Whorl takes its part over", arguments: ["", "y", "n"])
+  @Test("copies the Secret Service's items before Whorl takes over", arguments: ["", "y", "n"])
   func copiedFirst(_ answer: String) async throws {
     try await TestStore.with { store in
       try await PrivateBus.with { bus in
@@ -194,7 +194,7 @@ struct SetupTests {
     }
   }
 
-  @Test("leaves what is declined, and the end of input is a no")
+  @Test("skips declined steps, and treats the end of input as a no")
   func declined() async throws {
     try await TestStore.with { store in
       let declined = try PseudoTerminal(store.arguments(["setup"]), environment: home(store.folder))
@@ -209,7 +209,7 @@ struct SetupTests {
     }
   }
 
-  @Test("asks whether to try a command again that fails, goes on, and ends with its name")
+  @Test("offers to repeat a failed command, continues, and ends with its name")
   func failed() async throws {
     try await TestStore.with { store in
       // git cannot write its configuration there.
@@ -234,7 +234,7 @@ struct SetupTests {
     }
   }
 
-  @Test("offers the programs of a desktop their secrets, and tells when Whorl has that part")
+  @Test("offers to become the Secret Service, and shows when it is")
   func secrets() async throws {
     try await TestStore.with { store in
       try await PrivateBus.with { bus in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Storing and reading without a finger")
 struct StoreCommandTests {
-  @Test("a secret comes back byte for byte, with nothing else on standard output")
+  @Test("a secret is returned byte for byte, with nothing else on standard output")
   func roundTrip() async throws {
     try await TestStore.with { store in
       let secret = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -18,7 +18,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("a secret may have a mebibyte and not a byte more; an empty one is a secret too")
+  @Test("a secret can have up to a mebibyte, and can be empty")
   func limits() async throws {
     try await TestStore.with { store in
       let largest = [UInt8](repeating: 0x5A, count: 1 << 20)
@@ -34,7 +34,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("an existing name is overwritten only with --replace")
+  @Test("an existing name is only overwritten with --replace")
   func replace() async throws {
     try await TestStore.with { store in
       try await store.set("a", "one", "--access", "none")
@@ -47,7 +47,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("a line of text that is piped is stored without the line feed at its end, and all else byte for byte")
+  @Test("piped text is stored without its final line feed, and other data byte for byte")
   func lineFeed() async throws {
     let text = Array("two words\tand “more”".utf8)
     let cases: [(input: [UInt8], options: [String], kept: [UInt8])] = [
@@ -75,7 +75,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("at a terminal rm asks before it removes, and says what it has removed; --yes and a pipe are not asked")
+  @Test("at a terminal rm asks first, and lists what it removed; with --yes or a pipe it does not ask")
   func removeAsks() async throws {
     try await TestStore.with { store in
       for name in ["bank", "mail/alice", "note"] { try await store.set(name, "x", "--access", "none") }
@@ -98,7 +98,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("several secrets have a newline between them, or a NUL after each, or are base64 in JSON")
+  @Test("several secrets are separated by newlines, ended by NULs, or base64 in JSON")
   func several() async throws {
     try await TestStore.with { store in
       try await store.set("a/1", "one", "--access", "none")
@@ -112,7 +112,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("one missing item fails the whole call, before anything is written")
+  @Test("one missing item fails the whole call before anything is written")
   func missing() async throws {
     try await TestStore.with { store in
       try await store.set("a", "one", "--access", "none")
@@ -147,7 +147,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("rm removes all the items named or none")
+  @Test("rm removes either all named items or none")
   func remove() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x", "--access", "none")
@@ -162,7 +162,7 @@ struct StoreCommandTests {
   }
 
   @Test(
-    "names that are none are wrong usage", arguments: ["", "/account", "tab\there", String(repeating: "x", count: 256)])
+    "an invalid name is wrong usage", arguments: ["", "/account", "tab\there", String(repeating: "x", count: 256)])
   func names(_ name: String) async throws {
     try await TestStore.with { store in
       let result = try await store.whorl("set", name, "--access", "none", input: [1])
@@ -171,7 +171,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("names are any UTF-8: the first slash splits, and what could fool a terminal is spelt out there")
+  @Test("names are any UTF-8: the first slash splits them, and control characters are escaped on terminals")
   func unicodeNames() async throws {
     try await TestStore.with { store in
       try await store.set("Bücher/日本/語", "x", "--access", "none")
@@ -200,7 +200,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("the secret is in none of the store's files after it was released")
+  @Test("a released secret is in none of the store's files")
   func nothingInTheFiles() async throws {
     try await TestStore.with { store in
       let canary = "canary-\(String(UInt64.random(in: .min ... .max), radix: 36))-canary"
@@ -215,7 +215,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("no write-ahead log is left when a command has ended: it could hold keys that a change has destroyed")
+  @Test("no write-ahead log is left after a command, since it could hold destroyed keys")
   func noLog() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret", "--access", "none")
@@ -225,7 +225,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("a reader of standard output that has gone is an error of writing")
+  @Test("a closed pipe on standard output is a write error")
   func brokenPipe() async throws {
     try await TestStore.with { store in
       try await store.set("a", String(repeating: "x", count: 200_000), "--access", "none")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("At a terminal")
 struct TerminalTests {
-  @Test("init asks twice without showing, shows the recovery key, and the terminal echoes again")
+  @Test("init asks twice without echo, shows the recovery key, and restores the echo")
   func initialise() async throws {
     try await withFolder { folder in
       let terminal = try PseudoTerminal(["init", "--store", "\(folder)/store"])
@@ -25,7 +25,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("a typed secret is asked for twice and not shown; get ends it with a newline")
+  @Test("a typed secret is asked for twice without echo, and get prints a newline after it")
   func typed() async throws {
     try await TestStore.with { store in
       let set = try PseudoTerminal(store.arguments(["set", "a", "--access", "none"]))
@@ -41,7 +41,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("the passcode is asked for at the terminal when no finger can be, three times at most")
+  @Test("the passcode is asked for at the terminal if no finger can be used, at most three times")
   func passcode() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret")
@@ -59,7 +59,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("Ctrl-C at a hidden prompt ends the command by that signal, and the terminal echoes again")
+  @Test("Ctrl-C at a hidden prompt ends the command by that signal, and restores the echo")
   func interrupted() async throws {
     try await TestStore.with { store in
       try await store.set("p", "x")
@@ -77,7 +77,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("Ctrl-Z gives the terminal back as it was; afterwards typing is hidden again")
+  @Test("Ctrl-Z restores the terminal, and typing is hidden again afterwards")
   func stopped() async throws {
     try await TestStore.with { store in
       let terminal = try PseudoTerminal(store.arguments(["unlock"]))
@@ -91,7 +91,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("what is about to die is listed, and only a clear yes lets it")
+  @Test("items that will be destroyed are listed, and only a clear yes destroys them")
   func confirmation() async throws {
     try await TestStore.with { store in
       try await store.set("s", "x", "--access", "none", "--accessible", "passcode-set")

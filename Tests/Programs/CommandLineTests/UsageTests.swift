@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Usage, help and configuration")
 struct UsageTests {
-  @Test("an option of every command may stand before the command's name, also before a command that runs another")
+  @Test("global options are accepted before the command's name, also before a command that runs another")
   func leadingOptions() async throws {
     try await TestStore.with { store in
       try await store.set("n", "kept", "--access", "none")
@@ -24,7 +24,7 @@ struct UsageTests {
   }
 
   @Test(
-    "wrong usage is status 64 and one line",
+    "wrong usage gives status 64 and one line",
     arguments: [
       ["get"], ["frobnicate"], ["get", "a", "--bogus"], ["set"], ["set", "a", "--access", "sometimes"],
       ["enroll", "sixth-finger"], ["unenroll"], ["unenroll", "--all", "left-thumb"], ["run", "--", "true"],
@@ -58,7 +58,7 @@ struct UsageTests {
   }
 
   @Test(
-    "every command explains itself, with examples that stay on their lines",
+    "every command has help with examples that fit on their lines",
     arguments: [
       "init", "enroll", "fingers", "unenroll", "set", "get", "ls", "rm", "run", "unlock", "passcode", "recover",
       "reseal", "status", "log", "migrate", "export", "import", "key", "backup", "restore", "git-credential",
@@ -85,7 +85,7 @@ struct UsageTests {
     for example in examples { #expect(example.hasPrefix("  ") && example.contains("whorl \(command)"), "\(example)") }
   }
 
-  @Test("whorl and whorl reader alone show what there is, with examples")
+  @Test("whorl and whorl reader without arguments list their commands, with examples")
   func groups() async throws {
     for words in [[], ["reader"]] {
       let result = try await Invocation(arguments: words).run()
@@ -95,7 +95,7 @@ struct UsageTests {
     }
   }
 
-  @Test("options without a command are no unknown options", arguments: [["--store", "/tmp", "reader"], ["--json"]])
+  @Test("options without a command are not reported as unknown", arguments: [["--store", "/tmp", "reader"], ["--json"]])
   func noCommand(_ words: [String]) async throws {
     let result = try await Invocation(arguments: words).run()
     #expect(result.status == 64)
@@ -103,7 +103,7 @@ struct UsageTests {
   }
 
   @Test(
-    "a command that is not there is called that",
+    "a missing command is reported as such",
     arguments: [["frobnicate"], ["--store", "/tmp", "frobnicate"], ["reader", "frobnicate"]])
   func noSuchCommand(_ words: [String]) async throws {
     let result = try await Invocation(arguments: words).run()
@@ -112,7 +112,7 @@ struct UsageTests {
   }
 
   @Test(
-    "a mistyped command is answered with the nearest one, and a word of another program's with the command that does it",
+    "a mistyped command suggests the nearest one, and another program's word suggests the matching command",
     arguments: [
       (["gte", "a"], "get"), (["stauts"], "status"), (["pascode"], "passcode"), (["list"], "ls"),
       (["delete", "a"], "rm"),
@@ -126,7 +126,7 @@ struct UsageTests {
     #expect(result.failure.contains("did you mean '\(meant)'? 'whorl"), "\(result.failure)")
   }
 
-  @Test("a mistyped option is answered with the nearest one, in the same words as a command")
+  @Test("a mistyped option suggests the nearest one, in the same words")
   func nearestOption() async throws {
     let result = try await Invocation(arguments: ["set", "a", "--acess", "none"]).run()
     #expect(
@@ -134,7 +134,7 @@ struct UsageTests {
         == "whorl: set: Unknown option '--acess': did you mean '--access'? 'whorl set --help' explains\n")
   }
 
-  @Test("help lists the commands in groups, the daily ones first, and leaves the exit statuses to a page of their own")
+  @Test("help lists the commands in groups, the common ones first, and puts exit statuses on their own page")
   func groupedHelp() async throws {
     let help = try await Invocation(arguments: ["--help"]).run().text
     let headings = help.split(separator: "\n").filter { $0.hasSuffix(":") && $0.first?.isUppercase == true }
@@ -153,7 +153,7 @@ struct UsageTests {
     #expect(try await Invocation(arguments: ["help", "get"]).run().text.contains("USAGE: whorl get"))
   }
 
-  @Test("the first line of a failure is for a person; --verbose adds what programs call it, and --json is an object")
+  @Test("the first line of a failure is plain text; --verbose adds its technical name, and --json gives an object")
   func furtherWords() async throws {
     try await TestStore.with { store in
       let plain = try await store.whorl("get", "gone")
@@ -175,21 +175,21 @@ struct UsageTests {
     }
   }
 
-  @Test("a mistake in a command of a group is told by that command, and so is where it is explained")
+  @Test("a mistake in a group's command is reported under that command, with its help")
   func groupedMistake() async throws {
     let result = try await Invocation(arguments: ["reader", "test", "--steps", "dance"]).run()
     #expect(result.failure.hasPrefix("whorl: reader test: "), "\(result.failure)")
     #expect(result.failure.hasSuffix("'whorl reader test --help' explains"), "\(result.failure)")
   }
 
-  @Test("the values that an option or argument takes are told on one line, as a list")
+  @Test("the values of an option or argument are listed on one line")
   func values() async throws {
     let result = try await Invocation(arguments: ["enroll", "sixth-finger"]).run()
     #expect(result.failure.contains("left-thumb, left-index, "), "\(result.failure)")
     #expect(!result.failure.contains("  "), "\(result.failure)")
   }
 
-  @Test("version and completion scripts come on standard output")
+  @Test("version and completion scripts are printed on standard output")
   func version() async throws {
     let version = try await Invocation(arguments: ["--version"]).run()
     #expect(version.status == 0)
@@ -201,7 +201,7 @@ struct UsageTests {
     }
   }
 
-  @Test("the names of items are completed from the store that the words name, and are none without a store")
+  @Test("item names are completed from the store on the command line, and there are none without a store")
   func itemNames() async throws {
     try await TestStore.enrolled { store in
       for command in ["get", "rm", "ls"] {
@@ -213,7 +213,7 @@ struct UsageTests {
     }
   }
 
-  @Test("the names of keys for ssh are completed alone, and ids tell those of one name apart")
+  @Test("completing a key for ssh offers keys only, and ids for those that share a name")
   func sshKeyNames() async throws {
     try await TestStore.with { store in
       try await store.set("mail/alice", "own")
@@ -249,7 +249,7 @@ struct UsageTests {
   }
 
   @Test(
-    "a configuration that cannot be used is status 78 and says what is wrong",
+    "an unusable configuration gives status 78 and the reason",
     arguments: [
       (#"{"store": "/tmp/x", "colour": "red"}"#, "unknown key colour"),
       (#"{"store": 5}"#, "store must be an absolute path"),
@@ -273,7 +273,7 @@ struct UsageTests {
     }
   }
 
-  @Test("a configuration that is named must be there; the default one need not")
+  @Test("a configuration given by name must exist; the default one need not")
   func missingConfiguration() async throws {
     try await withFolder { folder in
       let named = try await Invocation(arguments: ["ls", "--config", "\(folder)/none.json"]).run()
@@ -285,7 +285,7 @@ struct UsageTests {
     }
   }
 
-  @Test("the configuration names the store and the default access, and flags win over it")
+  @Test("the configuration sets the store and the default access, and flags override it")
   func configurationCounts() async throws {
     try await TestStore.with { store in
       let environment = ["XDG_CONFIG_HOME": store.folder]
@@ -307,7 +307,7 @@ struct UsageTests {
     }
   }
 
-  @Test("a recovery key that cannot be written leaves no store behind, and a second try works")
+  @Test("a recovery key that cannot be written leaves no store, and a second try works")
   func unwritableRecoveryKey() async throws {
     try await withFolder { folder in
       let whorl = try Programs.path("whorl")
@@ -322,7 +322,7 @@ struct UsageTests {
     }
   }
 
-  @Test("a descriptor that was not given is wrong usage, and no file of the program's own")
+  @Test("a descriptor that was not passed is wrong usage, and no file of the program is used in its place")
   func descriptors() async throws {
     let closed = Int32(3)...12
     try await withFolder { folder in

@@ -14,7 +14,7 @@ import VaultDriver
 @testable import VaultStore
 
 /// Searches for a unique secret in every place where it must not be.
-@Suite("Canaries")
+@Suite("Leaks of secrets, searched for with known values")
 struct CanaryTests {
   private static func canary() -> String { "canary-\(UInt64.random(in: .min ... .max))-canary" }
 
@@ -33,7 +33,7 @@ struct CanaryTests {
     _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.enroll(finger, in: $0) }
   }
 
-  @Test("no file of the store holds a released secret, or a key that a change has destroyed, at any moment")
+  @Test("no file of the store ever holds a released secret, or a key that a change has destroyed")
   func files() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())
@@ -57,7 +57,7 @@ struct CanaryTests {
     try look(store, canary, "removed and closed")
   }
 
-  @Test("a released secret is in no memory of the process once it is let go", .timeLimit(.minutes(2)))
+  @Test("a released secret is in no memory of the process after it is freed", .timeLimit(.minutes(2)))
   func memory() async {
     await onOwnThread {
       await #expect(processExitsWith: .success) {
@@ -73,7 +73,7 @@ struct CanaryTests {
     }
   }
 
-  @Test("while a program waits, no other knows its secrets, and it can leave no core file")
+  @Test("while a program waits for a finger, no other process has its secrets, and it leaves no core file")
   func otherProcesses() async throws {
     try await TestStore.enrolled { store in
       let canary = Self.canary()

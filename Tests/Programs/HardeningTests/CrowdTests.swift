@@ -9,9 +9,9 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("Crowds")
+@Suite("Many programs at the same time")
 struct CrowdTests {
-  @Test("programs that set, get, list and remove at once all finish, each with its own secrets, and nothing is lost")
+  @Test("programs that set, get, list and remove at once all finish with their own secrets, and nothing is lost")
   func programs() async throws {
     try await TestStore.with { store in
       try await store.set("shared", "shared", "--access", "none")

@@ -8,9 +8,9 @@ import VaultItems
 import VaultStore
 
 /// A destructive call without conditions is refused, and deletes nothing.
-@Suite("Destructive calls that say too little")
+@Suite("Destructive calls without a target")
 struct DestructiveCallTests {
-  @Test("the vault deletes nothing for a search that names neither a class nor items nor an attribute")
+  @Test("the vault deletes nothing for a search without a class, items or an attribute")
   func vault() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -34,7 +34,7 @@ struct DestructiveCallTests {
   }
 
   @Test(
-    "the command line removes nothing for a command that names nothing",
+    "the command line removes nothing for a command without names",
     arguments: [["rm"], ["rm", ""], ["rm", "/"], ["unenroll"], ["passcode", "--remove"]])
   func commandLine(_ words: [String]) async throws {
     try await TestStore.enrolled { store in

@@ -9,7 +9,7 @@ import VaultItems
 import VaultStore
 
 /// The evidence of a context opens nothing after the context has ended, and is asked for only once.
-@Suite("The evidence of a context")
+@Suite("Proofs in a context")
 struct EvidenceTests {
   private static let right = ScratchStore.passcode
   private static let keeping = ContextOptions.keepingEvidence(.afterNoMatch)
@@ -37,7 +37,7 @@ struct EvidenceTests {
     person.events.filter { if case .secretWanted(.passcode) = $0 { true } else { false } }.count
   }
 
-  @Test("every call that waits in a context ends when the context is closed")
+  @Test("closing a context ends every call that waits in it")
   func queuedCalls() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -62,7 +62,7 @@ struct EvidenceTests {
     #expect(ends.all.filter { $0 == .contextInvalidated }.count == 3)
   }
 
-  @Test("a context that is closed while the reader answers releases nothing, and leaves no match to be reused")
+  @Test("a context that is closed while the reader answers releases nothing, and leaves no match for reuse")
   func closedAtTheMatch() async throws {
     let store = try await ScratchStore()
     let closing = Mutex<ContextHandle?>(nil)
@@ -95,7 +95,7 @@ struct EvidenceTests {
     #expect(try await !vault.isSatisfied(item, by: handle))
   }
 
-  @Test("a context that is closed while its passcode is looked at releases nothing")
+  @Test("a context that is closed while its passcode is checked releases nothing")
   func closedAtThePasscode() async throws {
     let store = try await ScratchStore()
     let closing = Mutex<(vault: Vault, handle: ContextHandle)?>(nil)
@@ -126,7 +126,7 @@ struct EvidenceTests {
     await listener.value
   }
 
-  @Test("a match that was reused does not outlive the time for which it is accepted")
+  @Test("a reused match does not outlive the original match's duration")
   func reusedMatch() async throws {
     let store = try await ScratchStore()
     let system = BootClock.system
@@ -149,7 +149,7 @@ struct EvidenceTests {
     }
   }
 
-  @Test("a match that is reused opens no item that is bound to the set")
+  @Test("a reused match opens no item that is bound to the set")
   func reusedForBound() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())
@@ -178,7 +178,7 @@ struct EvidenceTests {
     }
   }
 
-  @Test("a store that is put back while a password is typed releases nothing by what was shown before")
+  @Test("a restore of the store while a password is typed invalidates earlier proofs")
   func restoredMeanwhile() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())
@@ -212,7 +212,7 @@ struct EvidenceTests {
     }
   }
 
-  @Test("a match from before a lockout is not reused under it")
+  @Test("a match from before a lockout is not reused during it")
   func reuseUnderLockout() async throws {
     let store = try await ScratchStore()
     let reader = ScriptedReader()
@@ -233,7 +233,7 @@ struct EvidenceTests {
     }
   }
 
-  @Test("a passcode that was shown is not asked for again where a finger is needed too")
+  @Test("a passcode that was given before is not asked for again if a finger is needed, too")
   func passcodeOnce() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())
@@ -249,7 +249,7 @@ struct EvidenceTests {
     #expect(Self.passcodesAsked(of: person) == 1)
   }
 
-  @Test("an item with a way in that is gone for good can be changed by the other one, and the lost way stays lost")
+  @Test("an item that lost one of its two ways to open can be changed with the other, and the lost way stays lost")
   func closedWays() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())
@@ -269,7 +269,7 @@ struct EvidenceTests {
     }
   }
 
-  @Test("an item whose passcode was removed can be changed by its fingers, and no later passcode opens it as damage")
+  @Test("an item whose passcode was removed can be changed by finger, and a later passcode does not open it")
   func passcodeGone() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())

@@ -56,7 +56,7 @@ struct FaultTests {
     }
   }
 
-  @Test("a touch is released or it is not, a wrong one is never free", .enabled(if: Strace.isUsable))
+  @Test("a touch releases the secret or fails, and a wrong touch always counts", .enabled(if: Strace.isUsable))
   func touch() async throws {
     try await TestStore.enrolled { store in
       try store.snapshot("before")
@@ -78,7 +78,7 @@ struct FaultTests {
     }
   }
 
-  @Test("a passcode is the old one or the new one", .enabled(if: Strace.isUsable))
+  @Test("a passcode change leaves the old one or the new one", .enabled(if: Strace.isUsable))
   func passcode() async throws {
     try await TestStore.enrolled { store in
       try store.snapshot("before")
@@ -100,7 +100,7 @@ struct FaultTests {
     }
   }
 
-  @Test("init makes a whole store or none", .enabled(if: Strace.isUsable))
+  @Test("init makes a complete store or none", .enabled(if: Strace.isUsable))
   func initialise() async throws {
     try await withFolder { folder in
       let call = Invocation(
@@ -125,7 +125,7 @@ struct FaultTests {
     }
   }
 
-  @Test("init on a file system that cannot lock says so, and leaves no folder", .enabled(if: Strace.isUsable))
+  @Test("init on a file system without locks says so, and leaves no folder", .enabled(if: Strace.isUsable))
   func withoutLocks() async throws {
     try await withFolder { folder in
       let call = Invocation(
@@ -138,7 +138,7 @@ struct FaultTests {
     }
   }
 
-  @Test("with no room for a file to grow, what is there can be read and the rest says why")
+  @Test("without room for files to grow, reading works and everything else reports why")
   func fileSizeLimit() async throws {
     try await TestStore.enrolled { store in
       for limit in Campaign.isLong ? Array(stride(from: 0, through: 80_000, by: 1_024)) : [0, 4_200, 40_000] {
@@ -163,7 +163,7 @@ struct FaultTests {
   }
 
   @Test(
-    "a store that cannot be written to releases nothing that needs a count, and says so in one line",
+    "a read-only store releases nothing that needs a failure count, and says so in one line",
     .enabled("mounting needs a root of one's own, and this is a changed root") { try await canMakeReadOnly() })
   func readOnly() async throws {
     try await TestStore.enrolled { store in

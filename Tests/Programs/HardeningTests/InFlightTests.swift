@@ -9,7 +9,7 @@ import VaultStore
 import VirtualFinger
 
 /// The set or the reader changes at each step of a running read.
-@Suite("Changed while a read is under way")
+@Suite("Changes during a read")
 struct InFlightTests {
   private static let right = ScratchStore.passcode
   private static let gates = [AccessControl.Constraint.anyFinger, .currentSet]
@@ -38,7 +38,7 @@ struct InFlightTests {
     _ = try await Person(passcodes: [right]).with(vault) { try await vault.enroll(finger, in: $0) }
   }
 
-  @Test("a finger that is removed at any step: released only where the set at the challenge is the set at the end")
+  @Test("a finger that is removed at any step: released only if the set is the same at the challenge and at the end")
   func removed() async throws {
     let store = try await ScratchStore()
     let ambush = Ambush()
@@ -63,7 +63,7 @@ struct InFlightTests {
     }
   }
 
-  @Test("a finger that is enrolled at any step: its enrolment waits until the read is over")
+  @Test("a finger that is enrolled at any step: the enrolment waits for the end of the read")
   func enrolled() async throws {
     let store = try await ScratchStore()
     let ambush = Ambush()
@@ -85,7 +85,7 @@ struct InFlightTests {
     }
   }
 
-  @Test("another reader in its place, with other ids or another serial, while idle or just before it is opened")
+  @Test("another reader is plugged in, with other ids or another serial, while idle or just before it is opened")
   func otherReader() async throws {
     let store = try await ScratchStore()
     let ambush = Ambush()
@@ -126,7 +126,7 @@ struct InFlightTests {
     }
   }
 
-  @Test("an item bound to the fingers of one reader is refused on another that has fingers too")
+  @Test("an item bound to one reader's fingers is refused on another reader that also has fingers")
   func boundElsewhere() async throws {
     let store = try await ScratchStore()
     let first = try store.open(reader: ScriptedReader(serial: "1"))

@@ -5,7 +5,7 @@ import VaultDriver
 
 /// `kill -9` at every system call that writes, syncs or locks. Afterwards a change must be complete or absent, counts
 /// must not be lost, and the crash must not look like a restore.
-@Suite("Killed in the middle", .enabled(if: Strace.isUsable))
+@Suite("Killed in the middle of a change", .enabled(if: Strace.isUsable))
 struct KillTests {
   /// Kills the call at each point of a sample, each time with the same store, and checks the result.
   private func killed(
@@ -35,7 +35,7 @@ struct KillTests {
     #expect(kills > 0, "\(what): nothing was killed")
   }
 
-  @Test("wrong fingers: no fewer failures are counted than touches were asked for")
+  @Test("wrong fingers: at least as many failures are counted as touches were asked for")
   func wrongFinger() async throws {
     try await TestStore.enrolled { store in
       let call = store.call("get", "any-finger")
@@ -49,7 +49,7 @@ struct KillTests {
     }
   }
 
-  @Test("wrong passcodes: what was tried is counted")
+  @Test("wrong passcodes: each one that was tried is counted")
   func wrongPasscode() async throws {
     try await TestStore.enrolled { store in
       // The fifth starts a delay, which can be seen.
@@ -67,7 +67,7 @@ struct KillTests {
     }
   }
 
-  @Test("a secret that is replaced: the old one or the new one, never neither")
+  @Test("a replaced secret: the old one or the new one, never neither")
   func replacedSecret() async throws {
     try await TestStore.enrolled { store in
       let call = store.call("set", "open", "--access", "none", "--replace", input: "new")
@@ -80,7 +80,7 @@ struct KillTests {
     }
   }
 
-  @Test("init: a store or none, and nothing in the way of the next try")
+  @Test("init: a store or none, and the next try works")
   func initialise() async throws {
     try await withFolder { folder in
       let call = Invocation(
@@ -106,7 +106,7 @@ struct KillTests {
     }
   }
 
-  @Test("a changed passcode: the old one or the new one opens, with all that is stored under it, and never both")
+  @Test("a changed passcode: the old or the new one opens everything under it, and never both")
   func passcode() async throws {
     try await TestStore.enrolled { store in
       for name in ["bank", "door"] { try await store.set(name, name, "--access", "passcode") }
@@ -124,7 +124,7 @@ struct KillTests {
     }
   }
 
-  @Test("recover: the old passcode or the new one opens, with all that is stored under it, and never both")
+  @Test("recover: the old or the new passcode opens everything under it, and never both")
   func recover() async throws {
     try await TestStore.enrolled { store in
       try await store.set("bank", "bank", "--access", "passcode")
@@ -155,7 +155,7 @@ struct KillTests {
     }
   }
 
-  @Test("recover --new-key: the old recovery key or the new one opens, never both and never neither")
+  @Test("recover --new-key: the old or the new recovery key opens, never both and never neither")
   func newKey() async throws {
     try await TestStore.enrolled { store in
       var call = store.call(
@@ -174,7 +174,7 @@ struct KillTests {
     }
   }
 
-  @Test("a changed set: the old fingers with what is bound to them alive, or the new ones with it dead")
+  @Test("a changed set: the old fingers with their bound items intact, or the new ones with those items dead")
   func changedSet() async throws {
     try await TestStore.enrolled { store in
       let call = store.call("unenroll", "right-index", "--yes", passcode: [TestStore.passcode])

@@ -4,7 +4,7 @@ import Testing
 import VaultDriver
 
 /// Kills a command, the vault that it starts, and the vault's reader process in every order.
-@Suite("Processes that are killed", .serialized)
+@Suite("Killed processes", .serialized)
 struct LifeTests {
   private static let orders: [[Family.Member]] = [
     [.client], [.vault], [.reader],
@@ -13,7 +13,7 @@ struct LifeTests {
     [.reader, .client, .vault], [.reader, .vault, .client],
   ]
 
-  @Test("while a finger is waited for: nothing is left, and no failure is counted twice or forgotten")
+  @Test("while a finger is awaited: nothing is left behind, and each failure is counted exactly once")
   func duringScan() async throws {
     try await TestStore.enrolled { store in
       try store.snapshot("before")
@@ -48,7 +48,7 @@ struct LifeTests {
     }
   }
 
-  @Test("while a secret is replaced: the old one or the new one is there, and nothing else is left")
+  @Test("while a secret is replaced: the old or the new one is stored, and nothing else is left")
   func duringCommit() async throws {
     try await TestStore.enrolled { store in
       var random = Campaign.Generator("life during a commit")
@@ -72,7 +72,7 @@ struct LifeTests {
     }
   }
 
-  @Test("Ctrl-C ends a command, and its vault and its reader process with it")
+  @Test("Ctrl-C ends a command, its vault and its reader process")
   func interrupted() async throws {
     try await TestStore.enrolled { store in
       let victims = Victims()
@@ -106,7 +106,7 @@ struct LifeTests {
     }
   }
 
-  @Test("a command that 'run' becomes has no child, and the vault has ended before it begins")
+  @Test("'run' replaces itself with the command, after its vault has ended")
   func replaced() async throws {
     try await TestStore.enrolled { store in
       let script = "echo ready >&2; read line; echo \"$SECRET\""

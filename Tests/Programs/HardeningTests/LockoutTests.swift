@@ -3,9 +3,9 @@ import Glibc
 import ProgramDriver
 import Testing
 
-@Suite("Five failures, spread as thin as can be")
+@Suite("The lockout after five failures")
 struct LockoutTests {
-  @Test("over programs, with cancels, retries, unplugging and a wrong passcode between: the sixth touch is refused")
+  @Test("over programs, with cancels, retries, unplugging and a wrong passcode between, the sixth touch is refused")
   func spread() async throws {
     try await TestStore.enrolled { store in
       let get = store.call("get", "any-finger")

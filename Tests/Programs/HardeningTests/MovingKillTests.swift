@@ -31,7 +31,7 @@ struct MovingKillTests {
     #expect(kills > 0, "\(what): nothing was killed")
   }
 
-  @Test("restore: the items of the store or those of the copy, never neither")
+  @Test("restore: the store's items or the copy's, never neither")
   func restore() async throws {
     try await TestStore.with { store in
       for name in ["one", "two"] { try await store.set(name, "of \(name)", "--access", "none") }
@@ -50,7 +50,7 @@ struct MovingKillTests {
     }
   }
 
-  @Test("backup: a whole directory or none of that name")
+  @Test("backup: a complete directory or none")
   func backup() async throws {
     try await TestStore.with { store in
       try await store.set("one", "of one", "--access", "none")
@@ -72,7 +72,7 @@ struct MovingKillTests {
     }
   }
 
-  @Test("import: what came in is whole, and a second import doubles nothing")
+  @Test("import: each imported item is complete, and a second import creates no duplicates")
   func importing() async throws {
     let count = 300
     // Longer secrets than fit into one transaction.

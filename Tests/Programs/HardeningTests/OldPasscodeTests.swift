@@ -16,7 +16,7 @@ struct OldPasscodeTests {
 
   private static let old = ScratchStore.passcode
 
-  @Test("each piece of the days before, alone and in pairs: it opens nothing that was stored after the change")
+  @Test("each earlier piece, alone and in pairs, opens nothing that was stored after the change")
   func pieces() async throws {
     let store = try await ScratchStore()
     let before = try await prepared(store)

@@ -8,7 +8,7 @@ import VaultDriver
 import VaultItems
 import VaultStore
 
-@Suite("One touch answers one request, soon after it was given")
+@Suite("One touch answers one request, soon after the touch")
 struct OneTouchTests {
   private static func enroll(in vault: Vault) async throws {
     _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.enroll(.rightIndex, in: $0) }
@@ -34,7 +34,7 @@ struct OneTouchTests {
   }
 
   @Test(
-    "a match that the machine slept over before the vault heard of it opens nothing, and another touch is asked for")
+    "a match before a sleep that the vault gets after it opens nothing, and another touch is asked for")
   func sleep() async throws {
     let store = try await ScratchStore()
     try await Self.enroll(in: store.open(reader: ScriptedReader()))
@@ -54,7 +54,7 @@ struct OneTouchTests {
     #expect(try await vault.status().failures == 0)
   }
 
-  @Test("a second match in a row that comes too late is refused, and both tries stay charged")
+  @Test("a second late match in a row is refused, and both tries stay counted")
   func sleepTwice() async throws {
     let store = try await ScratchStore()
     try await Self.enroll(in: store.open(reader: ScriptedReader()))
@@ -116,14 +116,14 @@ struct OneTouchTests {
     return waited
   }
 
-  @Test("two stores with the same reader have it one after the other")
+  @Test("two stores with one reader use it one after the other")
   func twoStores() async throws {
     let runtime = try await ScratchStore()
     #expect(try await waits(runtimeFolder: runtime.folder))
     #expect(try await !waits(runtimeFolder: runtime.folder, nature: .virtual), "a virtual reader is its store's own")
   }
 
-  @Test("without a private folder of the user's for the lock, only programs of one store wait for each other")
+  @Test("without the user's private folder for the lock, only programs of one store wait for each other")
   func noRuntimeFolder() async throws {
     let runtime = try await ScratchStore()
     chmod(runtime.folder, 0o755)

@@ -72,7 +72,7 @@ struct ReaderTroubleTests {
   private static let sideBySide = Campaign.count(short: 1, long: 4)
 
   @Test(
-    "a definite answer at every stage, no credit, no undue charge, and well again within five seconds",
+    "a clear error at every stage, correct failure counts, and a working reader within five seconds",
     arguments: 1...Self.sideBySide)
   func image(reader: Int) async throws {
     let image = try await ImageReaderStore()
@@ -122,7 +122,7 @@ struct ReaderTroubleTests {
   }
 
   @Test(
-    "a match-on-chip reader unplugged before it is armed, while it is, and under a finger: refused, nothing is lost")
+    "a match-on-chip reader unplugged before, during and after arming: refused, and nothing is lost")
   func chip() async throws {
     let unplug: @Sendable (VirtualStorageReader) throws -> Void = { try $0.unplug() }
     let touched: @Sendable (VirtualStorageReader) throws -> Void = {

@@ -13,7 +13,7 @@ import VaultDriver
 
 /// Puts back every earlier copy of database, write-ahead log, state and key file, or deletes the file, in every
 /// combination that leaves a current file in place.
-@Suite("Earlier files put back")
+@Suite("Restored files of an earlier store")
 struct RestoreTests {
   /// The history of a store, with a copy of its files after each step.
   private struct History {
@@ -118,7 +118,7 @@ struct RestoreTests {
   }
 
   @Test(
-    "never fewer failures, never a bound item revived, a restore is said, and today's passcode or the recovery key accepts it"
+    "failures are not forgotten, dead items stay dead, and a restore is reported until it is accepted"
   )
   func everyCombination() async throws {
     let history = try await History()
@@ -265,7 +265,7 @@ struct RestoreTests {
     }
   }
 
-  @Test("the program says a restore with status 65 and in its status; unlock lists it, and accepts it when told to")
+  @Test("a restore gives status 65 and is shown by status; unlock lists it, and accepts it when told to")
   func program() async throws {
     try await TestStore.enrolled { store in
       try store.snapshot("before")

@@ -8,7 +8,7 @@ import VaultItems
 import VaultStore
 
 /// An attacker who can write the configuration can name their own fprintd, with their own finger.
-@Suite("An fprintd that a configuration names in place of the machine's own")
+@Suite("An fprintd that a configuration names instead of the machine's own")
 struct StandInTests {
   private static let refusal = VaultError.fingersNotAccepted(.virtual)
 
@@ -25,7 +25,7 @@ struct StandInTests {
     try await Person().with(vault) { try await vault.secrets(of: [item], reason: nil, in: $0)[0].text }
   }
 
-  @Test("its fingers open nothing in a store of which no finger was ever enrolled")
+  @Test("its fingers open nothing in a store that never had a finger")
   func firstReader() async throws {
     let store = try await ScratchStore()
     let vault = try open(store, 2, .virtual)
@@ -41,7 +41,7 @@ struct StandInTests {
     #expect(try await vault.status().sets.isEmpty, "nothing of it is kept")
   }
 
-  @Test("planted before the machine's own fprintd is used, it opens nothing afterwards either")
+  @Test("configured before the machine's own fprintd is used, it opens nothing afterwards either")
   func plantedFirst() async throws {
     let store = try await ScratchStore()
     let planted = try open(store, 2, .virtual)
@@ -56,7 +56,7 @@ struct StandInTests {
     }
   }
 
-  @Test("its fingers are not taken over in a store that has the machine's own")
+  @Test("its fingers are not accepted in a store that has the machine's own")
   func notTakenOver() async throws {
     let store = try await ScratchStore()
     let real = try open(store, 1, .physical)
@@ -67,7 +67,7 @@ struct StandInTests {
     #expect(try await read(item, try open(store, 1, .physical)) == "any")
   }
 
-  @Test("the passcode accepts its fingers as they are, and a change of them closes and destroys nothing")
+  @Test("the passcode accepts its current fingers, and a change of them closes items and destroys none")
   func accepted() async throws {
     let store = try await ScratchStore()
     let passcode = Person(passcodes: [ScratchStore.passcode, ScratchStore.passcode])

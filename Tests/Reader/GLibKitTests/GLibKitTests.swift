@@ -15,7 +15,7 @@ struct GLibKitTests {
     #expect(try await lines("references").output == ["two references: 2", "one reference: 1", "none: gone"])
   }
 
-  @Test("reads properties, and says nothing of those that are missing or of another type")
+  @Test("reads properties, and returns nil for those that are missing or of another type")
   func properties() async throws {
     let (output, errors) = try await lines("properties")
     #expect(
@@ -42,17 +42,17 @@ struct GLibKitTests {
     #expect(try await lines("asynchronous").output == ["skipped: 0"])
   }
 
-  @Test("reports the result of a call that had succeeded when it was cancelled")
+  @Test("reports the result of a call that had succeeded before it was cancelled")
   func late() async throws {
     #expect(try await lines("late").output == ["skipped: 0, cancelled: true"])
   }
 
-  @Test("cancels on the thread of the main context, not at once")
+  @Test("cancels on the thread of the main context, later")
   func cancellation() async throws {
     #expect(try await lines("cancellation").output == ["at once: false", "later: true"])
   }
 
-  @Test("runs no job inside a call of another job that iterates the main context")
+  @Test("runs no second job while a job iterates the main context")
   func nesting() async throws {
     #expect(try await lines("nesting").output == ["inside: false", "after: true"])
   }
@@ -62,7 +62,7 @@ struct GLibKitTests {
     #expect(try await lines("order").output == ["in order: true"])
   }
 
-  @Test("drops GLib's warnings once it was told to")
+  @Test("drops GLib's warnings when configured to")
   func log() async throws {
     let errors = try await lines("log").errors
     #expect(errors.contains("before"))

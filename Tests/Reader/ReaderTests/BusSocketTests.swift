@@ -6,9 +6,9 @@ import Testing
 
 @testable import ReaderClient
 
-@Suite("The sockets of message buses that a reader process is given")
+@Suite("The bus sockets that a reader process gets")
 struct BusSocketTests {
-  @Test("lead to the buses it was started with, and to nothing else that listens")
+  @Test("lead to the buses it was started with, and to no other socket")
   func addresses() async throws {
     try await PrivateBus.with { allowed in
       try await PrivateBus.with { other in
@@ -25,7 +25,7 @@ struct BusSocketTests {
     }
   }
 
-  @Test("a bus that is not there is told of, and so is an address of another form")
+  @Test("a missing bus and an address of another form are reported")
   func missing() async throws {
     let missing = ["unix:path=/nonexistent/bus", "unix:abstract=/bus", "tcp:host=127.0.0.1,port=1", "unix:path=bus"]
     try await withReaderProcess(of: BusSockets(to: Set(missing))) { process in
@@ -33,7 +33,7 @@ struct BusSocketTests {
     }
   }
 
-  @Test("come to an end for a process that asks for more and more")
+  @Test("are limited in number")
   func limit() async throws {
     try await withReaderProcess(of: BusSockets(to: ["unix:path=/nonexistent/bus"])) { process in
       for _ in 1...1_000 { _ = await error(of: "unix:path=/nonexistent/bus", process) }

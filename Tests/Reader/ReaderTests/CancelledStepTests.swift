@@ -5,12 +5,12 @@ import Testing
 import VirtualFinger
 
 /// Each step is cancelled at many times, and the reader is used afterwards.
-@Suite("A step of a reader that is cancelled", .serialized)
+@Suite("A cancelled step of a reader", .serialized)
 struct CancelledStepTests {
   /// From before the start of a step to after its end.
   private static func delays(_ count: Int) -> [Duration] { (0..<count).map { .microseconds($0 * 6_000 / count) } }
 
-  @Test("leaves the reader closed, if the step is the opening", arguments: [VirtualReader.Kind.image, .storage])
+  @Test("leaves the reader closed if the step is opening it", arguments: [VirtualReader.Kind.image, .storage])
   func opening(kind: VirtualReader.Kind) async throws {
     try await VirtualReader.with(kind) { reader in
       let id = try #require(try await reader.process.readers().first).id
@@ -30,7 +30,7 @@ struct CancelledStepTests {
   /// The steps of a reader that is open.
   enum Step: CaseIterable { case enroll, identify, verify, list, delete, clear, suspend, resume, close }
 
-  @Test("leaves a match-on-chip reader usable, and only the enrolled finger on its chip", arguments: Step.allCases)
+  @Test("leaves a match-on-chip reader usable, with only the enrolled finger on its chip", arguments: Step.allCases)
   func chip(step: Step) async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -85,7 +85,7 @@ struct CancelledStepTests {
     }
   }
 
-  @Test("leaves the reader awake, if the step is the suspend")
+  @Test("leaves the reader awake if the step is the suspend")
   func suspend() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -103,7 +103,7 @@ struct CancelledStepTests {
   /// The scans of a reader that takes pictures.
   enum Scan: CaseIterable { case enroll, identify, verify, capture }
 
-  @Test("leaves an image reader usable, before, in and after the touch of a scan", arguments: Scan.allCases)
+  @Test("leaves an image reader usable, before, during and after the touch of a scan", arguments: Scan.allCases)
   func image(scan: Scan) async throws {
     let finger = SyntheticFinger(person: 1, finger: .rightIndex)
     try await VirtualReader.with(.image) { reader in

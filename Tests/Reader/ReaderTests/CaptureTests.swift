@@ -7,7 +7,7 @@ import SecureMemory
 import Testing
 import VirtualFinger
 
-@Suite("The picture of a finger", .serialized)
+@Suite("Capturing the picture of a finger", .serialized)
 struct CaptureTests {
   private static let finger = SyntheticFinger(person: 1, finger: .rightIndex)
 
@@ -21,7 +21,7 @@ struct CaptureTests {
     return try await outcome
   }
 
-  @Test("is measured, and is sent only when it is asked for")
+  @Test("measures the picture, and sends it only on request")
   func measured() async throws {
     try await VirtualReader.with(.image) { reader in
       #expect(try await reader.open().features.contains(.capture))
@@ -39,7 +39,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("is asked for again after a touch that could not be read and after an empty picture")
+  @Test("repeats after a touch that could not be read and after an empty picture")
   func again() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
@@ -53,7 +53,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("is not taken when the task is cancelled, nor by a match-on-chip reader")
+  @Test("is refused by a match-on-chip reader, and ends with its task")
   func cancelled() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
@@ -113,13 +113,13 @@ struct CaptureAnswerTests {
     #expect(try whole.file?.sealed.secret().withUnsafeBytes { [UInt8]($0) } == Self.header)
   }
 
-  @Test("is refused with a picture that was not requested, or without the one that was")
+  @Test("is refused with an unrequested picture, or without a requested one")
   func unasked() throws {
     #expect(read(.picture(picture(try file(Self.header))), includingImage: false) == nil)
     #expect(read(.picture(picture(nil)), includingImage: true) == nil)
   }
 
-  @Test("is refused with a file that is no PNG, has another size than reported, or is not sealed")
+  @Test("is refused with a file that is not a PNG, has a wrong size or is not sealed")
   func wrongFile() throws {
     var wide = Self.header
     wide[19] = 9
@@ -136,7 +136,7 @@ struct CaptureAnswerTests {
     #expect(ReaderAnswer(to: .capture(includingImage: true), [.string(""), .dictionary(entries)]) == nil)
   }
 
-  @Test("is refused with a retry and a picture at once, and with numbers out of range")
+  @Test("is refused with both a retry and a picture, and with numbers out of range")
   func wrongNumbers() throws {
     let values = ReaderAnswer.capture(.picture(picture(nil))).values
     let entries = try #require(values[1].asDictionary)

@@ -6,7 +6,7 @@ import Testing
 /// `whorl-intruder` confines itself with the code of the reader process and then tries attacks.
 @Suite("The confinement of the reader process")
 struct ConfinementTests {
-  @Test("keeps a hostile reader from reading or changing the store's files", .enabled(if: hasLandlock))
+  @Test("a hostile reader cannot read or change the store's files", .enabled(if: hasLandlock))
   func files() async throws {
     try await withVictim { folder, _ in
       let key = "\(folder)/store/key"
@@ -26,7 +26,7 @@ struct ConfinementTests {
     }
   }
 
-  @Test("keeps it from changing a file's mode, times, size and attributes by name")
+  @Test("it cannot change a file's mode, times, size and attributes by name")
   func attributes() async throws {
     try await withVictim { folder, _ in
       let attempts = ["changeMode", "changeTimes", "truncate"].map { "\($0)=\(folder)/store/key" }
@@ -37,7 +37,7 @@ struct ConfinementTests {
     }
   }
 
-  @Test("keeps it from connecting or sending to any socket, and from the network")
+  @Test("it cannot connect or send to any socket, or use the network")
   func sockets() async throws {
     try await withVictim { folder, _ in
       let streams = try Listener(SOCK_STREAM, at: "\(folder)/stream")
@@ -55,7 +55,7 @@ struct ConfinementTests {
     }
   }
 
-  @Test("keeps it from starting programs and processes, and from reaching other processes")
+  @Test("it cannot start programs and processes, or reach other processes")
   func processes() async throws {
     try await withVictim { _, victim in
       let attempts = [
@@ -69,7 +69,7 @@ struct ConfinementTests {
     }
   }
 
-  @Test("keeps it from other processes' memory and environment in procfs", .enabled(if: hasLandlock))
+  @Test("it cannot read other processes' memory and environment in procfs", .enabled(if: hasLandlock))
   func procfs() async throws {
     try await withVictim { _, victim in
       let attempts = ["openMemory=\(victim)", "openEnvironment=\(victim)"]
@@ -78,7 +78,7 @@ struct ConfinementTests {
     }
   }
 
-  @Test("keeps it from the kernel's facilities that it does not need")
+  @Test("it cannot use the kernel's facilities that it does not need")
   func kernel() async throws {
     let attempts = [
       "ring", "pageFaults", "program", "counters", "keyring", "namespace", "mount", "sharedMemory", "type",
@@ -94,7 +94,7 @@ struct ConfinementTests {
         == ["cloneWithArguments: Function not implemented"])
   }
 
-  @Test("lets it read what it needs, and fprintd's templates only where fprintd drives the reader")
+  @Test("it can read what it needs, and fprintd's templates only if fprintd drives the reader")
   func allowed() async throws {
     try await withVictim { folder, _ in
       let templates = "\(folder)/templates"
@@ -107,14 +107,14 @@ struct ConfinementTests {
     }
   }
 
-  @Test("is refused while a second thread runs, which would stay unconfined")
+  @Test("it is refused while a second thread runs, which would stay unconfined")
   func late() async throws {
     #expect(
       try await run("late", "libfprint", ["list=/usr"])
         == ["not confined: there are threads already: Device or resource busy"])
   }
 
-  @Test("holds for the real reader process")
+  @Test("it applies to the real reader process")
   func realProcess() async throws {
     for kind in [VirtualReader.Kind.image, .storage] {
       try await VirtualReader.with(kind) { reader in

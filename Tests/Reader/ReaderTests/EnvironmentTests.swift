@@ -12,7 +12,7 @@ private let hostile = [
 
 @Suite("The environment of a reader process")
 struct EnvironmentTests {
-  @Test("nothing its caller sets makes a virtual reader, loads a library or turns on a message")
+  @Test("no variable of its caller creates a virtual reader, loads a library or turns on messages")
   func inherited() async {
     await #expect(processExitsWith: .success) {
       for name in hostile { setenv(name, "/tmp/whorl-no-such-\(name)", 1) }
@@ -33,7 +33,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("a process started in a hostile environment empties it, whoever starts it")
+  @Test("a process that is started in a hostile environment clears it, whoever starts it")
   func scrubbed() async throws {
     let program = try readerProgram()
     let environment = hostile.map { "\($0)=/tmp/whorl-no-such-\($0)" } + ["FP_DRIVERS_ALLOWLIST=virtual_image"]
@@ -47,7 +47,7 @@ struct EnvironmentTests {
     #expect(status == 0)
   }
 
-  @Test("without umockdev-run around it there is no replayed reader, only a refusal")
+  @Test("without umockdev-run a replayed reader is refused")
   func replayByHand() async throws {
     let (connection, pid) = try startByHand([try readerProgram(), "--reader", "replay:/tmp"], [])
     await #expect(throws: BusError.disconnected) {
@@ -59,7 +59,7 @@ struct EnvironmentTests {
   }
 
   @Test(
-    "is the selection's and nothing else",
+    "is determined by the reader selection alone",
     arguments: [
       ("auto", []), ("libfprint", []), ("libfprint:synaptics:1-9", []), ("replay:/x", ["FP_DEVICE_EMULATION=1"]),
       (

@@ -2,9 +2,9 @@ import Fingerprint
 import ReaderBus
 import Testing
 
-@Suite("What counts as the machine's own fprintd")
+@Suite("The machine's own fprintd")
 struct FprintdNatureTests {
-  @Test("the one on the system bus, seen from the initial user namespace, and no other")
+  @Test("is the one on the system bus, seen from the initial user namespace")
   func nature() {
     let elsewhere = [
       FprintdPlace(bus: FprintdPlace.system.bus, templates: "/tmp"),

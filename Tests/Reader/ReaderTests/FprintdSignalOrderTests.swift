@@ -95,7 +95,7 @@ struct FprintdSignalOrderTests {
     }
   }
 
-  @Test("end with a lifted finger after every touch, in each order in which fprintd can send them")
+  @Test("end with a lifted finger after every touch, in every order that fprintd can send")
   func everyOrder() async throws {
     #expect(SignalOrder.all.count > 40)
     try await withReader { fprintd, process in
@@ -105,7 +105,7 @@ struct FprintdSignalOrderTests {
     }
   }
 
-  @Test("that report a finger only after the result keep it on the sensor until it is reported as lifted")
+  @Test("that report a finger only after the result keep it on the sensor until it is reported lifted")
   func reportedLate() async throws {
     try await withReader { fprintd, process in
       let log = EventLog()

@@ -3,7 +3,7 @@ import ProgramDriver
 import ReaderClient
 import Testing
 
-@Suite("Readers that fprintd keeps although they are gone", .serialized)
+@Suite("Stale readers in fprintd after a sleep", .serialized)
 struct FprintdSleepTests {
   private static let print = enrolled(FprintdPrint(finger: .rightIndex, digest: nil).template)
 
@@ -23,7 +23,7 @@ struct FprintdSleepTests {
     }
   }
 
-  @Test("a reader that came back after a sleep is used in place of the one that fprintd still has claimed")
+  @Test("a reader that came back after a sleep replaces the one that fprintd still has claimed")
   func cameBack() async throws {
     try await withReaders([.init(isBusy: true), .init()]) { fprintd, process, id in
       #expect(try await process.open(id).id == id)
@@ -35,7 +35,7 @@ struct FprintdSleepTests {
     }
   }
 
-  @Test("a reader that is free is used, whichever others have its name")
+  @Test("a free reader is used, even if others have its name")
   func firstIsFree() async throws {
     try await withReaders([.init(), .init()]) { fprintd, process, id in
       _ = try await process.open(id)
@@ -44,7 +44,7 @@ struct FprintdSleepTests {
     }
   }
 
-  @Test("a reader of the same name with other fingers is not used in place of a busy one")
+  @Test("a reader of the same name with other fingers does not replace a busy one")
   func otherFingers() async throws {
     try await withReaders([.init(isBusy: true), .init(fingers: ["left-thumb"])]) { fprintd, process, id in
       guard case .busy = await readerError({ try await process.open(id) }) else {
@@ -54,7 +54,7 @@ struct FprintdSleepTests {
     }
   }
 
-  @Test("a scan goes on after one that fprintd does not stop, over a new connection")
+  @Test("after a scan that fprintd does not stop, scanning continues over a new connection")
   func nextScan() async throws {
     try await withReaders([.init(answersStop: false)]) { fprintd, process, id in
       _ = try await process.open(id)
@@ -70,7 +70,7 @@ struct FprintdSleepTests {
     }
   }
 
-  @Test("a reader whose fingers fprintd does not tell is not used, and does not keep another from being opened")
+  @Test("a reader whose fingers fprintd does not list is not used, and does not block another")
   func untoldFingers() async throws {
     try await withReaders([.init(), .init(fingers: ["toe"])]) { fprintd, process, id in
       _ = try await process.open(id)
@@ -78,7 +78,7 @@ struct FprintdSleepTests {
     }
   }
 
-  @Test("the sleep does not wait for an fprintd that stops no scan, and the next opening uses another connection")
+  @Test("the sleep does not wait for an fprintd that stops no scan, and the next opening uses a new connection")
   func stopsNoScan() async throws {
     try await withReaders([.init(answersStop: false)]) { fprintd, process, id in
       _ = try await process.open(id)

@@ -10,7 +10,7 @@ import VirtualFinger
 struct FprintdTests {
   private static let readers: [PrivateFprintd.Reader] = [.image, .storage]
 
-  @Test("is listed under fprintd's name for it, and never as the reader itself", arguments: readers)
+  @Test("is listed under fprintd's name for it, and never as libfprint's reader", arguments: readers)
   func listing(_ kind: PrivateFprintd.Reader) async throws {
     try await PrivateFprintd.with(kind) { fprintd in
       try await fprintd.withReader { reader in
@@ -71,7 +71,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("a touch that could not be read is a retry, with its reason", arguments: readers)
+  @Test("a touch that could not be read is a retry with its reason", arguments: readers)
   func retries(_ kind: PrivateFprintd.Reader) async throws {
     try await PrivateFprintd.with(kind) { fprintd in
       try await fprintd.withReader { reader in
@@ -93,7 +93,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("an error of the device is an error, not a missing match", arguments: readers)
+  @Test("a device error is an error, not a missing match", arguments: readers)
   func deviceError(_ kind: PrivateFprintd.Reader) async throws {
     try await PrivateFprintd.with(kind) { fprintd in
       try await fprintd.withReader { reader in
@@ -150,7 +150,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("a finger that nobody asked for closes identification, since fprintd does not say which one matched")
+  @Test("an unrequested finger ends identification, since fprintd does not say which one matched")
   func foreignFinger() async throws {
     try await PrivateFprintd.with(.storage) { fprintd in
       try await fprintd.withReader { reader in
@@ -172,7 +172,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("a finger enrolled anew under the same name by fprintd's own tool is another print")
+  @Test("a finger enrolled again under the same name by fprintd's own tool is another print")
   func replaced() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.withReader { reader in
@@ -195,7 +195,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("an enrolment over a finger fprintd has is refused, and changes nothing")
+  @Test("an enrolment of a finger that fprintd has is refused, and changes nothing")
   func occupied() async throws {
     try await PrivateFprintd.with(.storage) { fprintd in
       try await fprintd.withReader { reader in

@@ -6,7 +6,7 @@ import SDBus
 import Testing
 import VirtualFinger
 
-@Suite("When something goes wrong with fprintd", .serialized)
+@Suite("Trouble with fprintd", .serialized)
 struct FprintdTroubleTests {
   private static let device = BusTarget(
     path: "/net/reactivated/Fprint/Device/0", interface: "net.reactivated.Fprint.Device")
@@ -24,7 +24,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("other programs go first: a scan waits while one has the reader, and it is free for them between two scans")
+  @Test("other programs go first: a scan waits while one has the reader, which is free between two scans")
   func othersFirst() async throws {
     try await withFinger { fprintd, reader, print in
       let other = try BusConnection(busAddress: fprintd.bus, handlers: .init())
@@ -55,7 +55,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("a reader that another program does not let go of is busy in the end")
+  @Test("a reader that another program keeps is reported as busy in the end")
   func claimedForGood() async throws {
     try await withFinger { fprintd, reader, print in
       let other = try BusConnection(busAddress: fprintd.bus, handlers: .init())
@@ -80,7 +80,7 @@ struct FprintdTroubleTests {
 
   private func isReader(_ pid: pid_t) -> Bool { processes(with: "whorl-reader").contains(pid) }
 
-  @Test("an fprintd that is restarted in the middle of a scan ends it, and the next opening finds the new one")
+  @Test("a restart of fprintd ends the running scan, and the next opening finds the new fprintd")
   func restarted() async throws {
     try await withFinger { fprintd, reader, print in
       let log = EventLog()
@@ -99,7 +99,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("an fprintd that is not there cannot be started, which is another thing than a reader that is not")
+  @Test("a missing fprintd is reported as unreachable, not as a missing reader")
   func missing() async throws {
     try await PrivateBus.with { bus in
       let process = ReaderProcess(
@@ -112,7 +112,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("with an fprintd that does not tell of fingers every armed scan counts as one that saw a finger")
+  @Test("if fprintd does not report fingers, every armed scan counts as one that saw a finger")
   func untold() async throws {
     try await PrivateBus.with { bus in
       let old = try await FprintdStandIn(on: bus, tellsFingers: false)
@@ -138,7 +138,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("a match that somebody else on the bus announces is none")
+  @Test("a match that another program on the bus announces is ignored")
   func forged() async throws {
     try await withFinger { fprintd, reader, print in
       let forger = try BusConnection(busAddress: fprintd.bus, handlers: .init())
@@ -162,7 +162,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("a template file that is touched in the middle of a scan ends it, though it be put back at once")
+  @Test("a template file that is changed during a scan ends it, even if it is restored at once")
   func watched() async throws {
     try await withFinger(.storage) { fprintd, reader, print in
       let file = try #require(try fprintd.templateFile())
@@ -181,7 +181,7 @@ struct FprintdTroubleTests {
   }
 
   @Test(
-    "a program of another user that owns fprintd's name is not fprintd", .enabled(if: getuid() == 0, "needs root"))
+    "another user's program that owns fprintd's name is not used", .enabled(if: getuid() == 0, "needs root"))
   func foreignOwner() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       fprintd.killDaemon()
@@ -195,7 +195,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("what polkit refuses is refused with its reason")
+  @Test("a refusal by polkit is reported with its reason")
   func refused() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try fprintd.allow()
@@ -212,7 +212,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("a machine on its way to sleep gets the reader back, in the middle of a scan too")
+  @Test("before sleep the reader is released, also during a scan")
   func sleep() async throws {
     try await withFinger { fprintd, reader, print in
       let log = EventLog()
@@ -234,7 +234,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("an enrolment that is cancelled as fprintd ends it leaves no finger there")
+  @Test("an enrolment that is cancelled while fprintd finishes it leaves no finger there")
   func cancelledAtTheEnd() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.withReader { reader in
@@ -265,7 +265,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("a template of libfprint's is none of fprintd's, and is not taken for one")
+  @Test("a template of libfprint is not accepted as one of fprintd")
   func foreignTemplate() async throws {
     try await withFinger { _, reader, print in
       for bytes in [Array("FP3".utf8), [], Array("fprintd 1 right-index ".utf8), Array("fprintd 1 toe -".utf8)] {

@@ -3,9 +3,9 @@ import ReaderClient
 import Testing
 import VirtualFinger
 
-@Suite("A template that was tampered with", .serialized)
+@Suite("A corrupted template", .serialized)
 struct HostileTemplateTests {
-  @Test("ends with a definite error or is read, and never harms the next request", arguments: [20 as UInt64])
+  @Test("is read or ends with a definite error, and does not affect the next request", arguments: [20 as UInt64])
   func mutated(seed: UInt64) async throws {
     try await VirtualReader.with(.storage, showsDiagnostics: true) { reader in
       try await reader.open()

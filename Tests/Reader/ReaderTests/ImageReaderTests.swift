@@ -9,7 +9,7 @@ struct ImageReaderTests {
   private static let right = SyntheticFinger(person: 1, finger: .rightIndex)
   private static let left = SyntheticFinger(person: 1, finger: .leftIndex)
 
-  @Test("enrols in five stages, matches the finger and no other")
+  @Test("enrols in five stages, and matches that finger and no other")
   func wholeStory() async throws {
     try await VirtualReader.with(.image) { reader in
       let description = try await reader.open()
@@ -34,7 +34,7 @@ struct ImageReaderTests {
     }
   }
 
-  @Test("tells of the finger's coming and going, its lifting also after the answer")
+  @Test("reports when a finger comes and goes, also after the answer")
   func fingerEvents() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
@@ -49,7 +49,7 @@ struct ImageReaderTests {
     }
   }
 
-  @Test("tells of a scan's finger also when another scan was refused meanwhile")
+  @Test("reports a scan's finger even if another scan was refused meanwhile")
   func refusedBeside() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
@@ -69,7 +69,7 @@ struct ImageReaderTests {
     }
   }
 
-  @Test("answers a touch that could not be read as a retry, and a broken device as an error")
+  @Test("answers an unreadable touch with a retry, and a broken device with an error")
   func retryAndError() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
@@ -99,7 +99,7 @@ struct ImageReaderTests {
     }
   }
 
-  @Test("a scan cancelled in the middle of a long match is answered at once, and the next reader is fresh")
+  @Test("a scan cancelled during a long match is answered at once, and the next reader process is new")
   func cancelledInMatch() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The reader's D-Bus interface")
 struct InterfaceTests {
-  @Test("has the members, with the signatures, that its XML says")
+  @Test("has the members and signatures in its XML")
   func introspection() throws {
     let read = try IntrospectionReader(of: ReaderInterface.target.interface)
     #expect(read.nodes == [ReaderInterface.target.path])
@@ -25,7 +25,7 @@ struct InterfaceTests {
     }
   }
 
-  @Test("of the program that started it has the members, with the signatures, that its XML says")
+  @Test("for the program that started it has the members and signatures in its XML")
   func starter() throws {
     let read = try IntrospectionReader(of: ReaderStarterInterface.target.interface)
     #expect(read.nodes == [ReaderStarterInterface.target.path])
@@ -44,14 +44,14 @@ struct InterfaceTests {
     ]
   }
 
-  @Test("carries every error there and back")
+  @Test("transfers every error")
   func errorsRoundTrip() {
     for error in errors { #expect(ReaderError(busName: error.busName, text: error.busText) == error) }
     #expect(Set(errors.map(\.busName)).count == 19)
     #expect(ReaderError(busName: "org.example.Odd", text: "x") == .device("org.example.Odd: x"))
   }
 
-  @Test("carries every event of a scan there and back")
+  @Test("transfers every event of a scan")
   func events() throws {
     let events: [ScanEvent] =
       [.fingerNeeded, .fingerPresent, .fingerLifted, .stage(completed: 3, of: 5)]
@@ -63,7 +63,7 @@ struct InterfaceTests {
     #expect(ScanEvent.reading([.uint64(1), .string("other"), .uint32(0), .uint32(0), .string("")]) == nil)
   }
 
-  @Test("carries a reader there and back, with and without what not every reader has")
+  @Test("transfers a reader with and without its optional fields")
   func descriptions() {
     let plain = ReaderDescription(
       id: "virtual_image:0", name: "Virtual", identity: ReaderIdentity(driver: "virtual_image"), scanType: .swipe,
@@ -79,7 +79,7 @@ struct InterfaceTests {
     #expect(ReaderDescription(.dictionary(entries)) == nil)
   }
 
-  @Test("takes no answer for a match that names no print, or for another method's")
+  @Test("refuses a match without a print, and another method's answer")
   func answers() {
     let identify = ReaderRequest.identify([], nonce(1))
     #expect(
@@ -90,7 +90,7 @@ struct InterfaceTests {
     #expect(ReaderAnswer(to: .readers, [.bytes([1])]) == nil)
   }
 
-  @Test("takes the longest serial number that USB has, of 126 characters of three bytes")
+  @Test("accepts the longest serial number of USB: 126 characters of three bytes")
   func longSerial() {
     let serial = String(repeating: "\u{20AC}", count: 126)
     let reader = ReaderDescription(
@@ -99,7 +99,7 @@ struct InterfaceTests {
     #expect(ReaderDescription(reader.busValue)?.identity.serial == serial)
   }
 
-  @Test("takes no list, template or text that no reader has")
+  @Test("refuses lists, templates and texts that no reader has")
   func limits() {
     func reader(_ count: Int) -> BusValue {
       ReaderDescription(

@@ -7,7 +7,7 @@ import SDBus
 import Synchronization
 import Testing
 
-@Suite("A unit that does not answer, or cannot close its reader", .timeLimit(.minutes(2)))
+@Suite("A reader unit that does not answer, or cannot close its reader", .timeLimit(.minutes(2)))
 struct LyingUnitTests {
   private static let reader = ReaderDescription(
     id: "reader", name: "reader", identity: ReaderIdentity(driver: "driver"), scanType: .press, enrollStages: 1,
@@ -62,7 +62,7 @@ struct LyingUnitTests {
     return ReaderAnswer.scan(ScanAnswer(nonce: nonce, outcome: .match(print.id), finishedAt: ScanClock.now())).values
   }
 
-  @Test("is ended when an answer takes too long that waits for no finger, and the next call starts another")
+  @Test("is ended when an answer without a finger takes too long, and the next call starts another")
   func silent() async throws {
     try await withFolder { folder in
       let unit = try Unit(in: folder, within: .milliseconds(200)) { _ in false }
@@ -80,7 +80,7 @@ struct LyingUnitTests {
     }
   }
 
-  @Test("may take twice as long for its first answer, since it has to start before")
+  @Test("may take twice as long for its first answer, since it has to start")
   func slowStart() async throws {
     try await withFolder { folder in
       let unit = try Unit(in: folder, within: .seconds(30), Self.answers)
@@ -92,7 +92,7 @@ struct LyingUnitTests {
     }
   }
 
-  @Test("is waited for as long as its caller waits where it waits for a finger")
+  @Test("is waited for as long as the caller wants in calls that wait for a finger")
   func slowScan() async throws {
     try await withFolder { folder in
       let unit = try Unit(in: folder, within: .milliseconds(200)) { call in
@@ -108,7 +108,7 @@ struct LyingUnitTests {
     }
   }
 
-  @Test("that cannot close its reader is ended, so that the next user's vault gets another")
+  @Test("is ended if it cannot close its reader, so that the next user's vault gets a new one")
   func failingClose() async throws {
     try await withFolder { folder in
       let unit = try Unit(in: folder, within: .seconds(10)) { call in
@@ -123,7 +123,7 @@ struct LyingUnitTests {
     }
   }
 
-  @Test("that opens its reader just as that is cancelled has it closed again")
+  @Test("closes a reader that was opened while the opening was cancelled")
   func cancelledOpen() async throws {
     try await withFolder { folder in
       let opening = Mutex<[BusCall]>([])

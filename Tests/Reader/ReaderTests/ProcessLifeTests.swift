@@ -8,7 +8,7 @@ import VirtualFinger
 
 @Suite("The life of a reader process", .serialized)
 struct ProcessLifeTests {
-  @Test("a process that is killed in the middle of a scan ends it with a definite error, and the next one is fresh")
+  @Test("a process that is killed during a scan ends it with a definite error, and the next one is new")
   func killed() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -30,7 +30,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("a process that dies while nothing is asked is replaced without a word, and leaves no zombie")
+  @Test("a process that dies while idle is replaced silently, and leaves no zombie")
   func killedIdle() async throws {
     try await VirtualReader.with(.storage) { reader in
       _ = try await reader.process.readers()
@@ -41,7 +41,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("lives on when the thread has ended that made the first call, and was the bus loop meanwhile")
+  @Test("outlives the thread of the first call, which ran the bus loop")
   func threadOfFirstCall() async {
     await #expect(processExitsWith: .success) {
       try await VirtualReader.with(.storage) { reader in
@@ -64,7 +64,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("a scan that waits for a finger is cancelled at once, and the reader stays open")
+  @Test("cancelling a scan that waits for a finger is immediate, and the reader stays open")
   func cancelledWaiting() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -82,7 +82,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("an enrolment is cancelled between its stages")
+  @Test("an enrolment can be cancelled between its stages")
   func cancelledEnrolment() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -97,7 +97,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("a reader that does not let its scan be cancelled answers at once and loses its process")
+  @Test("a reader that does not cancel its scan is answered at once, and its process is ended")
   func stubborn() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -120,7 +120,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("a question of a cancelled task is not asked, but the reader is released all the same")
+  @Test("a call of a cancelled task is not sent, but the reader is still released")
   func cancelledBefore() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -137,7 +137,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("ends with its client, by shutdown and by going out of use")
+  @Test("ends with its client, by shutdown and by deallocation")
   func ends() async throws {
     let program = try readerProgram()
     try await withTemporaryFolder { folder in
@@ -154,7 +154,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("says that it cannot start what is not there")
+  @Test("reports a missing program")
   func noProgram() async {
     let reader = ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic)
     #expect(
@@ -162,7 +162,7 @@ struct ProcessLifeTests {
         == .cannotStart("/nonexistent/whorl-reader: No such file or directory"))
   }
 
-  @Test("is not given the descriptor by which its program was checked")
+  @Test("does not get the descriptor by which its program was checked")
   func programDescriptor() async throws {
     try await VirtualReader.with(.storage) { reader in
       _ = try await reader.process.readers()
@@ -174,13 +174,13 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("says how a program ended that is no reader")
+  @Test("reports how a program ended that is not a reader")
   func notAReader() async {
     let reader = ReaderProcess(program: "/bin/false", selection: .automatic)
     #expect(await readerError { try await reader.readers() } == .processDied("exit status 1"))
   }
 
-  @Test("leaves no descriptor, child or zombie behind, fifty times over")
+  @Test("leaves no descriptor, child or zombie behind after fifty starts")
   func flat() async {
     // In a new process, because other tests open files at the same time.
     await #expect(processExitsWith: .success) {

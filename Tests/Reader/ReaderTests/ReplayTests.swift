@@ -23,7 +23,7 @@ private func canReplay(_ name: String) -> Bool {
 @Suite("A recorded reader, replayed through its process", .serialized)
 struct ReplayTests {
   @Test(
-    "the ELAN reader enrols, lists, verifies, identifies and deletes as it was recorded",
+    "the ELAN reader enrols, lists, verifies, identifies and deletes as recorded",
     .enabled(if: canReplay("elanmoc")))
   func elan() async throws {
     try await withReplay("elanmoc") { reader in
@@ -43,7 +43,7 @@ struct ReplayTests {
   }
 
   @Test(
-    "the Synaptics reader clears, enrols, verifies across a suspend and deletes as it was recorded",
+    "the Synaptics reader clears, enrols, verifies across a suspend and deletes as recorded",
     .enabled(if: canReplay("synaptics")))
   func synaptics() async throws {
     try await withReplay("synaptics") { reader in
@@ -89,7 +89,7 @@ struct ReplayTests {
   /// A recording is a fixed conversation, so a driver may get no answer to what it sends after a cancellation. What counts
   /// is that the reader is not left open.
   @Test(
-    "a real reader whose opening or first action is cancelled is not left open",
+    "a real reader whose opening or first action is cancelled is closed",
     arguments: ["elanmoc", "synaptics", "aes2501", "aes3500"].filter(canReplay), [true, false])
   func cancelled(name: String, inOpening: Bool) async throws {
     for delay in (inOpening ? [0, 1, 2, 4] : [0, 4]).map({ Duration.milliseconds($0) }) {
@@ -119,7 +119,7 @@ struct ReplayTests {
     }
   }
 
-  @Test("a reader process whose traffic is logged answers as any other")
+  @Test("a reader process whose traffic is logged answers like any other")
   func traced() async throws {
     try await withFolder { folder in
       // No reader is needed: any device node can be used.
@@ -131,7 +131,7 @@ struct ReplayTests {
     }
   }
 
-  @Test("what is no recording cannot be started, and says so")
+  @Test("a missing recording is reported")
   func noRecording() async throws {
     let reader = ReaderProcess(program: try readerProgram(), selection: .replay(directory: "/nonexistent"))
     guard case .cannotStart = await readerError({ try await reader.readers() }) else {

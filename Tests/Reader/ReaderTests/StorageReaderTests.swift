@@ -51,7 +51,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("an enrolment that is cancelled as its answer is on its way leaves no finger on the chip")
+  @Test("an enrolment that is cancelled while its answer is sent leaves no finger on the chip")
   func cancelledTooLate() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -82,7 +82,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("clears every print of its chip")
+  @Test("deletes every print on its chip")
   func clearing() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -93,7 +93,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("answers a touch that could not be read as a retry, with its reason")
+  @Test("answers an unreadable touch with a retry and its reason")
   func retries() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -109,7 +109,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("a retry within an enrolment is told, and the enrolment goes on")
+  @Test("a retry within an enrolment is reported, and the enrolment continues")
   func enrolmentRetry() async throws {
     try await VirtualReader.with(.storage) { reader in
       let stages = try await reader.open().enrollStages
@@ -126,7 +126,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("an error of the device is an error, not a missing match")
+  @Test("a device error is an error, not a missing match")
   func deviceError() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -160,7 +160,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("a reader that has become another device in the system's sleep is opened again by the next action")
+  @Test("a reader that came back as another device after a sleep is opened again by the next action")
   func ghost() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -181,7 +181,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("a scan that is given up for a sleep ends as suspended, also where the sleep is over by then")
+  @Test("a scan that is stopped for a sleep ends as suspended, even if the sleep is over by then")
   func shortSleep() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -199,7 +199,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("a second action on a busy reader is refused, and the first goes on")
+  @Test("a second action on a busy reader is refused, and the first continues")
   func busy() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()

@@ -4,11 +4,11 @@ import ReaderClient
 import Testing
 import VirtualFinger
 
-@Suite("The system's sleep", .serialized, .timeLimit(.minutes(2)))
+@Suite("The reader and the system's sleep", .serialized, .timeLimit(.minutes(2)))
 struct SystemSleepTests {
   private static let finger = SyntheticFinger(person: 1, finger: .rightIndex)
 
-  @Test("waits for the open reader, which ends its scan, sleeps, and reads fingers again afterwards")
+  @Test("the sleep waits for the open reader, which ends its scan, sleeps, and reads fingers again afterwards")
   func wholeNight() async throws {
     try await withReaderAndLogind { reader, logind in
       try await reader.open()
@@ -42,7 +42,7 @@ struct SystemSleepTests {
     }
   }
 
-  @Test("waits for no reader that is not open, and for one again that is opened again")
+  @Test("the sleep waits only while a reader is open")
   func onlyWhileOpen() async throws {
     try await withReaderAndLogind { reader, logind in
       _ = try await reader.process.readers()
@@ -59,7 +59,7 @@ struct SystemSleepTests {
     }
   }
 
-  @Test("is announced by the owner of logind's name alone")
+  @Test("only the owner of logind's name can announce a sleep")
   func impostor() async throws {
     try await PrivateBus.with { bus in
       let logind = try await LoginManagerStandIn(on: bus)
@@ -93,7 +93,7 @@ struct SystemSleepTests {
     }
   }
 
-  @Test("is over for the reader when logind goes in the middle of it, and the next logind is asked anew")
+  @Test("the sleep is over for the reader if logind ends during it, and the next logind is asked again")
   func restartedLogind() async throws {
     try await withReaderAndLogind { reader, logind in
       try await reader.open()
@@ -109,7 +109,7 @@ struct SystemSleepTests {
     }
   }
 
-  @Test("cannot be followed without a bus or without logind, and the reader works all the same")
+  @Test("without a bus or logind the reader still works")
   func nobodyThere() async throws {
     func touch(_ reader: VirtualReader) async throws {
       try await reader.open()

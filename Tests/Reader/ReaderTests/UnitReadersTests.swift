@@ -7,7 +7,7 @@ import SDBus
 import Testing
 import VirtualFinger
 
-@Suite("The readers of both units", .timeLimit(.minutes(3)))
+@Suite("The readers of fprintd's and libfprint's units", .timeLimit(.minutes(3)))
 struct UnitReadersTests {
   private static let finger = SyntheticFinger(person: 1, finger: .rightIndex)
 
@@ -41,7 +41,7 @@ struct UnitReadersTests {
     try #require(ReaderUnits(selection, in: folder, madeBy: getuid())).reader()
   }
 
-  @Test("are listed with fprintd's first, and each is opened in its own unit alone")
+  @Test("are listed with fprintd's first, and each is opened in its own unit only")
   func listed() async throws {
     try await withBoth { both in
       let listed = try await both.readers.readers()
@@ -58,7 +58,7 @@ struct UnitReadersTests {
     }
   }
 
-  @Test("serve the next request when one of them has died in a scan")
+  @Test("serve the next request after one of them died in a scan")
   func dies() async throws {
     try await withBoth { both in
       let id = try #require(try await both.readers.readers(drivenBy: .libfprint).first).id
@@ -77,7 +77,7 @@ struct UnitReadersTests {
     }
   }
 
-  @Test("are those of the other unit where one has no socket, and the missing one is an error that names it")
+  @Test("are those of the other unit if one has no socket, and the missing one is an error that names it")
   func missing() async throws {
     try await withFolder { folder in
       let readers = try units(.automatic, in: folder)
@@ -106,7 +106,7 @@ struct UnitReadersTests {
     }
   }
 
-  @Test("are none that another unit has to drive, that are not physical, or that are not the one asked for")
+  @Test("a unit may not list another unit's readers, replayed readers, or one that was not asked for")
   func liar() async throws {
     try await withFolder { folder in
       let good = Self.description(id: "good", driver: "driver")
@@ -133,14 +133,14 @@ struct UnitReadersTests {
     }
   }
 
-  @Test("are no virtual ones")
+  @Test("include no virtual ones")
   func selections() {
     for text in ["virtual-image:/a", "virtual-storage:/a"] {
       #expect(ReaderSelection(text).flatMap { ReaderUnits($0) } == nil, "\(text)")
     }
   }
 
-  @Test("are replayed ones only where a recording was selected, and then no others", arguments: [false, true])
+  @Test("are the replayed ones alone if a recording was selected", arguments: [false, true])
   func recordings(isSelected: Bool) async throws {
     try await withFolder { folder in
       let physical = Self.description(id: "physical", driver: "first")

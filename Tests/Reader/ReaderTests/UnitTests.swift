@@ -6,7 +6,7 @@ import ReaderClient
 import Testing
 import VirtualFinger
 
-@Suite("A reader's unit", .timeLimit(.minutes(3)))
+@Suite("A reader unit", .timeLimit(.minutes(3)))
 struct UnitTests {
   private static let finger = SyntheticFinger(person: 1, finger: .rightIndex)
 
@@ -23,7 +23,7 @@ struct UnitTests {
     }
   }
 
-  @Test("starts when somebody connects, and reads fingers as a child does")
+  @Test("starts on a connection, and reads fingers like a child process")
   func reads() async throws {
     try await withImageUnit { reader, unit in
       #expect(unit.starts == 0)
@@ -37,7 +37,7 @@ struct UnitTests {
     }
   }
 
-  @Test("turns the programs of other users away, root's too")
+  @Test("refuses the programs of other users, also root's")
   func wrongPeer() async throws {
     try await withImageUnit(for: "nobody", idleSeconds: 1) { reader, unit in
       try #require(getuid() == 0 || getpwnam("nobody").pointee.pw_uid != getuid())
@@ -51,7 +51,7 @@ struct UnitTests {
     }
   }
 
-  @Test("is not asked where another than root could have put its socket, nor one that another has made")
+  @Test("is not used if its socket's folder is writable for others, or another user made the socket")
   func wrongSocket() async throws {
     try await withImageUnit { reader, unit in
       let foreign = ReaderProcess(unit: unit.path, selection: .virtualImage(socket: reader.socket), maker: 4_242)
@@ -68,7 +68,7 @@ struct UnitTests {
     }
   }
 
-  @Test("ends when nobody uses it, not while a reader is open, and is started again by the next request")
+  @Test("ends when idle, not while a reader is open, and is started again by the next request")
   func idle() async throws {
     try await withImageUnit(idleSeconds: 3) { reader, unit in
       _ = try await reader.process.readers()
@@ -104,7 +104,7 @@ struct UnitTests {
     }
   }
 
-  @Test("serves the next who waits when the one before has closed its reader")
+  @Test("serves the next client after the one before has closed its reader")
   func inTurn() async throws {
     try await withImageUnit { reader, unit in
       let other = ReaderProcess(
@@ -120,7 +120,7 @@ struct UnitTests {
     }
   }
 
-  @Test("is told by its peer of the system's sleep")
+  @Test("gets the system's sleep from its client")
   func sleep() async throws {
     try await withImageUnit { reader, _ in
       try await reader.open()
@@ -133,7 +133,7 @@ struct UnitTests {
     }
   }
 
-  @Test("for fprintd works for the user it is told, with that user's fingers and files alone")
+  @Test("for fprintd works for the given user, with that user's fingers and files only")
   func userOfFprintd() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await withFolder { folder in
@@ -157,7 +157,7 @@ struct UnitTests {
     }
   }
 
-  @Test("takes no user's name that leads to another folder")
+  @Test("refuses a user name that leads to another folder")
   func names() {
     for bad in ["", ".", "..", "a/b", "/etc", ".hidden", "a\nb", "a b", "a\u{0}b", String(repeating: "a", count: 256)] {
       #expect(ReaderUser.Name(bad) == nil, "\(bad)")
@@ -167,7 +167,7 @@ struct UnitTests {
     #expect(ReaderUser(name: "alice")?.name == "alice")
   }
 
-  @Test("of the system has the socket that its socket unit makes, for the vault's user alone")
+  @Test("has the socket of its socket unit, for the vault's user only")
   func sockets() throws {
     for unit in ReaderUnit.allCases {
       let file = try repositoryFile("data/systemd/whorl-reader-\(unit.rawValue).socket")

@@ -2,7 +2,7 @@ import Glibc
 import Recordings
 import Testing
 
-@Suite("What is blanked in a recording")
+@Suite("Blanking serial numbers in a recording")
 struct SerialNumberTests {
   private static let description = """
     P: /devices/pci0000:00/0000:00:14.0/usb1/1-9
@@ -24,12 +24,12 @@ struct SerialNumberTests {
     """
   private static let numbers = SerialNumbers(in: Array(description.utf8))
 
-  @Test("the numbers of the reader and of what it is plugged into are found, a controller's address is none")
+  @Test("the reader's and its port's serial numbers are found, and a controller's address is not one")
   func found() {
     #expect(Self.numbers.numbers == ["c087f7d72126", "42"])
   }
 
-  @Test("a description keeps its length and its paths, and a short number is taken for one only where it is called one")
+  @Test("a description keeps its length and paths, and short numbers are only replaced in serial fields")
   func described() {
     let blanked = String(decoding: Self.numbers.blanked(description: Array(Self.description.utf8)), as: UTF8.self)
     #expect(blanked.utf8.count == Self.description.utf8.count)
@@ -40,7 +40,7 @@ struct SerialNumberTests {
       blanked.contains("A: serial=0000:00:14.0") && blanked.contains("P: /devices/pci0000:00/0000:00:14.0/usb1\n"))
   }
 
-  @Test("packets hold it neither as text, nor as a USB string, nor as the bytes it spells, in either order")
+  @Test("packets contain it neither as text, USB string nor bytes, in either order")
   func packets() {
     let raw: [UInt8] = [0xC0, 0x87, 0xF7, 0xD7, 0x21, 0x26]
     func wide(_ bytes: [UInt8]) -> [UInt8] { bytes.flatMap { [$0, 0] as [UInt8] } }
@@ -52,7 +52,7 @@ struct SerialNumberTests {
     #expect(blanked == between([[1], none, zeros, wide(zeros), none, [2]]))
   }
 
-  @Test("a log of ioctls holds it in no spelling of its digits")
+  @Test("a log of ioctls contains it in no spelling")
   func ioctls() {
     let log = "USBDEVFS_REAPURB 1 129 0 0 64 6 0 01C087F7D7212602\nUSBDEVFS_REAPURB 1 129 0 0 64 6 0 6330383766376437\n"
     let blanked = String(
@@ -62,7 +62,7 @@ struct SerialNumberTests {
   }
 }
 
-@Suite("A capture of a bus, cut down to the reader")
+@Suite("Reducing a USB capture to the reader")
 struct PacketCaptureTests {
   private static func word(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
 
@@ -83,7 +83,7 @@ struct PacketCaptureTests {
     0x0A0D_0D0A, word(0x1A2B_3C4D) + [1, 0, 0, 0] + [UInt8](repeating: 7, count: 8) + Array("a very fast CPU!".utf8))
   private static let interface = block(1, [220, 0, 0, 0] + word(0))
 
-  @Test("other devices' packets are left out, those on another bus too, and what the machine is")
+  @Test("packets of other devices and buses are removed, and so is information about the machine")
   func cut() throws {
     let own = Self.packet(bus: 1, device: 4, Array("mine".utf8))
     let capture =
@@ -96,7 +96,7 @@ struct PacketCaptureTests {
   }
 
   @Test(
-    "what a capture says of the machine and what was written beside a packet are left out, and the clock's unit kept")
+    "notes about the machine and packets are removed, and the time resolution is kept")
   func options() throws {
     let unit: [UInt8] = [9, 0, 1, 0, 9, 0, 0, 0]
     let system = [12, 0, 14, 0] + Array("Linux of mine!".utf8) + [0, 0]
@@ -121,7 +121,7 @@ struct PacketCaptureTests {
     }
   }
 
-  @Test("what is cut off, of another kind of network, or no capture is refused")
+  @Test("a truncated file, another kind of capture and other files are refused")
   func refused() {
     let network = Self.block(1, [1, 0, 0, 0] + Self.word(0))
     for bytes in [
@@ -153,7 +153,7 @@ struct RecordingFolderTests {
   private static let device =
     "P: /devices/usb1/1-9\nE: DEVNAME=/dev/bus/usb/001/004\n\nP: /devices/usb1\nE: DEVNAME=/dev/x\n"
 
-  @Test("is replayed by packets, or by ioctls, under either name")
+  @Test("is replayed from packets or ioctls, under either file name")
   func arguments() throws {
     for name in ["capture.pcapng", "custom.pcapng"] {
       try with(["device": Self.device, name: ""]) { folder in
@@ -171,7 +171,7 @@ struct RecordingFolderTests {
     }
   }
 
-  @Test("is refused where it describes no device")
+  @Test("is refused if it describes no device")
   func refused() throws {
     try with(["device": "E: nothing\n"]) { folder in
       #expect(throws: RecordingError.self) { try RecordingFolder(folder) }

@@ -21,7 +21,7 @@ struct CertificateTests {
     try SignaturePurpose(of: SignatureRequest(key: key, data: data, flags: flags), SessionBinds())
   }
 
-  @Test("a request to sign in with a certificate names it and its algorithm, and the key signs")
+  @Test("a request to sign in with a certificate gives it and its algorithm, and the key signs")
   func signIn() async throws {
     let key = try TestKey()
     try await TestAuthority.with { authority in
@@ -38,7 +38,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a request for the key itself, whose data names a certificate of it, is one with the certificate")
+  @Test("a request for the plain key whose data contains its certificate counts as one with the certificate")
   func signInByFile() async throws {
     let key = try TestKey()
     try await TestAuthority.with { authority in
@@ -55,7 +55,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a request whose data names another certificate, key or algorithm is refused")
+  @Test("a request whose data contains another certificate, key or algorithm is refused")
   func otherForm() async throws {
     let key = try TestKey()
     try await TestAuthority.with { authority in
@@ -75,7 +75,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a certificate for hosts, a changed one and one with something behind it are refused")
+  @Test("a host certificate, a changed one and one with trailing bytes are refused")
   func wrong() async throws {
     let key = try TestKey()
     try await TestAuthority.with { authority in
@@ -109,7 +109,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a prompt names the certificate, its users and its authority, and says when it is not valid")
+  @Test("a prompt shows the certificate, its users and authority, and says if it is not valid")
   func shown() async throws {
     #expect(try await words("-n", "alice") == "the certificate “laptop” for “alice”, signed by SHA256:…")
     #expect(
@@ -125,7 +125,7 @@ struct CertificateTests {
         == "the certificate “laptop” for “alice”, signed by SHA256:…, which is not valid yet")
   }
 
-  @Test("names in a certificate cannot imitate a prompt, and are cut")
+  @Test("names in a certificate cannot imitate a prompt, and are shortened")
   func imitation() async throws {
     #expect(
       try await words("-n", "alice) [“bob”]\u{202E}", name: "x” for root (asked by \"ssh\")\n\u{2066}<b>")
@@ -161,7 +161,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "a file of a certificate signs in with the key in the vault, for every kind of key",
+    "a certificate's file signs in with the key in the vault, for every kind of key",
     arguments: ["ed25519", "ecdsa-256", "ecdsa-384", "ecdsa-521", "rsa-2048"])
   func fileOfCertificate(_ type: String) async throws {
     try await TestStore.with { store in
@@ -183,7 +183,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a certificate that is kept with its key is listed, signs in, and goes with --remove")
+  @Test("a certificate that is stored with its key is listed, signs in, and is removed with --remove")
   func kept() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none")
@@ -208,7 +208,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("an expired certificate is for the server to refuse, and the agent says that it has expired")
+  @Test("an expired certificate is used, since the server refuses it, and the prompt says that it has expired")
   func expired() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none")
@@ -224,7 +224,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a touch that holds for a key does not hold for its certificate")
+  @Test("a touch that is kept for a key is not used for its certificate")
   func touches() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work", "--minutes", "5")
@@ -242,7 +242,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("what is no user's certificate of the key is not kept, and the command says so")
+  @Test("anything but a user certificate of the key is not stored, and the command says so")
   func notKept() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none")
@@ -264,7 +264,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("what counts as no certificate of the key is removed with --remove all the same")
+  @Test("stored data that is not a certificate of the key is removed with --remove all the same")
   func removed() async throws {
     try await TestStore.with { store in
       _ = try await store.addKey("work", "--access", "none")
@@ -284,7 +284,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "a key that is brought in does not bring a host's certificate, and the command says so",
+    "importing a key ignores a host certificate, and the command says so",
     arguments: ["-t ed25519", "-t ecdsa -b 384", "-t rsa -b 2048"])
   func hostsCertificate(_ options: String) async throws {
     try await TestStore.with { store in
@@ -309,7 +309,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a key that is brought in brings the certificate beside its file")
+  @Test("importing a key also imports the certificate beside its file")
   func brought() async throws {
     try await TestStore.with { store in
       let file = "\(store.folder)/key"

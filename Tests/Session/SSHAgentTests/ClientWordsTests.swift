@@ -1,20 +1,20 @@
 import SessionPrompts
 import Testing
 
-@Suite("The name of a program that asks")
+@Suite("The name of a client program")
 struct ClientWordsTests {
   private func words(_ path: String?, _ arguments: String...) -> String {
     ClientProgram(7, path: path, arguments: arguments).words
   }
 
-  @Test("is its path, or its number where the path is not known")
+  @Test("is its path, or its process number if the path is not known")
   func path() {
     #expect(words("/usr/bin/secret-tool", "secret-tool", "lookup") == "/usr/bin/secret-tool")
     #expect(words("/opt/pythonic/mail", "mail", "x.py") == "/opt/pythonic/mail")
     #expect(words(nil, "python3", "x.py") == "process 7, unverified")
   }
 
-  @Test("is followed by the script of an interpreter, as the interpreter's own word")
+  @Test("includes the script of an interpreter, marked as what the interpreter says")
   func script() {
     #expect(
       words("/usr/bin/python3.11", "/usr/bin/python3", "-I", "./mail.py", "alice")
@@ -29,7 +29,7 @@ struct ClientWordsTests {
     #expect(words("/usr/bin/python3.11") == "/usr/bin/python3.11")
   }
 
-  @Test("says that the program is in a login over the network, and from where")
+  @Test("says that the program is in a network login, and from where")
   func remote() {
     func words(_ path: String?, from host: String?) -> String {
       ClientProgram(7, path: path, arguments: ["x", "y"], remoteLogin: RemoteLogin(from: host)).words
@@ -43,7 +43,7 @@ struct ClientWordsTests {
     #expect(here.program != ClientProgram(8, path: "/x", arguments: [], remoteLogin: there).program)
   }
 
-  @Test("shows what a client says without what could imitate a prompt or fill it")
+  @Test("shows a client's own text without characters that could imitate a prompt, and shortened")
   func hostile() {
     #expect(
       words("/usr/bin/perl", "perl", "a\nTouch the reader to go on")

@@ -39,7 +39,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("shows a notification with actions, and takes it away when the touch came")
+  @Test("shows a notification with actions, and removes it after the touch")
   func shows() async throws {
     try await with([.right]) { agent, desktop, key in
       try await agent.sign(key, namespace: "<b>x&y</b>").mustSucceed()
@@ -52,7 +52,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("Cancel, and closing the notification, refuse the signature", arguments: [true, false])
+  @Test("Cancel and closing the notification both refuse the signature", arguments: [true, false])
   func cancel(_ isAction: Bool) async throws {
     try await with { agent, desktop, key in
       async let signed = agent.sign(key)
@@ -67,7 +67,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("waits until other programs of Whorl in the session have asked, in the order in which they came")
+  @Test("waits for earlier requests of other Whorl programs in the session, in their order")
   func others() async throws {
     try await with([.right]) { agent, desktop, key, bus in
       let first = try await OtherPrompt(on: bus)
@@ -86,7 +86,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("shows the result of a touch until the next one, with the request")
+  @Test("shows each failed touch with the request until the next one")
   func result() async throws {
     try await with([.wrong, .wrong, .right]) { agent, desktop, key in
       try await agent.sign(key).mustSucceed()
@@ -99,7 +99,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("offers a notification again that the desktop has refused")
+  @Test("shows a notification again that the desktop has refused")
   func refused() async throws {
     try await with(refusals: 2) { agent, desktop, key in
       async let signed = agent.sign(key)
@@ -110,7 +110,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("does not offer a refused notification again once a later one is shown")
+  @Test("does not show a refused notification again after a later one")
   func refusedBeforeLaterText() async throws {
     try await with([.wrong], refusals: 1) { agent, desktop, key in
       async let signed = agent.sign(key)
@@ -123,7 +123,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("does not offer a refused notification again after the touch")
+  @Test("does not show a refused notification again after the touch")
   func refusedBeforeTouch() async throws {
     try await with([.right], refusals: 1) { agent, desktop, key in
       try await agent.sign(key).mustSucceed()
@@ -132,7 +132,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("shows nothing for a request that has ended before the desktop could be reached")
+  @Test("shows nothing for a request that ended before the desktop could be reached")
   func late() async throws {
     try await with { agent, desktop, key, bus in
       bus.signal(SIGSTOP)
@@ -147,7 +147,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("an action that is chosen before the notification's number is known counts")
+  @Test("an action that arrives before the notification's number is known counts")
   func hasty() async throws {
     try await with(hasty: "cancel") { agent, desktop, key in
       #expect(try await agent.sign(key).status != 0)
@@ -174,7 +174,7 @@ struct DesktopTests {
     return String(decoding: try readFile("/\(folder)/asked"), as: UTF8.self)
   }
 
-  @Test("after three touches that did not match, pinentry says so, and takes the passcode in their place")
+  @Test("after three touches without a match, pinentry says so and asks for the passcode")
   func passcodeAfterTouches() async throws {
     try await with([.wrong, .wrong, .wrong], pinentry: Self.pinentry) { agent, _, key in
       try await agent.sign(key).mustSucceed()
@@ -184,7 +184,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("Passcode asks for it with pinentry, in the place of the finger")
+  @Test("Passcode makes pinentry ask for the passcode instead of the finger")
   func passcode() async throws {
     try await with(pinentry: Self.pinentry) { agent, desktop, key in
       async let signed = agent.sign(key)
@@ -200,7 +200,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("GNOME's pinentry has the request as its heading, since it shows the prompt there")
+  @Test("GNOME's pinentry gets the request as its heading, which it shows as the prompt")
   func heading() async throws {
     let script = { (folder: String) in
       """
@@ -225,7 +225,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("pinentry gets the display that the service manager knows, in an agent that was started before the desktop")
+  @Test("pinentry gets the service manager's display if the agent was started before the desktop")
   func laterDisplay() async throws {
     let script = { (folder: String) in "env >\(folder)/environment; exit 1" }
     try await with(pinentry: script) { agent, desktop, key, bus in
@@ -242,7 +242,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("a pinentry that the person cancels refuses the signature")
+  @Test("cancelling pinentry refuses the signature")
   func cancelledPasscode() async throws {
     let script = """
       echo "OK"

@@ -3,9 +3,9 @@ import ProgramDriver
 import Testing
 import VaultDriver
 
-@Suite("whorl-agent over a store that waits for its passcode", .serialized)
+@Suite("whorl-agent with a store that needs its passcode first", .serialized)
 struct FirstUnlockTests {
-  @Test("asks for the passcode once more where the vault ends while it asks")
+  @Test("asks for the passcode once more if the vault ends during the prompt")
   func vaultEnds() async throws {
     try await PrivateBus.with { bus in
       try await TestStore.with { store in

@@ -26,7 +26,7 @@ struct HostCertificateTests {
     try with(files) { $0.name(ofHostWith: certificate, candidates: candidates) }
   }
 
-  @Test("is one of the certificate that the line of its authority allows, and a candidate if possible")
+  @Test("is a name in the certificate that the authority's line allows, a candidate if possible")
   func named() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(
@@ -47,7 +47,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is allowed by the lines that ssh-keygen finds for it")
+  @Test("is allowed by the same lines as in ssh-keygen")
   func patterns() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "a.test,ab.test,a.b.test,::1")
@@ -74,7 +74,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("has the port for which the line allows its authority")
+  @Test("has the port for which the line trusts its authority")
   func ports() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test")
@@ -85,7 +85,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("can be hashed in the line of the authority")
+  @Test("is also found in a hashed line of the authority")
   func hashed() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test,other.test")
@@ -100,7 +100,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is unknown where another authority has signed, or the line is not that of an authority")
+  @Test("is unknown if another authority has signed, or the line is not an authority's")
   func strangers() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test")
@@ -113,7 +113,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is that of a line with the host's own key where no line trusts the authority, as for ssh")
+  @Test("is that of a line with the host's own key if no line trusts the authority, as in ssh")
   func ownKey() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test")
@@ -125,7 +125,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is unknown where the certificate is not one for a host now, also by lines with the host's own key")
+  @Test("is unknown if the certificate is not valid for a host now, even if a line has the host's own key")
   func invalid() async throws {
     try await TestAuthority.with { authority in
       func isUnknown(_ certificate: [UInt8]) throws -> Bool {
@@ -144,7 +144,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is none of a certificate without names, and none that could be a pattern or imitate a prompt")
+  @Test("is missing for a certificate without names, and for names that are patterns or could imitate a prompt")
   func principals() async throws {
     try await TestAuthority.with { authority in
       let candidates = ["host.test", "*.test", "[host.test]:2222"]
@@ -161,7 +161,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is unknown where a line in any file revokes the authority or the certified key")
+  @Test("is unknown if a line in any file revokes the authority or the certified key")
   func revoked() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test")
@@ -175,7 +175,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is shown, or else the fingerprint of the key itself")
+  @Test("is shown, and else the fingerprint of the key")
   func words() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test")
@@ -191,7 +191,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("belongs to a session that the certified key has signed")
+  @Test("is used for a session that the certified key has signed")
   func binds() async throws {
     try await TestAuthority.with { authority in
       let (session, user) = ([UInt8](repeating: 7, count: 32), try TestKey().publicKey)

@@ -46,7 +46,7 @@ struct KeyCommandTests {
   }
 
   @Test(
-    "takes a lifetime as ssh-add does: seconds, or numbers with units",
+    "accepts a lifetime like ssh-add: seconds, or numbers with units",
     arguments: [
       ("10800", "3 h"), ("180m", "3 h"), ("1h30m", "90 min"), ("1H30", "61 min"), ("3d", "3 d"), ("1w", "7 d"),
       ("90s", "2 min"),
@@ -59,7 +59,7 @@ struct KeyCommandTests {
     }
   }
 
-  @Test("a key never leaves the vault, whatever its rule")
+  @Test("never exports a key, whatever its rule")
   func stays() async throws {
     try await TestStore.with { store in
       try await store.whorl("ssh", "add", "work", "--access", "none").mustSucceed()
@@ -70,7 +70,7 @@ struct KeyCommandTests {
   }
 
   @Test(
-    "brings in what ssh-add can read, with a passphrase or not, and OpenSSH takes its signatures",
+    "imports keys that ssh-add can read, with or without a passphrase, and OpenSSH accepts their signatures",
     arguments: ["-t ed25519", "-t ecdsa -b 384", "-t rsa -b 2048", "-t rsa -b 2048 -m PEM"])
   func imports(_ options: String) async throws {
     try await TestStore.with { store in
@@ -96,7 +96,7 @@ struct KeyCommandTests {
     }
   }
 
-  @Test("of a file that only names a security key, says that the key never leaves that")
+  @Test("refuses a security key's file, since the key never leaves that device")
   func securityKey() async throws {
     try await TestStore.with { store in
       // A key of sk-ssh-ed25519@openssh.com with an invented handle, as ssh-keygen writes it without a passphrase.
@@ -118,7 +118,7 @@ struct KeyCommandTests {
     }
   }
 
-  @Test("of a file that is no private key, brings in nothing")
+  @Test("imports nothing from a file that is not a private key")
   func noKey() async throws {
     try await TestStore.with { store in
       try writeFile("\(store.folder)/text", Array("text".utf8))

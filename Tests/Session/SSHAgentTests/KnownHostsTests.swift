@@ -2,7 +2,7 @@ import Foundation
 import SSHAgent
 import Testing
 
-@Suite("Names of hosts")
+@Suite("Names of hosts in known_hosts")
 struct KnownHostsTests {
   private let key: [UInt8]
   private let other: [UInt8]
@@ -32,7 +32,7 @@ struct KnownHostsTests {
     #expect(try name(line("other.test", other), candidates: ["other.test"]) == nil)
   }
 
-  @Test("are not those of authorities, revoked keys and patterns")
+  @Test("do not include authorities, revoked keys and patterns")
   func others() throws {
     #expect(try name("@cert-authority " + line("*.test", key)) == nil)
     #expect(try name("@revoked " + line("host.test", key), candidates: ["host.test"]) == nil)
@@ -41,7 +41,7 @@ struct KnownHostsTests {
     #expect(try name(line("host.test,!host.test", key), candidates: ["host.test"]) == nil)
   }
 
-  @Test("are unknown where a line revokes the key, wherever it is and whatever hosts it names")
+  @Test("are unknown if any line in any file revokes the key")
   func revoked() throws {
     let names = line("host.test", key)
     for revoked in ["@revoked " + line("*", key), "\t@revoked\t" + line("other.test", key)] {
@@ -56,7 +56,7 @@ struct KnownHostsTests {
     }
   }
 
-  @Test("are unknown where a file is too long to be read, since it could revoke the key")
+  @Test("are unknown if a file is too long to read, since it could revoke the key")
   func tooLong() throws {
     let name = try with(line("host.test", key)) { first in
       try with(String(repeating: "#\n", count: 3 << 20)) { second in
@@ -66,7 +66,7 @@ struct KnownHostsTests {
     #expect(name == nil)
   }
 
-  @Test("that OpenSSH has hashed are found where the command line has them")
+  @Test("are found in hashed form if the command line contains them")
   func hashed() throws {
     let hashed = try with(line("host.test", key) + line("[port.test]:2222", key)) { file in
       let keygen = Process()
@@ -85,7 +85,7 @@ struct KnownHostsTests {
     #expect(try name(hashed, candidates: KnownHosts(files: []).candidates(in: words)) == "[port.test]:2222")
   }
 
-  @Test("are shown to the person, without what could imitate a prompt")
+  @Test("are shown without characters that could imitate a prompt")
   func words() throws {
     let text = try with(line("relay.test", other) + line("host.test", key)) { file in
       PurposeWords(KnownHosts(files: [file.path]), candidates: [])

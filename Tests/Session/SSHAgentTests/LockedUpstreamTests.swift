@@ -50,7 +50,7 @@ private final class HeldAgent: Sendable {
   }
 }
 
-@Suite("A lock that comes while the other agent works", .serialized)
+@Suite("Locking the agent while the other agent answers", .serialized)
 struct LockedUpstreamTests {
   private static let (failure, success, identities, signature): (UInt8, UInt8, UInt8, UInt8) = (5, 6, 12, 14)
 
@@ -75,7 +75,7 @@ struct LockedUpstreamTests {
     }
   }
 
-  @Test("keeps back the signature that the other agent makes")
+  @Test("withholds the other agent's signature")
   func signature() async throws {
     var request = SSHWriter()
     request.append(byte: 13)
@@ -84,12 +84,12 @@ struct LockedUpstreamTests {
     #expect(try await answer(to: request.bytes, with: [Self.signature, 0, 0, 0, 1, 7]) == [Self.failure])
   }
 
-  @Test("keeps back the answer to a request that only the other agent knows")
+  @Test("withholds the answer to a request that only the other agent knows")
   func other() async throws {
     #expect(try await answer(to: [200], with: [Self.success]) == [Self.failure])
   }
 
-  @Test("keeps back the keys of both agents")
+  @Test("withholds the keys of both agents")
   func list() async throws {
     var keys = SSHWriter()
     keys.append(byte: Self.identities)
@@ -98,7 +98,7 @@ struct LockedUpstreamTests {
     #expect(try await answer(to: [11], with: keys.bytes) == [Self.identities, 0, 0, 0, 0])
   }
 
-  @Test("passes on no request that came before it and still waits for the vault")
+  @Test("does not forward an earlier request that still waits for the vault")
   func waitingForVault() async throws {
     try await TestStore.with { store in
       let line = String(decoding: try readFile(try await store.addKey("work", "--access", "none")), as: UTF8.self)

@@ -6,7 +6,7 @@ import Whorl
 
 @Suite("whorl-agent, with OpenSSH's own programs", .serialized)
 struct OpenSSHTests {
-  @Test("gives ssh-add the public keys that 'whorl ssh public' shows")
+  @Test("gives ssh-add the public keys that 'whorl ssh public' prints")
   func list() async throws {
     try await TestStore.enrolled { store in
       _ = try await store.addKey("work")
@@ -21,7 +21,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a finger signs in to a real sshd, after a prompt that names host, user and key")
+  @Test("a finger signs in to a real sshd, after a prompt with host, user and key")
   func signIn() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work")
@@ -56,7 +56,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a host whose name is hashed is recognized, and one that nobody knows is called unknown")
+  @Test("a hashed host name is recognized, and an unknown host is called unknown")
   func names() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work")
@@ -80,7 +80,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a host with a certificate is named, as long as the certificate is valid and its authority known")
+  @Test("a host with a certificate is named if the certificate is valid and its authority known")
   func certificate() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none", "--host", "host.test")
@@ -111,7 +111,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("an agent that is handed on tells the way: sign in to B, via A")
+  @Test("a forwarded agent shows the path: sign in to B, via A")
   func forwarded() async throws {
     try await TestStore.enrolled { store in
       let key = String(decoding: try readFile(try await store.addKey("work")), as: UTF8.self)
@@ -127,7 +127,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("ssh-keygen signs a file, and each signature needs a touch of its own")
+  @Test("ssh-keygen signs a file, with a touch for each signature")
   func files() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work")
@@ -179,7 +179,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a touch holds for the same program, host and user, as long as the key allows")
+  @Test("a touch is kept for the same program, host and user, as long as the key allows")
   func minutes() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work", "--minutes", "5")
@@ -198,7 +198,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("runs for one command, with its environment and its exit status, and leaves no socket")
+  @Test("runs for one command with its environment, returns its exit status, and leaves no socket")
   func command() async throws {
     try await TestStore.with { store in
       _ = try await store.addKey("work", "--access", "none")
@@ -244,7 +244,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a key that is restricted to a way over several hosts goes that way alone, to that user")
+  @Test("a key that is restricted to a path over several hosts signs for that path and user only")
   func ways() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey(
@@ -265,7 +265,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a key whose restriction to hosts is for another user, or cannot be read, signs nothing")
+  @Test("a key whose host restriction is for another user, or cannot be parsed, signs nothing")
   func otherRules() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none", "--host", "nobody@host.test")
@@ -288,7 +288,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a key whose lifetime is over is neither listed nor used, and removed")
+  @Test("a key whose lifetime is over is not listed or used, and is removed")
   func lifetime() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none", "--lifetime", "8h")
@@ -309,7 +309,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a client that goes away takes its prompt with it")
+  @Test("a client that disconnects ends its prompt")
   func goesAway() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work")
@@ -319,7 +319,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a signature that needs nobody, or has a touch from before, does not wait for another program's prompt")
+  @Test("a signature without a prompt does not wait for another program's prompt")
   func needsNobody() async throws {
     try await TestStore.enrolled { store in
       let gated = try await store.addKey("work", "--minutes", "5")
@@ -343,7 +343,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("another user is refused, even where the socket lets everybody in", .enabled(if: geteuid() == 0))
+  @Test("another user is refused, even if the socket is open to everybody", .enabled(if: geteuid() == 0))
   func otherUser() async throws {
     try await TestStore.with { store in
       _ = try await store.addKey("work", "--access", "none")

@@ -46,7 +46,7 @@ private struct NoPrompt: AuthenticationPrompt {
   func handle(_ event: AuthenticationEvent, in session: PromptSession) async {}
 }
 
-@Suite("whorl-agent and clients that break the rules")
+@Suite("whorl-agent and clients that break the protocol")
 struct RawClientTests {
   private static let failure: UInt8 = 5
   private static let success: UInt8 = 6
@@ -57,7 +57,7 @@ struct RawClientTests {
     return Array(try #require(Data(base64Encoded: String(line.split(separator: " ")[1]))))
   }
 
-  @Test("a false bind is refused, and what is asked for after it; a true one admits its own session alone")
+  @Test("after a forged session binding requests are refused; a valid one allows its own session only")
   func binds() async throws {
     try await TestStore.with { store in
       // It asks for nobody, so that nothing else refuses.
@@ -81,7 +81,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("a connection to the other agent that ended is not replaced: a new one would not know the sessions")
+  @Test("an ended connection to the other agent is not replaced, since a new one would not know the sessions")
   func lostUpstream() async throws {
     try await TestStore.with { store in
       let socket = "\(store.folder)/other"
@@ -97,7 +97,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("hands no unknown request on while it is locked")
+  @Test("forwards no unknown request while it is locked")
   func lockedExtension() async throws {
     try await TestStore.with { store in
       let socket = "\(store.folder)/other"
@@ -116,7 +116,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("one process has 16 connections at most: one more ends the one that was used longest ago")
+  @Test("one process has at most 16 connections; another one closes the least recently used")
   func connections() async throws {
     try await TestStore.with { store in
       try await RunningAgent.with(store) { agent in
@@ -132,7 +132,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("processes that keep all connections shut out nobody")
+  @Test("processes that use all connections lock nobody out")
   func hoarding() async throws {
     try await TestStore.with { store in
       try await RunningAgent.with(store) { agent in
@@ -163,7 +163,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("a client that asks for nothing keeps no connection to the vault")
+  @Test("an idle client holds no connection to the vault")
   func unusedStore() async throws {
     try await TestStore.with { store in
       let folder = store.folder
@@ -210,7 +210,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("a file at the place of its socket stays as it is")
+  @Test("a file in the place of its socket is not changed")
   func fileAtSocket() async throws {
     try await TestStore.with { store in
       let path = "\(store.folder)/id_ed25519"
@@ -224,7 +224,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("SHA-1 is refused, and so is a message that is too long")
+  @Test("SHA-1 and messages that are too long are refused")
   func refused() async throws {
     try await TestStore.with { store in
       let key = try publicKey(try await store.addKey("work", "--access", "none", "--type", "rsa-2048"))

@@ -47,7 +47,7 @@ struct SandboxedClientTests {
     return ran.text + ran.diagnostics
   }
 
-  @Test("needs a touch of its own, where the installed program has one that is kept")
+  @Test("needs its own touch, even if the installed program has one that is kept")
   func keptTouch() async throws {
     guard try await Sandboxed.isPossible() else { return }
     try await TestStore.enrolled { store in

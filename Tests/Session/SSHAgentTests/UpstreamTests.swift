@@ -33,7 +33,7 @@ private final class SilentAgent: Sendable {
   deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 }
 
-@Suite("whorl-agent before another agent", .serialized)
+@Suite("whorl-agent in front of another agent", .serialized)
 struct UpstreamTests {
   /// Runs OpenSSH's own agent behind whorl-agent.
   private func with<Value>(
@@ -60,7 +60,7 @@ struct UpstreamTests {
     .run().mustSucceed()
   }
 
-  @Test("hands on what ssh-add adds, lists both agents' keys, and lets each sign with its own")
+  @Test("forwards what ssh-add adds, lists both agents' keys, and lets each sign with its own")
   func handsOn() async throws {
     try await TestStore.with { store in
       let own = try await store.addKey("work", "--access", "none")
@@ -102,7 +102,7 @@ struct UpstreamTests {
     }
   }
 
-  @Test("another agent that does not answer leaves the vault's keys as they are")
+  @Test("another agent that does not answer does not affect the vault's keys")
   func silent() async throws {
     try await TestStore.with { store in
       let own = try await store.addKey("work", "--access", "none")
@@ -117,7 +117,7 @@ struct UpstreamTests {
     }
   }
 
-  @Test("a client that goes away takes its request of the other agent with it")
+  @Test("a client that disconnects ends its request to the other agent")
   func goesAway() async throws {
     try await TestStore.with { store in
       let theirs = "\(store.folder)/theirs"
@@ -140,7 +140,7 @@ struct UpstreamTests {
     }
   }
 
-  @Test("without another agent, what ssh-add adds is refused")
+  @Test("without another agent, adding keys with ssh-add is refused")
   func alone() async throws {
     try await TestStore.with { store in
       let theirs = "\(store.folder)/theirs"

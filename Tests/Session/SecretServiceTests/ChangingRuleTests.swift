@@ -3,9 +3,9 @@ import SecretModel
 import Testing
 import Whorl
 
-@Suite("Items of the Secret Service whose rule changes")
+@Suite("Changing the rule of a Secret Service item")
 struct ChangingRuleTests {
-  @Test("a rule that an item gets while its secret is being set stays")
+  @Test("a rule that an item gets while its secret is being set is kept")
   func gatedDuringSetSecret() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

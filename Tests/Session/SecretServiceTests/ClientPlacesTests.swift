@@ -3,7 +3,7 @@ import SecretModel
 import SessionPrompts
 import Testing
 
-@Suite("The places of a server's clients")
+@Suite("Connection limits of a server's clients")
 struct ClientPlacesTests {
   private static let own = ProgramFile.other
 
@@ -13,7 +13,7 @@ struct ClientPlacesTests {
 
   private func installed(_ number: UInt64) -> ProgramFile { ProgramFile(device: 1, inode: number, owner: 0) }
 
-  @Test("go to a new connection of a process that has its most, in place of the one that it used longest ago")
+  @Test("a new connection over a process's limit replaces the least recently used one")
   func process() {
     var places = ClientPlaces<Int>(.init(process: 2, program: 10, all: 10))
     for id in 1...2 { #expect(places.admit(id, program(7)) == .admitted(insteadOf: nil)) }
@@ -29,7 +29,7 @@ struct ClientPlacesTests {
     #expect(places.admit(5, program(7)) == .admitted(insteadOf: nil))
   }
 
-  @Test("are not all taken by many processes of one program, nor by copies of it under other names")
+  @Test("many processes of one program, and renamed copies of it, cannot use all connections")
   func program() {
     var places = ClientPlaces<Int>(.init(process: 2, program: 3, all: 10))
     for id in 1...3 { #expect(places.admit(id, program(pid_t(id))) == .admitted(insteadOf: nil)) }
@@ -40,7 +40,7 @@ struct ClientPlacesTests {
     #expect(places.admit(5, program(5, installed(5))) == .admitted(insteadOf: nil))
   }
 
-  @Test("that are all taken lose an unused connection of the program that has the most")
+  @Test("if all connections are used, the program with the most loses an idle one")
   func idle() {
     var places = ClientPlaces<Int>(.init(process: 5, program: 5, all: 4))
     for id in 1...3 { _ = places.admit(id, program(1, installed(1))) }
@@ -50,7 +50,7 @@ struct ClientPlacesTests {
   }
 
   @Test(
-    "that are all in use lose the last connection of the program that has the most, and a program with as many is refused"
+    "if all are busy, the program with the most loses its last one, and one with as many is refused"
   )
   func busy() {
     var places = ClientPlaces<Int>(.init(process: 5, program: 5, all: 4))
@@ -63,7 +63,7 @@ struct ClientPlacesTests {
       places.admit(11, program(1, installed(1))) == .refused("4 connections are open; /usr/bin/p1 has 2 of them"))
   }
 
-  @Test("are counted for each sandboxed program of a portal on its own")
+  @Test("each sandboxed program of a portal is counted on its own")
   func sandboxed() {
     var places = ClientPlaces<Int>(.init(process: 5, program: 1, all: 4))
     _ = places.admit(1, program(1, installed(1)).asking(for: "one"))

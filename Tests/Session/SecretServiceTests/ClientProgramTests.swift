@@ -6,7 +6,7 @@ import Whorl
 
 @Suite("Programs that use the Secret Service", .serialized)
 struct ClientProgramTests {
-  @Test("secret-tool stores, finds, replaces and removes, and is never asked for a finger")
+  @Test("secret-tool stores, finds, replaces and removes without a finger")
   func secretTool() async throws {
     try await RunningSecretService.with { service in
       try await service.storeWithTool("hunter2", label: "Mail", "service", "mail", "user", "alice")
@@ -80,7 +80,7 @@ struct ClientProgramTests {
     }
   }
 
-  @Test("secret-tool waits for a finger where the item has a rule, and gets nothing for a wrong one")
+  @Test("secret-tool waits for a finger if the item has a rule, and gets nothing for a wrong one")
   func gated() async throws {
     try await RunningSecretService.with([.right, .wrong, .wrong, .wrong]) { service in
       try await service.storeWithTool("behind a finger", label: "Bank", "service", "bank")
@@ -98,7 +98,7 @@ struct ClientProgramTests {
     }
   }
 
-  @Test("keyring of Python waits for a finger where the item has a rule")
+  @Test("keyring of Python waits for a finger if the item has a rule")
   func gatedKeyring() async throws {
     try await RunningSecretService.with([.right]) { service in
       let script = """
@@ -114,7 +114,7 @@ struct ClientProgramTests {
     }
   }
 
-  @Test("the proxy of sandboxed programs is no program of its own, and has no grant for the session")
+  @Test("the proxy of sandboxed programs is not counted as one program, and gets no grant for the session")
   func proxy() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       try await service.storeWithTool("behind a finger", label: "Bank", "service", "bank")

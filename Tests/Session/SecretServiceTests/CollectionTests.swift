@@ -16,7 +16,7 @@ struct CollectionTests {
     return try #require(made.first?.asObjectPath)
   }
 
-  @Test("one that was deleted while it was locked leaves no lock for the next of its name")
+  @Test("deleting a locked collection does not leave a new one of that name locked")
   func deletedWhileLocked() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -30,7 +30,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("those that are always there are not deleted, and keep their rule and their items")
+  @Test("the permanent ones cannot be deleted, and keep their rule and items")
   func builtIn() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -43,7 +43,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("those of one label that are made at the same time are different")
+  @Test("those with the same label that are created at the same time are different")
   func atOnce() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -60,7 +60,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("items without a rule are open while the screen is locked, and those with one are closed then")
+  @Test("while the screen is locked, items without a rule are open and those with one are closed")
   func accessibility() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -75,7 +75,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("an alias has from 1 to 64 letters and digits")
+  @Test("an alias has 1 to 64 letters and digits")
   func aliases() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -90,7 +90,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("the path of one with a long label has 64 bytes of it")
+  @Test("the path contains at most 64 bytes of a long label")
   func longLabel() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -99,7 +99,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("one that is deleted takes with it items that no finger opens any more")
+  @Test("deleting one also deletes items that no finger opens any more")
   func deadItems() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -121,7 +121,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("one is not deleted by a call that is meant for an item")
+  @Test("a call meant for an item cannot delete one")
   func otherInterface() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -131,7 +131,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("an item to which GNOME Keyring has added a schema is the one that a program stores again without it")
+  @Test("an item with GNOME Keyring's added schema is replaced when a program stores it again without the schema")
   func addedSchema() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

@@ -20,7 +20,7 @@ struct GateTests {
     return item
   }
 
-  @Test("are listed as locked and are not locked themselves, and Unlock asks once for all that are named")
+  @Test("are listed as locked but report themselves unlocked, and Unlock asks once for all named items")
   func unlock() async throws {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -43,7 +43,7 @@ struct GateTests {
     }
   }
 
-  @Test("are left by libsecret's clear, which passes over what is locked, and deleted by a program that names them")
+  @Test("are kept by libsecret's clear, which skips locked items, and deleted by a program that names them")
   func deleted() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -56,7 +56,7 @@ struct GateTests {
     }
   }
 
-  @Test("wait for a touch where they are read without Unlock, all that one program reads in one prompt")
+  @Test("wait for a touch when read without Unlock, in one prompt for all reads of a program")
   func waits() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -92,7 +92,7 @@ struct GateTests {
     }
   }
 
-  @Test("a read that nobody touches for ends after 20 seconds as locked, and the desktop keeps what was asked")
+  @Test("a read without a touch ends after 20 seconds as locked, and the desktop keeps a note")
   func untouched() async throws {
     try await RunningSecretService.with { service in
       let desktop = try await DesktopStandIn(on: service.bus)
@@ -125,7 +125,7 @@ struct GateTests {
     }
   }
 
-  @Test("a prompt that is dismissed, or whose program leaves, ends, and another program's is unknown")
+  @Test("a prompt ends when it is dismissed or its program leaves, and is unknown to other programs")
   func dismissed() async throws {
     try await RunningSecretService.with { service in
       let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -150,7 +150,7 @@ struct GateTests {
     }
   }
 
-  @Test("what was refused is not asked for again when the program reads it at once, and is asked for later")
+  @Test("after a refusal an immediate second read does not ask again, and a later one does")
   func refused() async throws {
     try await RunningSecretService.with([.wrong, .wrong, .wrong, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -170,7 +170,7 @@ struct GateTests {
     }
   }
 
-  @Test("a notification is taken away when the program that asked has gone")
+  @Test("a notification is removed when its program has left")
   func leaves() async throws {
     try await RunningSecretService.with { service in
       let desktop = try await DesktopStandIn(on: service.bus)
@@ -185,7 +185,7 @@ struct GateTests {
     }
   }
 
-  @Test("searches, labels and secrets by the dozen never wait for a person")
+  @Test("searches, labels and reads of many secrets never wait for a person")
   func silent() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -196,7 +196,7 @@ struct GateTests {
     }
   }
 
-  @Test("in a collection that a program has locked are refused without a prompt")
+  @Test("are refused without a prompt in a collection that a program has locked")
   func lockedCollection() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -208,7 +208,7 @@ struct GateTests {
     }
   }
 
-  @Test("a rule stays when a program replaces the secret, which needs no touch")
+  @Test("a rule is kept when a program replaces the secret, which needs no touch")
   func replaced() async throws {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -222,7 +222,7 @@ struct GateTests {
     }
   }
 
-  @Test("once for a session: the same program reads again without a touch, on another connection too")
+  @Test("with once per session the same program reads again without a touch, also on another connection")
   func session() async throws {
     try await RunningSecretService.with([.right]) { service in
       try await service.storeWithTool("s", label: "Chat", "name", "Chat")
@@ -237,7 +237,7 @@ struct GateTests {
     }
   }
 
-  @Test("a new rule ends what was granted for the session, of an item and of a program")
+  @Test("a new rule for an item or a program ends its grants for the session")
   func changedRules() async throws {
     try await RunningSecretService.with([.right, .right, .right, .right]) { service in
       let tool = "/usr/bin/secret-tool"
@@ -266,7 +266,7 @@ struct GateTests {
     }
   }
 
-  @Test("a rule of the program that wants the passcode is asked for after the finger for the item")
+  @Test("if the program's rule wants the passcode, it is asked for after the item's finger")
   func fingerAndPasscode() async throws {
     let script = """
       #!/bin/sh
@@ -290,7 +290,7 @@ struct GateTests {
     }
   }
 
-  @Test("a program that was replaced by another version while it runs is the same program")
+  @Test("a running program that was replaced by another version is the same program")
   func upgraded() async throws {
     try await withFolder { folder in
       let path = "\(folder)/program"
@@ -309,7 +309,7 @@ struct GateTests {
     }
   }
 
-  @Test("a program with a rule shows a finger for whatever it reads, and others read it as before")
+  @Test("a program with a rule needs a finger for all reads, and other programs do not")
   func program() async throws {
     try await RunningSecretService.with([.right, .right, .wrong, .wrong, .wrong]) { service in
       let tool = "/usr/bin/secret-tool"
@@ -333,7 +333,7 @@ struct GateTests {
     }
   }
 
-  @Test("a program that cannot be told apart shows a finger once any program has a rule")
+  @Test("an unidentified program needs a finger once any program has a rule")
   func unknownProgram() async throws {
     try await RunningSecretService.with([.right]) { service in
       try await service.storeWithTool("of mail", label: "Mail", "name", "Mail")
@@ -360,7 +360,7 @@ struct GateTests {
     }
   }
 
-  @Test("a program's rule holds for changes and for reads without Unlock, on each connection")
+  @Test("a program's rule applies to changes and to reads without Unlock, on each connection")
   func programWithoutUnlock() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -382,7 +382,7 @@ struct GateTests {
     }
   }
 
-  @Test("a program's rule with once per session is asked for once, for all that it reads, until something is locked")
+  @Test("a program's rule with once per session asks once for all reads, until something is locked")
   func programSession() async throws {
     try await RunningSecretService.with([.right, .right, .right]) { service in
       let tool = "/usr/bin/secret-tool"

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A hostile program on the session's bus", .serialized)
 struct HostileProgramTests {
-  @Test("that calls a thousand times at once is told so, and others are served meanwhile")
+  @Test("is refused after a thousand calls at once, and others are served meanwhile")
   func flood() async throws {
     try await RunningSecretService.with { service in
       let (hostile, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -27,7 +27,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("that was refused for too many calls is served again when the others are answered")
+  @Test("is served again after its excess calls were refused and the others answered")
   func afterFlood() async throws {
     try await RunningSecretService.with([.right, .right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -41,7 +41,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("that opens sessions and prompts without end has 64 of each")
+  @Test("gets at most 64 sessions and 64 prompts")
   func hoarding() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -60,7 +60,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("that opens connections without end ends its own, and others are served")
+  @Test("closes its own connections when it opens too many, and others are served")
   func connections() async throws {
     try await RunningSecretService.with { service in
       var clients: [(client: ServiceClient, session: String)] = []
@@ -78,7 +78,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("that asks for more secrets than the bus has read ends nobody else's service")
+  @Test("does not stop the service for others by leaving large answers unread")
   func unreadAnswers() async throws {
     try await RunningSecretService.with { service in
       let (hostile, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -100,7 +100,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("that sends many arrays of bytes in a call is refused")
+  @Test("is refused a call with many byte arrays")
   func arraysOfBytes() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -111,7 +111,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("that sends random values of every call harms nobody", arguments: 0..<4)
+  @Test("harms nobody by sending random values of every call", arguments: 0..<4)
   func random(seed: Int) async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

@@ -4,7 +4,7 @@ import SDBus
 import SecretModel
 import Testing
 
-@Suite("A program that leaves the session's bus", .serialized)
+@Suite("A program that leaves the session bus", .serialized)
 struct LeavingProgramTests {
   private func gated(_ labels: [String], _ service: RunningSecretService, _ client: ServiceClient) async throws
     -> [String]
@@ -18,7 +18,7 @@ struct LeavingProgramTests {
     return items
   }
 
-  @Test("takes the prompts of all its reads with it, before their 20 seconds are over")
+  @Test("ends the prompts of all its reads before their 20 seconds are over")
   func reads() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -42,7 +42,7 @@ struct LeavingProgramTests {
     }
   }
 
-  @Test("is not asked for a read that it has sent before")
+  @Test("causes no prompt for a read that it sent before")
   func lateRead() async throws {
     try await RunningSecretService.with { service in
       let (leaving, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -67,7 +67,7 @@ struct LeavingProgramTests {
     }
   }
 
-  @Test("is announced by the bus alone: another program cannot end its session")
+  @Test("can only be announced by the bus: another program cannot end its session")
   func forged() async throws {
     try await RunningSecretService.with { service in
       let (client, hostile) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -85,7 +85,7 @@ struct LeavingProgramTests {
     }
   }
 
-  @Test("makes room for others: more than a thousand come and go")
+  @Test("frees its place: more than a thousand come and go")
   func many() async throws {
     try await RunningSecretService.with { service in
       let target = BusTarget(

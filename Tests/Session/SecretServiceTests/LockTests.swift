@@ -5,9 +5,9 @@ import SecretServiceItems
 import Testing
 import Whorl
 
-@Suite("What a program has locked in the Secret Service", .serialized)
+@Suite("Collections and items that a program has locked", .serialized)
 struct LockTests {
-  @Test("takes no new secret, label or attributes until it is unlocked")
+  @Test("accept no new secret, label or attributes until they are unlocked")
   func closedForChanges() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -34,7 +34,7 @@ struct LockTests {
     }
   }
 
-  @Test("is unlocked by a finger in a store without a passcode")
+  @Test("are unlocked by a finger in a store without a passcode")
   func withoutPasscode() async throws {
     try await RunningSecretService.with([.wrong, .wrong, .wrong, .right]) { service in
       try await service.store.unlocked("passcode", "--remove", "--yes").mustSucceed()
@@ -49,7 +49,7 @@ struct LockTests {
     }
   }
 
-  @Test("is asked for again by the program that locked it, which has shown a finger just before")
+  @Test("need a new touch from the program that locked them, even right after its last one")
   func endsTouch() async throws {
     try await RunningSecretService.with([.right, .right, .right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -70,7 +70,7 @@ struct LockTests {
     }
   }
 
-  @Test("is asked for again by a program that has shown a finger for the session")
+  @Test("need a new touch from a program with a grant for the session")
   func endsSession() async throws {
     try await RunningSecretService.with([.right, .right, .right, .right]) { service in
       try await service.storeWithTool("of Chat", label: "Chat", "name", "Chat")
@@ -92,7 +92,7 @@ struct LockTests {
     }
   }
 
-  @Test("does not open by an earlier touch of the program that unlocks it")
+  @Test("are not unlocked by an earlier touch of the program that unlocks them")
   func earlierTouch() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -109,7 +109,7 @@ struct LockTests {
     }
   }
 
-  @Test("stays locked when its prompt is dismissed, which ends then")
+  @Test("stay locked when the prompt is dismissed, which then ends")
   func dismissed() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

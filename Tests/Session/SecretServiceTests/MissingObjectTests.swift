@@ -1,9 +1,9 @@
 import SDBus
 import Testing
 
-@Suite("Objects that the Secret Service does not have")
+@Suite("Missing objects of the Secret Service")
 struct MissingObjectTests {
-  @Test("have no path that only begins like that of the service")
+  @Test("a path that only begins like the service's is not an object")
   func path() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -15,7 +15,7 @@ struct MissingObjectTests {
     }
   }
 
-  @Test("are left out by Lock, which locks the others")
+  @Test("Lock skips them and locks the others")
   func lock() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

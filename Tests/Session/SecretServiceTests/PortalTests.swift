@@ -67,7 +67,7 @@ struct PortalTests {
     }
   }
 
-  @Test("refuses everybody but the portal")
+  @Test("refuses every caller but the portal")
   func refused() async throws {
     try await RunningSecretService.with { service in
       let other = try await ServiceClient(service.bus)
@@ -81,7 +81,7 @@ struct PortalTests {
     }
   }
 
-  @Test("asks for each sandboxed program in a prompt of its own, which names it, and a touch opens its secret alone")
+  @Test("asks for each sandboxed program in a prompt that names it, and the touch opens its secret only")
   func gated() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let portal = try await portal(service)
@@ -110,7 +110,7 @@ struct PortalTests {
     }
   }
 
-  @Test("asks the person where a program has locked the collection")
+  @Test("asks the person if a program has locked the collection")
   func lockedCollection() async throws {
     try await RunningSecretService.with([.right]) { service in
       let portal = try await portal(service)
@@ -122,7 +122,7 @@ struct PortalTests {
     }
   }
 
-  @Test("takes the prompt away when the portal closes the request, and asks for the next program")
+  @Test("ends the prompt when the portal closes the request, and prompts for the next program")
   func closed() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -174,7 +174,7 @@ struct PortalTests {
     }
   }
 
-  @Test("lets a sandboxed program wait for eight requests, and others are served meanwhile")
+  @Test("lets a sandboxed program have eight waiting requests, and serves others meanwhile")
   func flood() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -208,7 +208,7 @@ struct PortalTests {
     }
   }
 
-  @Test("serves as many sandboxed programs as ask one after another")
+  @Test("serves any number of sandboxed programs one after another")
   func many() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -218,7 +218,7 @@ struct PortalTests {
     }
   }
 
-  @Test("tells of a program that has closed its pipe, and goes on")
+  @Test("reports a program that has closed its pipe, and continues")
   func closedPipe() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -236,7 +236,7 @@ struct PortalTests {
     }
   }
 
-  @Test("a touch holds for the program that was asked for while another one reads")
+  @Test("a touch is kept for its program while another one reads")
   func kept() async throws {
     try await RunningSecretService.with([.right]) { service in
       let portal = try await portal(service)
@@ -250,7 +250,7 @@ struct PortalTests {
     }
   }
 
-  @Test("a request that waits has a path of its own, and is closed also after others have asked")
+  @Test("a waiting request has its own path, and can be closed after others have asked")
   func waiting() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -269,7 +269,7 @@ struct PortalTests {
     }
   }
 
-  @Test("takes the prompt away when the portal leaves")
+  @Test("ends the prompt when the portal leaves")
   func leaves() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -282,7 +282,7 @@ struct PortalTests {
     }
   }
 
-  @Test("asks for the next request of a program when the one that was asked for is closed, and at once for a new one")
+  @Test("after a closed request it prompts for the program's next one, at once for a new one")
   func closedAndNext() async throws {
     // No finger for the first two prompts.
     try await RunningSecretService.with([.signal(0), .signal(0), .right]) { service in
@@ -312,7 +312,7 @@ struct PortalTests {
     }
   }
 
-  @Test("a request that is closed before its turn asks nobody, and nothing counts as allowed")
+  @Test("a request that is closed before its turn causes no prompt, and allows nothing")
   func closedBeforeItsTurn() async throws {
     try await RunningSecretService.with { service in
       let (portal, client) = (try await portal(service), try await ServiceClient(service.bus))

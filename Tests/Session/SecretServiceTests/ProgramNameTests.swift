@@ -23,20 +23,20 @@ struct ProgramNameTests {
     #expect(words.count < 100)
   }
 
-  @Test("tell sandboxed programs apart, and each from the program that asks for it")
+  @Test("distinguish sandboxed programs from each other and from the program that asks for them")
   func sandboxed() {
     let portal = program("/usr/bin/portal")
     let keys = [portal.program, portal.asking(for: "one").program, portal.asking(for: "two").program]
     #expect(Set(keys).count == 3)
   }
 
-  @Test("tell of the script of an interpreter whose file has a version after a hyphen")
+  @Test("include the script of an interpreter whose file name has a version after a hyphen")
   func version() {
     #expect(
       program("/usr/bin/guile-3.0", "guile", "x.scm").words == "/usr/bin/guile-3.0, which says that it runs “x.scm”")
   }
 
-  @Test("are those of their files, also where a name ends like that of a file that was removed")
+  @Test("are file names, also if one ends like that of a removed file")
   func deletedMark() async throws {
     try await withFolder { folder in
       let path = "\(folder)/program (deleted)"

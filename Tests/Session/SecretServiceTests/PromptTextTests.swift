@@ -3,9 +3,9 @@ import SDBus
 import SecretModel
 import Testing
 
-@Suite("What prompts for the Secret Service show", .serialized)
+@Suite("Prompts for the Secret Service", .serialized)
 struct PromptTextTests {
-  @Test("all items by their labels, without what could imitate a prompt")
+  @Test("show all items by label, without characters that could imitate a prompt")
   func labels() async throws {
     try await RunningSecretService.with { service in
       let desktop = try await DesktopStandIn(on: service.bus)
@@ -26,7 +26,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("a locked collection by its label, without what could imitate a prompt")
+  @Test("show a locked collection by label, without characters that could imitate a prompt")
   func collection() async throws {
     try await RunningSecretService.with { service in
       let desktop = try await DesktopStandIn(on: service.bus)
@@ -41,7 +41,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("all that the touch unlocks, with the items that it reads")
+  @Test("show all that the touch unlocks, with the items that it reads")
   func together() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -67,7 +67,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("no more than eight names, and what is over that is released by a prompt of its own")
+  @Test("show at most eight names, and release more items with another prompt")
   func many() async throws {
     try await RunningSecretService.with([.right, .wrong, .wrong, .wrong]) { service in
       let client = try await ServiceClient(service.bus)
@@ -88,7 +88,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("who asks before the label, and no label that imitates it")
+  @Test("show the program before the label, and no label that imitates it")
   func imitation() async throws {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -105,7 +105,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("an item once that a program names twice")
+  @Test("show an item once that a program names twice")
   func twice() async throws {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -118,7 +118,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("nothing more where a program shows a prompt again")
+  @Test("are shown once if a program calls Prompt twice")
   func shownAgain() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -135,7 +135,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("a notification without markup of a label, which other programs and other notifications do not answer")
+  @Test("escape a label in notifications, which other programs cannot answer")
   func notification() async throws {
     try await RunningSecretService.with { service in
       let desktop = try await DesktopStandIn(on: service.bus)
@@ -164,7 +164,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("a label in pinentry as it is, also with what its protocol decodes")
+  @Test("show a label in pinentry unchanged, also with characters that its protocol decodes")
   func pinentry() async throws {
     let script = """
       #!/bin/sh

@@ -12,7 +12,7 @@ import Whorl
 struct ProtocolTests {
   private static let properties = "org.freedesktop.DBus.Properties"
 
-  @Test("a session encrypts with Diffie-Hellman and AES, and a wrong key or an unknown algorithm is refused")
+  @Test("a session encrypts with Diffie-Hellman and AES, and refuses a wrong key and an unknown algorithm")
   func encrypted() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -118,7 +118,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("an item is replaced only if that is asked for and all attributes are the same")
+  @Test("an item is replaced only on request, and if all attributes are the same")
   func replacing() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -163,7 +163,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("SetSecret does not bring back an item that is deleted at the same time", arguments: [false, true])
+  @Test("SetSecret does not restore an item that is deleted at the same time", arguments: [false, true])
   func setSecretOfDeleted(gated: Bool) async throws {
     try await RunningSecretService.with { service in
       let (one, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -184,7 +184,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("GetSecrets gives the secrets of all items that are there")
+  @Test("GetSecrets returns the secrets of all existing items")
   func several() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -195,7 +195,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("GetSecrets gives of many items those that are open, in any collection, and waits for nobody")
+  @Test("GetSecrets returns the open items of any collection, and waits for nobody")
   func openSecrets() async throws {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -228,7 +228,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("GetSecrets gives the secret of an item once, and refuses more than 16 MiB together")
+  @Test("GetSecrets returns a repeated item once, and refuses more than 16 MiB in total")
   func secretsLimit() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -245,7 +245,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("what another program has put into the vault and D-Bus cannot carry is left out, and the service goes on")
+  @Test("vault items that D-Bus cannot carry are left out, and the service continues")
   func foreignItems() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -275,7 +275,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("what a program locks is closed until the person has shown a finger or the passcode")
+  @Test("what a program locks stays closed until a finger or the passcode")
   func locking() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -297,7 +297,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("an item of a locked collection opens with its collection")
+  @Test("unlocking an item of a locked collection unlocks the collection")
   func lockedCollectionOfItem() async throws {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -312,7 +312,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("programs that keep properties are told of new values: labels, attributes, locks, items and collections")
+  @Test("PropertiesChanged announces labels, attributes, locks, items and collections")
   func changedProperties() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let (client, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -346,7 +346,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("a list of more than a thousand items is not told, and a shorter one is")
+  @Test("PropertiesChanged contains a list of up to a thousand items, and no longer one")
   func longList() async throws {
     try await RunningSecretService.with { service in
       try await service.withStore { store in
@@ -366,7 +366,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("what is stored for the session ends with the service")
+  @Test("items stored for the session are removed when the service ends")
   func sessionCollection() async throws {
     try await PrivateBus.with { bus in
       try await TestStore.enrolled { store in
@@ -394,7 +394,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("wrong paths, members and types are refused by their names, and the service goes on")
+  @Test("wrong paths, members and types are refused with their own errors, and the service continues")
   func refusals() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -461,7 +461,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("a second service is told that the name is taken")
+  @Test("a second service reports that the name is taken")
   func second() async throws {
     try await RunningSecretService.with { service in
       let result = try await Invocation(

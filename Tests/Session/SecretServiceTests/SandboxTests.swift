@@ -8,7 +8,7 @@ import Whorl
 
 @Suite("A program with its own file mounted over an installed program's", .serialized)
 struct SandboxTests {
-  @Test("has no path, and is said to be in a sandbox")
+  @Test("has no path, and is shown as being in a sandbox")
   func path() async throws {
     try await Sandboxed.with(over: "/usr/bin/env") { process in
       let program = ClientProgram(process)
@@ -18,7 +18,7 @@ struct SandboxTests {
     }
   }
 
-  @Test("does not use a touch that was given to the installed program for the session")
+  @Test("does not use a touch that the installed program has for the session")
   func grant() async throws {
     // The bus wants the user id that a program has, and in such a namespace it is root's.
     guard geteuid() == 0 else { return print("skipped: the bus takes no program of a user namespace of another user") }
@@ -48,7 +48,7 @@ struct SandboxTests {
     }
   }
 
-  @Test("is told from a program whose file was replaced while it runs, as by an upgrade, which keeps its path")
+  @Test("differs from a program whose file an upgrade replaced while it runs, which keeps its path")
   func upgraded() async throws {
     try await withFolder { folder in
       let path = "\(folder)/program"

@@ -6,7 +6,7 @@ import SecureMemory
 import Testing
 import Whorl
 
-@Suite("How long a touch holds for items of the Secret Service", .serialized)
+@Suite("How long a touch is kept for items of the Secret Service", .serialized)
 struct TouchTests {
   private static let tool = "/usr/bin/secret-tool"
 
@@ -15,7 +15,7 @@ struct TouchTests {
     return service.agent.prompts.count
   }
 
-  @Test("one from before the rule was made once per session does not hold for the session")
+  @Test("a touch from before a rule became once per session does not last for the session")
   func before() async throws {
     try await RunningSecretService.with([.right, .right, .right, .right]) { service in
       for name in ["Chat", "Mail"] { try await service.storeWithTool("of \(name)", label: name, "name", name) }
@@ -40,7 +40,7 @@ struct TouchTests {
     }
   }
 
-  @Test("one for the session holds for a secret that the program has replaced")
+  @Test("a touch for the session also covers a secret that the program has replaced")
   func replaced() async throws {
     try await RunningSecretService.with([.right]) { service in
       try await service.storeWithTool("old", label: "Chat", "name", "Chat")
@@ -50,7 +50,7 @@ struct TouchTests {
     }
   }
 
-  @Test("ends with the set of fingers: the next read asks again, and what does not wait is refused without a prompt")
+  @Test("a change of fingers ends a touch: the next read asks again, or is refused if it does not wait")
   func otherFingers() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -72,7 +72,7 @@ struct TouchTests {
     }
   }
 
-  @Test("a prompt that the program dismisses is no refusal: its next read asks at once")
+  @Test("a prompt that the program dismisses does not count as a refusal: its next read asks at once")
   func dismissed() async throws {
     // No finger for the first prompt.
     try await RunningSecretService.with([.signal(0), .right]) { service in
@@ -91,7 +91,7 @@ struct TouchTests {
     }
   }
 
-  @Test("one for the session does not hold for another connection of a program that cannot be told apart")
+  @Test("a touch for the session does not cover another connection of an unidentified program")
   func unknownProgram() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       try await service.storeWithTool("of Chat", label: "Chat", "name", "Chat")

@@ -14,7 +14,7 @@ import VaultStore
 import Whorl
 
 /// The Secret Service in this process, over a vault that ends during the calls that a test chooses.
-@Suite("A vault that ends before it answers the Secret Service")
+@Suite("The vault ends before it answers the Secret Service")
 struct UnansweredChangeTests {
   /// Types the right passcode.
   private struct Typist: AuthenticationPrompt {
@@ -39,7 +39,7 @@ struct UnansweredChangeTests {
   }
 
   @Test(
-    "is asked again for a new item, which is announced as new, and for a replaced one, which is announced as changed")
+    "a new or replaced item is sent again, and announced as new or changed")
   func items() async throws {
     try await with { bus, vault, _ in
       let client = try await ServiceClient(bus)
@@ -57,7 +57,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("is asked again for a secret whose context has ended with it")
+  @Test("a secret whose context ended with the vault is asked for again")
   func endedContext() async throws {
     try await with { bus, vault, _ in
       let client = try await ServiceClient(bus)
@@ -71,7 +71,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("is asked again for the alias and the label of a collection")
+  @Test("the alias and label of a collection are sent again")
   func collections() async throws {
     try await with { bus, vault, _ in
       let client = try await ServiceClient(bus)
@@ -101,7 +101,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("is asked again for the first unlock, and a person who is asked twice in vain has dismissed nothing")
+  @Test("the first unlock is asked for again, and two failed tries do not count as dismissed")
   func unlock() async throws {
     try await with(firstUnlock: .passcode) { bus, vault, store in
       let client = try await ServiceClient(bus)
@@ -117,7 +117,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("is not asked for the secret of an open item while it is locked, which it would log as a read that failed")
+  @Test("the secret of an open item is not requested while locked, since that would be logged as a failed read")
   func locked() async throws {
     try await with(firstUnlock: .passcode) { bus, vault, _ in
       let client = try await ServiceClient(bus)
@@ -130,7 +130,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("is asked once for the secret of an item with a rule: what the prompt releases is handed to the program")
+  @Test("the secret of an item with a rule is requested once, and passed to the program from the prompt")
   func releasedOnce() async throws {
     try await with { bus, vault, store in
       let client = try await ServiceClient(bus)
@@ -146,7 +146,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("is asked once for the open ones of several items, whatever it leaves out")
+  @Test("the open ones of several items are requested once, whatever is left out")
   func leftOut() async throws {
     try await with { bus, vault, store in
       let client = try await ServiceClient(bus)

@@ -5,7 +5,7 @@ import SecretModel
 import Testing
 import VaultDriver
 
-@Suite("A vault that is killed beside the Secret Service", .serialized)
+@Suite("The vault is killed beside the Secret Service", .serialized)
 struct VaultEndTests {
   /// The vaults that the service has started and that run.
   private func vaults(of service: RunningSecretService) -> [pid_t] {
@@ -31,7 +31,7 @@ struct VaultEndTests {
     return try await answer.value
   }
 
-  @Test("is started again for the reads and searches that it was to answer, and nothing is locked")
+  @Test("it is restarted for running reads and searches, and nothing is locked")
   func reads() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -51,7 +51,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("is started again for the changes that it was to make, each of which is made once")
+  @Test("it is restarted for running changes, each of which is made once")
   func changes() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -83,7 +83,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("ends no change as refused and makes none twice, at whichever moment it is killed")
+  @Test("no change is refused or made twice, whenever the vault is killed")
   func anyMoment() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -100,7 +100,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("is started again where it asked the person, who is asked once more")
+  @Test("it is restarted during a prompt, and the person is asked once more")
   func prompts() async throws {
     // The first prompt is not answered: the signal does nothing.
     try await RunningSecretService.with([.signal(SIGCONT), .right]) { service in
@@ -116,7 +116,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("is started again where it asked the person to unlock, who is asked once more and has dismissed nothing")
+  @Test("it is restarted during an unlock prompt, which is shown again and does not count as dismissed")
   func unlocks() async throws {
     // A signal answers no prompt.
     try await RunningSecretService.with([.signal(SIGCONT), .right, .signal(SIGCONT), .signal(SIGCONT)]) { service in
@@ -140,7 +140,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("is started again where it asked for the passcode that a store waits for, and asks once more")
+  @Test("it is restarted while the passcode is asked for, and asks once more")
   func firstUnlock() async throws {
     try await RunningSecretService.with(pinentry: LatePinentry.script) { service in
       let client = try await ServiceClient(service.bus)
@@ -154,7 +154,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("leaves nothing open in the service, however often it is started again")
+  @Test("restarts leave no descriptor open in the service")
   func descriptors() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

@@ -14,7 +14,7 @@ import VaultStore
 import Whorl
 
 /// The Secret Service in this process, over a vault that the test locks and unlocks as another program would.
-@Suite("A vault that is locked beside the Secret Service")
+@Suite("The vault is locked beside the Secret Service")
 struct VaultLockTests {
   /// Types the right passcode.
   private struct Typist: AuthenticationPrompt {
@@ -23,7 +23,7 @@ struct VaultLockTests {
     }
   }
 
-  @Test("is announced with its collections and items, and so is its unlock")
+  @Test("the lock is announced with its collections and items, and so is the unlock")
   func announced() async throws {
     try await PrivateBus.with { bus in
       let scratch = try await ScratchStore(classKeys: ClassKeys(firstUnlock: .passcode))

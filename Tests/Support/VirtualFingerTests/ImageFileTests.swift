@@ -27,7 +27,7 @@ struct ImageFileTests {
     }
   }
 
-  @Test("grey values in an alpha channel are used, and a mask is composed over white")
+  @Test("gray values with alpha are read, and transparent pixels become white")
   func alpha() throws {
     // Pairs of grey and alpha, 4 × 1 pixels, as another program wrote them.
     let inAlpha = GrayImage.flattened([50, 10, 90, 20, 255, 30, 50, 255])

@@ -9,7 +9,7 @@ struct VirtualReaderTests {
   private let right = SyntheticFinger(person: 1, finger: .rightIndex)
   private let left = SyntheticFinger(person: 1, finger: .leftMiddle)
 
-  @Test("a press on a reader that does not listen fails when its time runs out, and not before")
+  @Test("a press on a reader that does not listen fails after its timeout, and not before")
   func absent() {
     let reader = VirtualImageReader(socket: "/tmp/whorl-no-such-reader", patience: .milliseconds(100))
     let start = ContinuousClock.now
@@ -40,7 +40,7 @@ struct VirtualReaderTests {
     }
   }
 
-  @Test("a press without a scan is an error, and no later scan gets it")
+  @Test("a press without a scan is an error, and is not kept for a later scan")
   func withdrawn() async throws {
     try await ImageReader.with { reader in
       try await reader.open()

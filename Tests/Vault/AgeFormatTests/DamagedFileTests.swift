@@ -25,7 +25,7 @@ struct DamagedFileTests {
     return try age.read("file")
   }
 
-  @Test("a file that a program took for text, or of another form, is called what it is")
+  @Test("text files and other forms are reported as what they are")
   func takenForText() throws {
     let bytes = try made(10)
     let version = Array("age-encryption.org/v1".utf8)
@@ -47,13 +47,13 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("another passphrase is told from damage")
+  @Test("a wrong passphrase is distinguished from damage")
   func wrongPassphrase() throws {
     _ = try made()
     #expect(throws: VaultError.wrongPassphrase) { try file.decrypt(with: .passphrase(shared("correct house"))) }
   }
 
-  @Test("a changed byte anywhere in the header is noticed")
+  @Test("a changed byte anywhere in the header is detected")
   func changedHeader() throws {
     let bytes = try made(10)
     let end = bytes.count - 10 - 16 - 16
@@ -65,7 +65,7 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a change of the MAC alone is noticed")
+  @Test("a changed MAC alone is detected")
   func changedMAC() throws {
     var bytes = try made(10)
     let last = bytes.count - 10 - 16 - 16 - 1
@@ -76,7 +76,7 @@ struct DamagedFileTests {
     #expect(throws: VaultError.fileUnreadable("its header was damaged")) { try opened() }
   }
 
-  @Test("a changed byte in the nonce, in each chunk and in each tag is noticed")
+  @Test("a changed byte in the nonce, in each chunk and in each tag is detected")
   func changedContents() throws {
     let bytes = try made()
     for distance in [1, 20, 4_000, 4_464 + 17, 50_000, 70_000, 70_000 + 32 + 1, 70_000 + 48] {
@@ -87,7 +87,7 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a file that was cut off is refused, at the end of a chunk too")
+  @Test("a truncated file is refused, also at the end of a chunk")
   func cutOff() throws {
     let bytes = try made(131_072)
     let chunk = 65_536 + 16
@@ -112,7 +112,7 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a cost that would exhaust the machine is refused before anything is derived")
+  @Test("a cost that would exhaust the machine is refused before a key is derived")
   func hostileCost() throws {
     let text = String(decoding: try made(10).prefix(200), as: UTF8.self)
     let stanza = try #require(text.split(separator: "\n").first { $0.hasPrefix("-> scrypt") })
@@ -133,14 +133,14 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a passphrase beside another key is refused, as the format demands")
+  @Test("a passphrase beside another key is refused, as the format requires")
   func twoStanzas() throws {
     let text = String(decoding: try made(10).prefix(200), as: UTF8.self)
     try age.write("file", Array(text.replacing("\n---", with: "\n-> X25519 AAAA\nAAAA\n---").utf8))
     #expect(throws: VaultError.fileUnreadable("its header has a passphrase beside another key")) { try opened() }
   }
 
-  @Test("what is no file of age is named as what it is")
+  @Test("a file that is not in age's format is reported as what it is")
   func otherFiles() throws {
     for (bytes, why) in [
       ([], "it is empty"), (Array("PK\u{3}\u{4}".utf8), "it is not in the format age-encryption.org/v1"),
@@ -155,7 +155,7 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a file for another key, or for a passphrase, is told from a damaged one")
+  @Test("a file for another key or for a passphrase is distinguished from a damaged one")
   func otherKey() throws {
     let privateKey = try Random.key()
     let key = try #require(AgePublicKey(bytes: try X25519.publicKey(of: try Random.key())))
@@ -172,7 +172,7 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a public key of small order, to which nobody has the private half, is refused")
+  @Test("a public key of small order, which has no private half, is refused")
   func smallOrder() throws {
     let key = try #require(AgePublicKey(bytes: [UInt8](repeating: 0, count: 32)))
     #expect(throws: VaultError.invalidRequest("no file can be encrypted to this public key")) {

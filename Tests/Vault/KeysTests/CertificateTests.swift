@@ -66,7 +66,7 @@ internal import Testing
   }
 
   @Test(
-    "a key that is not supported leaves the certificate readable, and has no key",
+    "an unsupported key leaves the certificate readable, without a key",
     arguments: [
       "ED25519", "RSA -pkeyopt rsa_keygen_bits:1024", "EC -pkeyopt ec_paramgen_curve:secp224r1",
       "EC -pkeyopt ec_paramgen_curve:secp256k1",
@@ -97,7 +97,7 @@ internal import Testing
   }
 
   @Test(
-    "the summary is the common name, else an address, a DNS name, the unit, the organization or what there is",
+    "the summary is the common name, or else an address, DNS name, unit, organization or other attribute",
     arguments: [
       ("C=DE\nO=Org\nOU=Unit\nCN=Name", "", "Name"),
       ("CN=Name\ndescription=Said of it", "", "Name (Said of it)"),
@@ -140,7 +140,7 @@ internal import Testing
     #expect(several.subject.texts(.commonName) == ["a name"])
   }
 
-  @Test("a subject without attributes has no summary, and an empty name")
+  @Test("a subject without attributes has no summary and an empty name")
   func emptySubject() throws {
     try folder.openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem")
     try folder.openssl("req -x509 -new -key key.pem -subj / -outform DER -out it.der")
@@ -150,7 +150,7 @@ internal import Testing
     #expect(certificate.subject.normalizedContent.isEmpty)
   }
 
-  @Test("a text with a NUL in it, where other programs stop reading, is none")
+  @Test("a text with a NUL in it, where other programs stop reading, is ignored")
   func embeddedNUL() throws {
     var der = try certificate("CN=good.example.evil.example")
     // It occurs in the issuer's and the subject's name.
@@ -162,7 +162,7 @@ internal import Testing
     #expect(certificate.summary == nil)
   }
 
-  @Test("bytes that are not exactly one certificate are refused: cut anywhere, with more behind, in BER, or too long")
+  @Test("anything but exactly one certificate is refused: truncated, extended, in BER, or too long")
   func malformed() throws {
     let der = try certificate("CN=a", extensions: "subjectAltName=email:one@example.org")
     for count in 0..<der.count { #expect(Certificate(der: Array(der.prefix(count))) == nil, "\(count) bytes") }
@@ -179,7 +179,7 @@ internal import Testing
     #expect(DistinguishedName(der: [0x30, 0, 0]) == nil)
   }
 
-  @Test("a certificate with one byte changed anywhere is read or refused, and what is read is those bytes")
+  @Test("a certificate with one changed byte is read as those bytes or refused")
   func changedBytes() throws {
     let der = try certificate(
       "C=DE\nO=Org\nCN=a", strings: "MASK:2", extensions: "subjectAltName=email:one@example.org,DNS:a.example")

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import Keys
 
 @Suite struct EnvironmentTests {
-  @Test("an OpenSSL configuration in the environment is not loaded, whichever function is used first")
+  @Test("an OpenSSL configuration in the environment is not loaded by any function")
   func configurationNotLoaded() async {
     // Each first use runs in its own process, because libcrypto initialises itself once.
     await #expect(processExitsWith: .success) {
@@ -46,7 +46,7 @@ internal import Testing
     }
   }
 
-  @Test("a configuration that the process loaded before does not change results")
+  @Test("a configuration that the process loaded earlier does not change results")
   func configurationLoadedBefore() async {
     await #expect(processExitsWith: .success) {
       let file = hostileConfiguration()
@@ -81,7 +81,7 @@ internal import Testing
     }
   }
 
-  @Test("a failure leaves libcrypto's error queue empty, also of older errors")
+  @Test("a failure leaves libcrypto's error queue empty, including older errors")
   func errorQueue() throws {
     let key = try Random.key()
     let box = try AEAD.seal(secret("x"), key: key, aad: [])

@@ -59,7 +59,7 @@ struct SSHCertificateTests {
     #expect(always.isForHost(at: 0) && always.isForHost(at: .max - 1))
   }
 
-  @Test("that are changed, cut off or longer are none")
+  @Test("are invalid if they are changed, truncated or extended")
   func tampered() throws {
     let whole = try made("-h -n host.test").certificate
     for place in whole.indices {
@@ -71,7 +71,7 @@ struct SSHCertificateTests {
     #expect(throws: KeysError.self) { try SSHCertificate(whole + [0]) }
   }
 
-  @Test("that an authority has signed with SHA-1 are none")
+  @Test("are invalid if an authority signed with SHA-1")
   func sha1() throws {
     let authority = "rsa -b 2048"
     for (algorithm, isRead) in [("ssh-rsa", false), ("rsa-sha2-256", true), ("rsa-sha2-512", true)] {
@@ -121,7 +121,7 @@ struct SSHCertificateTests {
     for type: UInt32 in [0, 1, 3] { #expect(try !SSHCertificate(own(type: type)).isForHost(at: Self.now)) }
   }
 
-  @Test("that name a certified key, or another than the one that signed, as their authority are none")
+  @Test("are invalid if their authority is a certified key, or not the key that signed")
   func chained() throws {
     #expect(throws: KeysError.self) { try SSHCertificate(own { beginning($0).bytes }) }
     let stranger = try PrivateKey.generate(.ed25519).publicKey.ssh
@@ -129,7 +129,7 @@ struct SSHCertificateTests {
     #expect(throws: KeysError.self) { try SSHCertificate(own { try $0.ssh + [0] }) }
   }
 
-  @Test("have 256 names at most, or none")
+  @Test("have 1 to 256 names")
   func principals() throws {
     #expect(try SSHCertificate(own(principals: [])).principals.isEmpty)
     let many = (0..<257).map { "host\($0).test" }

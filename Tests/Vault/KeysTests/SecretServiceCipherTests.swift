@@ -12,7 +12,7 @@ struct SecretServiceCipherTests {
     ee386bfb5a899fa5ae9f24117c4b1fe649286651ece65381ffffffffffffffff
     """
 
-  @Test("both sides of an exchange compute the same secret, and no two exchanges the same")
+  @Test("both sides of an exchange compute the same secret, and every exchange another")
   func agreement() throws {
     let one = try Oakley2()
     let two = try Oakley2()
@@ -23,14 +23,14 @@ struct SecretServiceCipherTests {
     #expect(one.publicKey != two.publicKey)
   }
 
-  @Test("2 as a public key gives this side's public key: the group and its generator are those of RFC 2409")
+  @Test("the group and generator are those of RFC 2409: 2 as a public key gives this side's public key")
   func generator() throws {
     let one = try Oakley2()
     #expect(bytes(of: try one.sharedSecret(with: secret([2]))) == one.publicKey)
   }
 
   @Test(
-    "public keys that give a secret everybody knows are refused",
+    "public keys that lead to a known secret are refused",
     arguments: ["", "00", "01", prime.dropLast(2) + "fe", prime, "01" + String(repeating: "00", count: 128)])
   func degenerate(key: String) throws {
     let one = try Oakley2()

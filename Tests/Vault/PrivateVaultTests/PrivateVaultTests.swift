@@ -10,7 +10,7 @@ import Testing
 /// Tests that inspect child processes run in processes of their own, because other tests start children too.
 @Suite("A vault that a program starts for itself")
 struct PrivateVaultTests {
-  @Test("makes a store, keeps it, and gives out what is stored there")
+  @Test("creates a store, keeps it, and releases what is stored there")
   func stores() async throws {
     try await withFolder { folder in
       let vault = try PrivateVault.connect()
@@ -22,7 +22,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("is gone and reaped when its connection is closed, and leaves no descriptor, fifty times over")
+  @Test("ends and is reaped when its connection is closed, and leaves no descriptor after fifty runs")
   func leavesNothing() async {
     await #expect(processExitsWith: .success) {
       func once() async throws {
@@ -41,7 +41,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("ends with a connection that nobody keeps, and is reaped")
+  @Test("ends with a connection that is released, and is reaped")
   func dropped() async {
     await #expect(processExitsWith: .success) {
       var vault: (any VaultConnection)? = try PrivateVault.connect()
@@ -92,7 +92,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("that is killed ends its calls with a definite error, is reaped, and the next one works")
+  @Test("ends its calls with a definite error when it is killed, is reaped, and the next one works")
   func killed() async {
     await #expect(processExitsWith: .success) {
       try await withFolder { folder in
@@ -117,7 +117,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("that hangs can be closed all the same")
+  @Test("can be closed while it hangs")
   func stopped() async {
     await #expect(processExitsWith: .success) {
       let vault = try PrivateVault.connect()
@@ -139,7 +139,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("is refused at once in a process that was forked from its starter, and stays as it is for the starter")
+  @Test("is refused at once in a fork of its starter, and still works for the starter")
   func forked() async {
     await #expect(processExitsWith: .success) {
       let vault = try PrivateVault.connect()
@@ -168,7 +168,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("says what is wrong where there is no whorld, or a program that is none")
+  @Test("reports a missing whorld, and a program that is not one")
   func otherPrograms() async throws {
     try await withFolder { folder in
       let program = "\(folder)/whorld"
@@ -190,7 +190,8 @@ struct PrivateVaultTests {
   }
 
   @Test(
-    "is not started where another user could have put it", .enabled(if: geteuid() == 0, "only root can give files away")
+    "is not started from a place where another user could have put it",
+    .enabled(if: geteuid() == 0, "only root can give files away")
   )
   func planted() async throws {
     try await withFolder { folder in

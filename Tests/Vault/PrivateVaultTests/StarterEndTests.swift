@@ -37,7 +37,7 @@ struct StarterEndTests {
     try await expectNothingLeft(of: output)
   }
 
-  @Test("ends when its starter is killed before the connection stands, at once or a little later")
+  @Test("ends when its starter is killed while connecting, at once or a little later")
   func killedEarly() async throws {
     for _ in 0..<3 {
       let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
@@ -50,7 +50,7 @@ struct StarterEndTests {
     }
   }
 
-  @Test("does not serve a socket that its parent has not made")
+  @Test("does not serve a socket that its parent did not make")
   func otherParent() async throws {
     // The shell is the parent and ends at once; the socket stays open here.
     var pair: [Int32] = [-1, -1]
@@ -69,7 +69,7 @@ struct StarterEndTests {
     #expect(output.contains("or is not the one that made the socket"), "\(output)")
   }
 
-  @Test("does not wait for long for a client that says nothing")
+  @Test("does not wait long for a silent client")
   func silent() async throws {
     var pair: [Int32] = [-1, -1]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
@@ -82,7 +82,7 @@ struct StarterEndTests {
     #expect(await child.end(grace: .seconds(10)).value == "exit status 0")
   }
 
-  @Test("started by hand it says what it is for, and with other words or without a socket that it does not run")
+  @Test("explains itself when started by hand, and does not run with other words or without a socket")
   func byHand() async throws {
     let help = try await Invocation(program: "whorld", arguments: ["--help"]).run()
     #expect(help.status == 0)

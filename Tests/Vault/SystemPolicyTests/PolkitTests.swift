@@ -5,7 +5,7 @@ import SecretModel
 import SystemPolicy
 import Testing
 
-@Suite("polkit", .timeLimit(.minutes(2)))
+@Suite("Asking polkit", .timeLimit(.minutes(2)))
 struct PolkitTests {
   private func withPolkit(_ body: (Polkit, PolkitStandIn, Caller) async throws -> Void) async throws {
     try await PrivateBus.with { bus in
@@ -15,7 +15,7 @@ struct PolkitTests {
     }
   }
 
-  @Test("is asked about the process, told by its start and its user, and says yes, no, or what is missing")
+  @Test("identifies the process by start and user, and gives yes, no, or what is missing")
   func verdicts() async throws {
     try await withPolkit { polkit, standIn, caller in
       #expect(await polkit.authorize(.own, for: caller, asking: true) == .allowed)
@@ -40,7 +40,7 @@ struct PolkitTests {
     }
   }
 
-  @Test("that hangs, talks nonsense, fails or is not there is unavailable, and never a yes")
+  @Test("counts polkit as unavailable, never as a yes, if it hangs, fails, answers nonsense or is missing")
   func trouble() async throws {
     try await withPolkit { polkit, standIn, caller in
       standIn.manner = .silent
@@ -67,7 +67,7 @@ struct PolkitTests {
     }
   }
 
-  @Test("takes its question away when nobody waits for the answer any more")
+  @Test("cancels the request when nobody waits for the answer any more")
   func cancelled() async throws {
     try await withPolkit { polkit, standIn, caller in
       standIn.manner = .waitsForPassword
@@ -79,7 +79,7 @@ struct PolkitTests {
     }
   }
 
-  @Test("is not asked about a program that has ended, or about another with its number")
+  @Test("is not done for a process that has ended, or one that reuses its number")
   func pinned() async throws {
     try await withPolkit { polkit, standIn, caller in
       var other = caller

@@ -43,7 +43,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("for a thousand requests of one program at once after few looks, and after another one for the next request")
+  @Test("for a thousand requests at once after few calls to logind, and for the next request after new ones")
   func manyAtOnce() async throws {
     try await Machine.with { machine in
       let start = machine.logind.calls
@@ -59,7 +59,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("for a program outside of any session as for its user's display session")
+  @Test("for a program outside of any session by its user's display session")
   func outside() async throws {
     try await Machine.with { machine in
       machine.logind.remove("c1")
@@ -79,7 +79,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("for a program of the user's service manager as for the display session")
+  @Test("for a program of the user's service manager by the display session")
   func serviceManager() async throws {
     try await Machine.with { machine in
       machine.logind.add(
@@ -92,7 +92,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("not while the lid is closed over a built-in reader, and whatever the lid for another")
+  @Test("not for a built-in reader under a closed lid, and for another reader whatever the lid")
   func lid() async throws {
     try await Machine.with { machine in
       #expect(await machine.refusal(at: .underLid) == nil)
@@ -102,7 +102,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("not while the machine goes to sleep, whether that was signalled or found")
+  @Test("not during sleep, whether signalled or read")
   func sleep() async throws {
     try await Machine.with { machine in
       machine.logind.set("PreparingForSleep", true)
@@ -112,7 +112,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("not for a program that has ended, nor for one that has the number of another")
+  @Test("not for a program that has ended, or one that reuses its number")
   func pinned() async throws {
     try await Machine.with { machine in
       var other = machine.caller
@@ -123,7 +123,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("only if polkit's rules allow it, which are never a question")
+  @Test("only if polkit's rules allow it, without a prompt")
   func polkit() async throws {
     try await Machine.with { machine in
       machine.polkit.manner = .answers(authorized: false, challenge: false)
@@ -138,7 +138,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("not while logind hangs, answers nonsense or does not run, and again when it does")
+  @Test("not while logind hangs, answers nonsense or does not run, and again afterwards")
   func logindTrouble() async throws {
     try await Machine.with { machine in
       machine.logind.manner = .silent

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A user's sessions", .timeLimit(.minutes(2)))
 struct UserStateTests {
-  @Test("are unlocked while one at a seat is, or, where none is at a seat, while there is one at all")
+  @Test("are unlocked if one at a seat is, or without one at a seat, if there is any")
   func unlocked() async throws {
     try await Machine.with { machine in
       let user = getuid()
@@ -34,7 +34,7 @@ struct UserStateTests {
     }
   }
 
-  @Test("are asked for once, and again only after a change")
+  @Test("are read once, and again only after a change")
   func cached() async throws {
     try await Machine.with { machine in
       #expect(await machine.sessions.isUnlocked(getuid()))
@@ -44,7 +44,7 @@ struct UserStateTests {
     }
   }
 
-  @Test("are answered although signals arrive without end: others' change nothing, the user's own leave it unknown")
+  @Test("are answered during endless signals: others' have no effect, and the user's own make the state unknown")
   func endlessSignals() async throws {
     try await Machine.with { machine in
       let logind = machine.logind
@@ -76,7 +76,7 @@ struct UserStateTests {
     }
   }
 
-  @Test("are told to those who follow them, with every change, also after logind was restarted")
+  @Test("are reported to followers with every change, also after a restart of logind")
   func followed() async throws {
     try await Machine.with { machine in
       let seen = Happenings()
@@ -103,7 +103,7 @@ struct UserStateTests {
     }
   }
 
-  @Test("have the machine wait with its sleep until what must be put away is, and are told when it is awake")
+  @Test("delay the machine's sleep until their handlers are done, and are told when it is awake")
   func sleepWaits() async throws {
     try await Machine.with { machine in
       let seen = Happenings()
@@ -131,7 +131,7 @@ struct UserStateTests {
     }
   }
 
-  @Test("have the machine wait with a sleep that begins before logind has answered")
+  @Test("delay a sleep that begins before logind has answered")
   func sleepBeforeTheAnswer() async throws {
     try await Machine.with { machine in
       let seen = Happenings()

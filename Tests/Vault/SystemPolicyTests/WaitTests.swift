@@ -5,7 +5,7 @@ import SecretModel
 import SystemPolicy
 import Testing
 
-@Suite("An armed scan ends", .timeLimit(.minutes(2)))
+@Suite("An armed scan", .timeLimit(.minutes(2)))
 struct WaitTests {
   /// Starts to wait, makes a change, and returns the reason for which the wait ended.
   private func reason(after happening: (Machine) throws -> Void) async throws -> SessionRefusal {
@@ -24,19 +24,19 @@ struct WaitTests {
     return try #require(reason)
   }
 
-  @Test("when its session is locked")
+  @Test("ends when its session is locked")
   func locked() async throws {
     #expect(try await reason { $0.logind.change("c1", ["LockedHint": .boolean(true)]) } == .locked)
   }
 
-  @Test("when another session comes to the foreground")
+  @Test("ends when another session comes to the foreground")
   func inactive() async throws {
     #expect(
       try await reason { $0.logind.change("c1", ["Active": .boolean(false), "State": .string("online")]) }
         == .inactive)
   }
 
-  @Test("when its session ends")
+  @Test("ends when its session ends")
   func removed() async throws {
     #expect(
       try await reason {
@@ -45,12 +45,12 @@ struct WaitTests {
       } == .noSession)
   }
 
-  @Test("when the machine goes to sleep")
+  @Test("ends when the machine goes to sleep")
   func sleep() async throws {
     #expect(try await reason { $0.logind.prepareForSleep(true) } == .sleeping)
   }
 
-  @Test("when logind ends, or begins to hang or to talk nonsense")
+  @Test("ends when logind ends, hangs or answers nonsense")
   func trouble() async throws {
     #expect(try await reason { $0.logind.close() } == .unknown)
     for manner in [LogindStandIn.Manner.silent, .nonsense] {
@@ -62,7 +62,7 @@ struct WaitTests {
     }
   }
 
-  @Test("not by itself: nothing is asked while nothing changes, and a cancelled wait is over at once")
+  @Test("makes no calls while nothing changes, and a cancelled wait ends at once")
   func noPolling() async throws {
     try await Machine.with { machine in
       let ending = Task { await machine.sessions.untilRefused(for: machine.caller) }

@@ -9,7 +9,7 @@ struct TPMCounterTests {
     SecretBytes(copying: Array(text.utf8).span)
   }
 
-  @Test("count by one, are there after a loss of power, and a new one begins above a deleted one")
+  @Test("count by one, survive a power loss, and start above a deleted counter")
   func counting() throws {
     let machine = try SoftwareTPM()
     let counter = try machine.tpm.makeCounter(isOrderly: false, authorization: Self.secret())
@@ -28,7 +28,7 @@ struct TPMCounterTests {
     #expect(try #require(try machine.tpm.value(of: second, authorization: Self.secret())) > first + 3)
   }
 
-  @Test("that are orderly keep their value over a shutdown, and jump to the end of their block without one")
+  @Test("orderly ones keep their value over a shutdown, and jump to the end of their block after a power loss")
   func orderly() throws {
     let machine = try SoftwareTPM()
     let counter = try machine.tpm.makeCounter(isOrderly: true, authorization: Self.secret())
@@ -47,7 +47,7 @@ struct TPMCounterTests {
     #expect(try machine.tpm.value(of: counter, authorization: Self.secret()) == jumped + 1)
   }
 
-  @Test("open with their own authorization value alone, and wrong values lock nothing")
+  @Test("open only with their own authorization value, and wrong values lock nothing")
   func authorization() throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 2)

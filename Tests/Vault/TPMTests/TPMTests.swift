@@ -13,7 +13,7 @@ struct TPMTests {
 
   private static func secret(_ bytes: [UInt8] = words) -> SecretBytes { SecretBytes(copying: bytes.span) }
 
-  @Test("opens what it has sealed, also after it has lost power")
+  @Test("opens what it has sealed, also after a power loss")
   func sealing() throws {
     let machine = try SoftwareTPM()
     let object = try machine.tpm.seal(Self.secret())
@@ -25,7 +25,7 @@ struct TPMTests {
     #expect(try machine.open(guarded, Self.value) == Self.words)
   }
 
-  @Test("opens nothing for a wrong authorization value, or for none, and counts each")
+  @Test("refuses a wrong or missing authorization value, and counts each")
   func wrongAuthorization() throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 5)
@@ -38,7 +38,7 @@ struct TPMTests {
     #expect(lockout.hasRoom)
   }
 
-  @Test("is never given the wrong value that would lock it, and opens what has no value all the same")
+  @Test("is not tried with a value that could lock it, and still opens objects without a value")
   func lockout() throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 3)
@@ -56,7 +56,7 @@ struct TPMTests {
     #expect(try machine.open(object, Self.value) == Self.words)
   }
 
-  @Test("that other programs have locked says so")
+  @Test("reports that other programs have locked it")
   func lockedByOthers() throws {
     let machine = try SoftwareTPM()
     let object = try machine.tpm.seal(Self.secret(), authorization: Self.secret(Self.value))
@@ -71,7 +71,7 @@ struct TPMTests {
     #expect(throws: TPMError.lockedOut) { _ = try machine.open(object, Self.value) }
   }
 
-  @Test("opens nothing that another TPM has sealed, nor anything from before it was cleared")
+  @Test("opens nothing that another TPM has sealed, or that was sealed before it was cleared")
   func otherTPM() throws {
     let (machine, other) = (try SoftwareTPM(), try SoftwareTPM())
     let object = try machine.tpm.seal(Self.secret())
@@ -88,7 +88,7 @@ struct TPMTests {
     #expect(try machine.open(new) == Self.words)
   }
 
-  @Test("opens what it has sealed to registers only while they have their values, whatever the authorization")
+  @Test("opens objects sealed to registers only while those have the same values, with and without authorization")
   func registers() throws {
     let machine = try SoftwareTPM()
     let bound = machine.tpm.sealing(to: try #require(PlatformRegisters([7, 4])))
@@ -114,7 +114,7 @@ struct TPMTests {
     #expect(PlatformRegisters([16]) == nil, "others can be reset without a restart")
   }
 
-  @Test("that is not there, has an owner password or is given a damaged object says so")
+  @Test("reports that it is missing, has an owner password or got a damaged object")
   func refusals() throws {
     #expect(throws: TPMError.absent("/nonexistent/tpmrm0 cannot be opened")) {
       _ = try TPM(.device("/nonexistent/tpmrm0")).seal(Self.secret())
@@ -141,7 +141,7 @@ struct TPMTests {
   }
 
   // swtpm logs every command and answer in hexadecimal digits.
-  @Test("neither secrets nor authorization values are on the wire")
+  @Test("secrets and authorization values are not visible on the bus")
   func wire() throws {
     let machine = try SoftwareTPM()
     let object = try machine.tpm.seal(Self.secret(), authorization: Self.secret(Self.value))
@@ -161,7 +161,7 @@ struct TPMTests {
     }
   }
 
-  @Test("the library keeps no copy of a secret that it has opened")
+  @Test("the library keeps no copy of an opened secret")
   func memory() throws {
     let machine = try SoftwareTPM()
     var random = SystemRandomNumberGenerator()

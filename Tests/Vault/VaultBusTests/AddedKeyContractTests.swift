@@ -9,7 +9,7 @@ import VaultDriver
 import VaultItems
 import VaultStore
 
-@Suite("Keys that are made in the vault, in process and over a socket")
+@Suite("Keys created in the vault, in process and over a socket")
 struct AddedKeyContractTests {
   private static let item = NewItem(.key, [.label: .text("work"), .accessGroup: .text("group")])
 
@@ -40,7 +40,7 @@ struct AddedKeyContractTests {
     await open.connection.close()
   }
 
-  @Test("are refused where they are no keys, or the item is no key", arguments: Way.allCases)
+  @Test("are refused if they are not keys, or the item is not a key", arguments: Way.allCases)
   func refused(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     for text in ["", "ssh-ed25519", "no key at all"] {

@@ -45,7 +45,7 @@ struct BackupContractTests {
     try await vault.secrets(.search(.everything), .nobody).map { "\($0.name): \($0.text)" }
   }
 
-  @Test("come back with the passcode, and tell before what is lost and what comes back", arguments: Way.allCases)
+  @Test("are restored with the passcode, after a list of what is lost and what comes back", arguments: Way.allCases)
   func roundTrip(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     try await add(["kept", "removed later", "changed later"], to: open.vault)
@@ -92,7 +92,7 @@ struct BackupContractTests {
     await open.connection.close()
   }
 
-  @Test("make a store where there is none, with the recovery key alone", arguments: Way.allCases)
+  @Test("create a store where there is none, with the recovery key only", arguments: Way.allCases)
   func newStore(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     try await add(["free"], to: open.vault)

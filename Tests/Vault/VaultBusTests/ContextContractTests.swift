@@ -14,7 +14,7 @@ struct ContextContractTests {
     return nil
   }
 
-  @Test("tells of a call's events before its answer, and ends its events when it is closed", arguments: Way.allCases)
+  @Test("sends a call's events before its answer, and ends its events when it is closed", arguments: Way.allCases)
   func order(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, events) = try await open.vault.openContext(Self.options)
@@ -54,7 +54,7 @@ struct ContextContractTests {
     await open.connection.close()
   }
 
-  @Test("ends the running call with the error of whoever closed it", arguments: Way.allCases)
+  @Test("ends the running call with the error of the side that closed it", arguments: Way.allCases)
   func closing(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     for (reason, error): (ContextEnd, VaultError) in [
@@ -95,7 +95,7 @@ struct ContextContractTests {
     await open.connection.close()
   }
 
-  @Test("is closed also by a task that was cancelled", arguments: Way.allCases)
+  @Test("is closed also by a cancelled task", arguments: Way.allCases)
   func closedByCancelledTask(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, events) = try await open.vault.openContext(Self.options)
@@ -110,7 +110,7 @@ struct ContextContractTests {
     await open.connection.close()
   }
 
-  @Test("of another connection is refused, and nothing happens to it", arguments: Way.allCases)
+  @Test("is refused on another connection, and not affected by it", arguments: Way.allCases)
   func foreignHandles(_ way: Way) async throws {
     let (open, other) = (try await OpenScratch(way), try await OpenScratch(way))
     let (handle, events) = try await open.vault.openContext(Self.options)
@@ -128,7 +128,7 @@ struct ContextContractTests {
     await other.connection.close()
   }
 
-  @Test("ends with the connection, and its running call with it", arguments: Way.allCases)
+  @Test("ends with the connection, and so does its running call", arguments: Way.allCases)
   func lostConnection(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, events) = try await open.vault.openContext(Self.options)
@@ -146,7 +146,7 @@ struct ContextContractTests {
     }
   }
 
-  @Test("uses an application password that it was given, until it is taken away", arguments: Way.allCases)
+  @Test("uses a given application password until it is taken away", arguments: Way.allCases)
   func applicationPassword(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, _) = try await open.vault.openContext(ContextOptions(interactionNotAllowed: true))

@@ -22,7 +22,7 @@ struct ContractTests {
     if case .invalidRequest? = error as? VaultError { true } else { false }
   }
 
-  @Test("closes what the passcode has opened, and says what is open", arguments: Way.allCases)
+  @Test("locks what the passcode opened, and reports what is open", arguments: Way.allCases)
   func lock(_ way: Way) async throws {
     let open = try await OpenScratch(way, .passcode)
     let vault = open.vault
@@ -43,7 +43,7 @@ struct ContractTests {
     await #expect { try await plain.vault.lock() } throws: { Self.isInvalidRequest($0) }
   }
 
-  @Test("tells those who wait when the passcode opens the items, and when they are closed", arguments: Way.allCases)
+  @Test("notifies waiting callers when the passcode opens the items, and when they are locked", arguments: Way.allCases)
   func unlockChange(_ way: Way) async throws {
     let open = try await OpenScratch(way, .passcode)
     let vault = open.vault
@@ -67,7 +67,7 @@ struct ContractTests {
   }
 
   @Test(
-    "answers any number of calls that are made at once, and those that wait can be cancelled", arguments: Way.allCases)
+    "answers any number of simultaneous calls, and waiting ones can be cancelled", arguments: Way.allCases)
   func manyCalls(_ way: Way) async throws {
     let open = try await OpenScratch(way, .passcode)
     let vault = open.vault
@@ -127,7 +127,7 @@ struct ContractTests {
   }
 
   @Test(
-    "selects by name what is open in a group: not what is missing, dead or asks for anything", arguments: Way.allCases)
+    "a read of a group's open items by name leaves out missing, dead and protected ones", arguments: Way.allCases)
   func openSelection(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let vault = open.vault
@@ -155,7 +155,7 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("keeps attributes as they are, also text that D-Bus strings cannot hold", arguments: Way.allCases)
+  @Test("keeps attributes unchanged, also text that D-Bus strings cannot hold", arguments: Way.allCases)
   func attributes(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let attributes: [AttributeName: AttributeValue] = [
@@ -173,7 +173,7 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("takes a secret of the longest length, and names the limit for a longer one", arguments: Way.allCases)
+  @Test("stores a secret of the maximum length, and names the limit for a longer one", arguments: Way.allCases)
   func longSecrets(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     var secret = SecretBytes(count: NewItem.secretLimit)
@@ -213,7 +213,7 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("tells its errors apart, with what they carry", arguments: Way.allCases)
+  @Test("distinguishes its errors, with their details", arguments: Way.allCases)
   func errors(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let vault = open.vault
@@ -235,7 +235,7 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("says the same of fingers, passcode and state", arguments: Way.allCases)
+  @Test("reports the same fingers, passcode and state", arguments: Way.allCases)
   func state(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     _ = try await open.vault.add(
@@ -302,7 +302,7 @@ struct ContractTests {
   }
 
   @Test(
-    "makes a store that takes its place when it is kept, and else goes with the connection", arguments: Way.allCases)
+    "creates a store that is kept on request, and else disappears with the connection", arguments: Way.allCases)
   func drafts(_ way: Way) async throws {
     let scratch = try await ScratchConnection()
     let directory = scratch.store.folder + "/another"

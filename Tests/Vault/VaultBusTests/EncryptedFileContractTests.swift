@@ -34,7 +34,7 @@ struct EncryptedFileContractTests {
     await connection.close()
   }
 
-  @Test("to a new key pair are opened with its private half", arguments: Way.allCases)
+  @Test("for a new key pair are opened with its private half", arguments: Way.allCases)
   func keyPair(_ way: Way) async throws {
     let connection = try way.connect(to: try await ScratchConnection())
     let pair = try await connection.makeKeyPair()
@@ -52,7 +52,7 @@ struct EncryptedFileContractTests {
     await connection.close()
   }
 
-  @Test("need a socket for what is secret, and a file for the rest", arguments: Way.allCases)
+  @Test("use sockets for plain text and files for encrypted data", arguments: Way.allCases)
   func kinds(_ way: Way) async throws {
     let connection = try way.connect(to: try await ScratchConnection())
     let file = try scratchFile()

@@ -7,19 +7,19 @@ import VaultDriver
 
 @Suite("The errors of the vault's interface")
 struct ErrorTests {
-  @Test("survive the way over the bus, every one", arguments: EveryError.ofVault)
+  @Test("are transferred over the bus, every one", arguments: EveryError.ofVault)
   func roundTrip(_ error: VaultError) {
     let (name, details) = error.busForm
     #expect(
       VaultError(busName: VaultInterface.errorPrefix + name.word, message: "", details: details) == error)
   }
 
-  @Test("have a name each, and this suite an example of each")
+  @Test("have a name each, and an example in this suite")
   func names() {
     #expect(Set(EveryError.ofVault.map(\.busForm.name)) == Set(VaultErrorName.allCases))
   }
 
-  @Test("of another version, or with other arguments, are reported as those of another version")
+  @Test("with unknown names or arguments are reported as another version's")
   func unknown() {
     for (name, details) in [
       ("org.whorl.Vault1.Error.Melted", []), ("org.freedesktop.DBus.Error.UnknownMethod", []),

@@ -13,7 +13,7 @@ struct HostileClientTests {
   private static let prefix = VaultInterface.errorPrefix
   private static let asking: BusValue = .dictionary([:])
 
-  @Test("may give a reason of 65,536 bytes and no longer one")
+  @Test("may give a reason of up to 65,536 bytes")
   func longReason() async throws {
     let open = try await OpenScratch(.overSocket)
     let (handle, _) = try await open.vault.openContext(ContextOptions(interactionNotAllowed: true))
@@ -31,7 +31,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("gets nothing before it has said hello, and is disconnected if it never does")
+  @Test("gets nothing before its hello, and is disconnected without one")
   func greeting() async throws {
     let vault = StubVault()
     let client = try RawClient(to: vault)
@@ -44,7 +44,7 @@ struct HostileClientTests {
     #expect(!client.isClosed.isSet)
   }
 
-  @Test("is told of unknown members, wrong arguments and wrong objects, and goes on")
+  @Test("gets errors for unknown members, wrong arguments and wrong objects, and can continue")
   func members() async throws {
     let client = try RawClient(to: StubVault())
     try await client.open()
@@ -61,7 +61,7 @@ struct HostileClientTests {
     #expect(try await client.call("Delete", [.dictionary(["ids": .array(of: "ay", [])])]) == [.int64(0)])
   }
 
-  @Test("cannot use the number of a call that runs, nor end one that does not")
+  @Test("cannot reuse the number of a running call, or cancel one that does not run")
   func numbers() async throws {
     let gate = Gate()
     let client = try RawClient(to: StubVault(.init(unlock: { _ throws(VaultError) in try await gate.wait() })))
@@ -79,7 +79,7 @@ struct HostileClientTests {
   }
 
   @Test(
-    "has its requests refused where they are not what they should be",
+    "has malformed requests refused",
     arguments: [
       ("Delete", [.dictionary([:])]),
       ("Delete", [.dictionary(["ids": .array(of: "ay", []), "names": .array(of: "(ayay)", [])])]),
@@ -112,7 +112,7 @@ struct HostileClientTests {
     #expect(vault.ends.isEmpty)
   }
 
-  @Test("that is newer is served as far as the vault understands all that it asks for")
+  @Test("is served if it is newer, as far as the vault understands all of its request")
   func newer() async throws {
     let client = try RawClient(to: StubVault(.init(delete: { _ in 99 })))
     let greeting = try await client.call("Hello", [.uint32(7), .array(of: "s", [.string("levitation")])])
@@ -132,7 +132,7 @@ struct HostileClientTests {
     #expect(why.contains("colour"))
   }
 
-  @Test("has the names of items, and access controls, checked")
+  @Test("has item names and access controls checked")
   func rules() async throws {
     let client = try RawClient(to: StubVault())
     try await client.open()
@@ -142,7 +142,7 @@ struct HostileClientTests {
     #expect(await client.error("Evaluate", [control, Self.asking])?.name == Self.prefix + "InvalidAccessControl")
   }
 
-  @Test("cannot pass a secret that it could still change, that is too large, or that is no file in memory")
+  @Test("cannot pass a secret that is not sealed, too large, or not a memory file")
   func secrets() async {
     // In a new process, because other tests open files at the same time.
     await onOwnThread {
@@ -174,7 +174,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("cannot have one secret copied again and again")
+  @Test("cannot make the vault copy one secret again and again")
   func overlappingSecrets() async throws {
     let stub = StubVault()
     let client = try RawClient(to: stub)
@@ -197,7 +197,7 @@ struct HostileClientTests {
     #expect(error?.name == Self.prefix + "InvalidRequest")
   }
 
-  @Test("has 64 calls and 64 contexts, and can still end what it waits for")
+  @Test("gets at most 64 calls and 64 contexts, and can still cancel what it waits for")
   func limits() async throws {
     let gate = Gate()
     let vault = StubVault(.init(unlock: { _ throws(VaultError) in try await gate.wait() }))
@@ -226,7 +226,7 @@ struct HostileClientTests {
     try await client.call("Unlock", [Self.asking])
   }
 
-  @Test("answers prompts with 16 MiB at a time", .timeLimit(.minutes(1)))
+  @Test("can have 16 MiB of answers to prompts in progress", .timeLimit(.minutes(1)))
   func largeResponses() async throws {
     let gate = Gate()
     let vault = StubVault(.init(respond: { try? await gate.wait() }))
@@ -250,7 +250,7 @@ struct HostileClientTests {
     #expect(await error() == nil)
   }
 
-  @Test("that goes takes its calls, its contexts and its connection to the vault with it")
+  @Test("takes its calls, contexts and vault connection with it when it leaves")
   func goodbye() async {
     // In a new process, because other tests open files at the same time.
     await onOwnThread {
@@ -290,7 +290,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("that closes only its own half ends the connection")
+  @Test("ends the connection by closing only its own half")
   func halfClosed() async throws {
     let (mine, theirs) = try socketPair()
     defer { close(mine) }
@@ -300,7 +300,7 @@ struct HostileClientTests {
     #expect(try await eventually { isClosed.isSet && vault.isClosed })
   }
 
-  @Test("that calls and calls without reading is disconnected or held back, and costs the vault little")
+  @Test("is disconnected or slowed down if it calls without reading, and costs the vault little")
   func flood() async {
     // In a new process, because other tests open files at the same time.
     await onOwnThread {

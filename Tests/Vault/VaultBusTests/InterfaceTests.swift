@@ -7,7 +7,7 @@ import VaultBus
 
 @Suite("The vault's D-Bus interface")
 struct InterfaceTests {
-  @Test("has the members, with the signatures, that its XML says")
+  @Test("has the members and signatures in its XML")
   func introspection() throws {
     let read = try IntrospectionReader(of: VaultInterface.target.interface)
     #expect(read.nodes == [VaultInterface.target.path])
@@ -19,7 +19,7 @@ struct InterfaceTests {
     #expect(read.members == served)
   }
 
-  @Test("for logins has the members that its XML says")
+  @Test("for logins has the members in its XML")
   func loginIntrospection() throws {
     let read = try IntrospectionReader(of: LoginInterface.target.interface)
     #expect(read.nodes == [LoginInterface.target.path])

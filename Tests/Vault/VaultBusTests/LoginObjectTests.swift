@@ -8,7 +8,7 @@ import Testing
 import VaultBus
 import VaultDriver
 
-@Suite("What root's PAM module asks over the bus")
+@Suite("Calls of root's PAM module over the bus")
 struct LoginObjectTests {
   /// A service that records its calls.
   private final class Stub: LoginService {
@@ -132,7 +132,7 @@ struct LoginObjectTests {
     [.uint32(1_000), .string("c1"), .string("login"), password]
   }
 
-  @Test("arrives as it was meant, and the outcome goes back as its word")
+  @Test("arrive unchanged, and return the outcome as its word")
   func calls() async throws {
     for outcome in LoginOutcome.allCases {
       let module = try Module { .settled(outcome) }
@@ -151,7 +151,7 @@ struct LoginObjectTests {
     }
   }
 
-  @Test("is refused to everybody but root, and the journal says who asked")
+  @Test("are refused to everybody but root, and the journal says who called")
   func otherUsers() async throws {
     let module = try Module(as: 1_000)
     for member in ["OpenSession", "FirstFactor", "Verify", "ChangePassword", "Await", "Anything"] {
@@ -162,7 +162,7 @@ struct LoginObjectTests {
     #expect(module.log.lines.withLock { $0 }.count == 6)
   }
 
-  @Test("has no other members, and takes no other arguments")
+  @Test("have no other members, and accept no other arguments")
   func members() async throws {
     let module = try Module()
     #expect(await module.error("CloseSession", login()) == "org.freedesktop.DBus.Error.UnknownMethod")
@@ -175,7 +175,7 @@ struct LoginObjectTests {
     #expect(module.stub.seen.withLock { $0 }.isEmpty)
   }
 
-  @Test("takes no password that the sender can still change, none that is too long, and not two")
+  @Test("accept no password that is unsealed or too long, and not two")
   func passwords() async throws {
     let module = try Module()
     let unsealed = BusValue.descriptor(BusDescriptor(taking: whorl_memory_file("test")))
@@ -190,7 +190,7 @@ struct LoginObjectTests {
     #expect(module.stub.seen.withLock { $0 }.isEmpty)
   }
 
-  @Test("has the outcome of a passcode that is being tried told by Await, once")
+  @Test("report the outcome of a passcode check through Await, once")
   func trying() async throws {
     let gate = Gate()
     let module = try Module {
@@ -210,7 +210,7 @@ struct LoginObjectTests {
     #expect(await module.error("Await") == LoginInterface.errorPrefix + "InvalidRequest")
   }
 
-  @Test("has the prompts for a finger told by Await in their order, and then the outcome")
+  @Test("report the prompts for a finger through Await in order, and then the outcome")
   func verifying() async throws {
     let steps: [LoginStep] = LoginPrompt.allCases.map { .prompt($0) } + [.settled(.verified)]
     let module = try Module { .verifying(Verification(steps)) }
@@ -222,7 +222,7 @@ struct LoginObjectTests {
     #expect(try await module.call("Verify", Self.sudo) == LoginInterface.trying, "a request that is over is over")
   }
 
-  @Test("has a finger asked for no longer when it hangs up, before a prompt, at one, or waiting for a touch")
+  @Test("end a running request for a finger when the module disconnects, before, at and after a prompt")
   func hangingUp() async throws {
     for steps in [[], [LoginStep.prompt(.touch)]] {
       for waits in [false, true] {
@@ -240,7 +240,7 @@ struct LoginObjectTests {
     }
   }
 
-  @Test("has no finger asked for when it hangs up before the request has begun")
+  @Test("start no request for a finger if the module disconnects first")
   func hangingUpEarly() async throws {
     let (gate, verification) = (Gate(), Verification([]))
     let module = try Module { .verifying(verification) }
@@ -254,7 +254,7 @@ struct LoginObjectTests {
     #expect(try await eventually { verification.ended.isOpen })
   }
 
-  @Test("is told of a refusal and of what is wrong with a store by name alone")
+  @Test("report a refusal or a store's problem by name only")
   func refusals() async throws {
     let refused = try Module { () throws(LoginRefusal) in throw .noSuchLogin }
     #expect(await refused.error("OpenSession", login()) == LoginInterface.errorPrefix + "NoSuchLogin")

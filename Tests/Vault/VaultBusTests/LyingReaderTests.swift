@@ -23,7 +23,7 @@ struct LyingReaderTests {
 
   // Of fprintd's readers the service enrols none: fprintd's own programs do.
   @Test(
-    "changes fingers only by an enrolment that the passcode allowed",
+    "can only change fingers during an enrolment that the passcode allowed",
     arguments: [LyingStore.Kind.image, LyingStore.Kind.chip])
   func enrolments(_ kind: LyingStore.Kind) async {
     await onOwnThread {

@@ -19,7 +19,7 @@ struct ManyItemsContractTests {
   }
 
   @Test(
-    "are stored with attributes, rules and secrets; those that cannot be are named, and the others are in",
+    "are stored with attributes, rules and secrets; refused ones are listed, and the others stored",
     arguments: Way.allCases)
   func add(_ way: Way) async throws {
     let open = try await OpenScratch(way)
@@ -59,7 +59,7 @@ struct ManyItemsContractTests {
     await open.connection.close()
   }
 
-  @Test("more items or bytes than a call may have are refused, and nothing is stored", arguments: [Way.overSocket])
+  @Test("are refused over the limits on items and bytes, and nothing is stored", arguments: [Way.overSocket])
   func limits(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let many = try (0...ItemToAdd.limit).map { try Self.item("item \($0)", "x") }
@@ -76,7 +76,7 @@ struct ManyItemsContractTests {
     await open.connection.close()
   }
 
-  @Test("secrets of more than 256 MiB together are refused, however often an item is named", arguments: Way.allCases)
+  @Test("are refused if their secrets exceed 256 MiB, even if items repeat", arguments: Way.allCases)
   func releaseLimit(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let large = ItemToAdd(
@@ -90,7 +90,7 @@ struct ManyItemsContractTests {
     await open.connection.close()
   }
 
-  @Test("the first secrets up to a size are released, and one at least", arguments: Way.allCases)
+  @Test("a read up to a size releases the first secrets that fit, and at least one", arguments: Way.allCases)
   func release(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let secrets = (0..<5).map { String(repeating: "\($0)", count: 1_000) }

@@ -2,13 +2,13 @@ import SecretModel
 import Testing
 import VaultBus
 
-@Suite("A message of the vault that would be too large")
+@Suite("A vault message that is too large")
 struct MessageSizeTests {
   private static func isInvalidRequest(_ error: any Error) -> Bool {
     if case .invalidRequest? = error as? VaultError { true } else { false }
   }
 
-  @Test("is refused before it is sent, in both directions, and the connection goes on")
+  @Test("is refused before it is sent, in both directions, and the connection continues")
   func sizes() async throws {
     let long = [UInt8](repeating: 7, count: 22 << 20)
     let item = Item(

@@ -3,7 +3,7 @@ import SecretModel
 import Testing
 import VaultBus
 
-@Suite("An item that a vault tells of")
+@Suite("An item sent by a vault")
 struct PackedItemTests {
   private static let item = Item(
     id: ItemID(bytes: [1, 2]), state: .living, itemClass: .key,
@@ -30,7 +30,7 @@ struct PackedItemTests {
     return try await raw.open().items(ItemSearch(), .nobody).items.first
   }
 
-  @Test("comes as it was sent")
+  @Test("is received unchanged")
   func wholeWay() async throws {
     let stub = StubVault(.init(items: { _ in ItemPage(items: [Self.item], next: nil) }))
     let vault = try await Way.overSocket.connect(to: stub).open(StorePlace(directory: "/"))
@@ -56,13 +56,13 @@ struct PackedItemTests {
     #expect(answer == [.array(of: "ay", [.bytes(Self.fields(Self.label))]), .bytes([])])
   }
 
-  @Test("may have fields that this version does not know")
+  @Test("may have unknown fields")
   func newer() async throws {
     let item = try await read([99, 2, 0, 0, 0, 7, 7] + Self.fields(Self.label))
     #expect(item?.attributes == [.label: .text("A")])
   }
 
-  @Test("is refused where it ends too early, lacks a field, or has an attribute twice or of an unknown kind")
+  @Test("is refused if it is truncated, lacks a field, or has a repeated or unknown attribute")
   func malformed() async throws {
     let whole = Self.fields(Self.label)
     for count in 0..<whole.count {

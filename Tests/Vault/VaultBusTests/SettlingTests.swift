@@ -8,9 +8,9 @@ import VaultBus
 import VaultDriver
 import VaultHost
 
-@Suite("A vault whose client is gone")
+@Suite("A vault whose client has left")
 struct SettlingTests {
-  @Test("waits for calls that end, and gives up those that do not")
+  @Test("waits for calls that end, and abandons those that do not")
   func callWithoutEnd() async throws {
     let gate = Gate()
     let endless = StubVault(
@@ -36,7 +36,7 @@ struct SettlingTests {
     gate.open()
   }
 
-  @Test("goes on reading its connection while a change waits for another program's lock")
+  @Test("continues to read its connection while a change waits for another program's lock")
   func lockedElsewhere() async {
     await #expect(processExitsWith: .success) {
       VaultsOnBusLoop.begin()

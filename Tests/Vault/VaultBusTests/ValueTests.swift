@@ -8,7 +8,7 @@ import VaultBus
 
 /// Values must be the same after being sent over the bus. Those that are not equatable are compared by their
 /// descriptions.
-@Suite("Values of the vault's interface")
+@Suite("Values that are transferred over the vault's interface")
 struct ValueTests {
   private func connect(_ calls: StubVault.Calls) async throws -> any VaultService {
     try await Way.overSocket.connect(to: StubVault(calls)).open(StorePlace(directory: "/"))
@@ -23,7 +23,7 @@ struct ValueTests {
     enrollStages: 5, features: [], temperature: .cold, nature: .virtual)
   private static let name = ItemName(unchecked: "mail\u{FFFE}", account: "alice")
 
-  @Test("every event arrives as it was told, with its number")
+  @Test("every event, with its number")
   func events() async throws {
     var told: [AuthenticationEvent] = [.fingerPresent(true), .fingerPresent(false), .noMatch(remaining: 2), .matched]
     told += [RetryReason.general, .tooShort, .centerFinger, .removeFinger, .tooFast].map { .retry($0) }
@@ -59,7 +59,7 @@ struct ValueTests {
     #expect(heard.map(\.number) == Array(1...told.count))
   }
 
-  @Test("every search arrives as it was meant")
+  @Test("every search")
   func searches() async throws {
     var full = ItemSearch(
       .internetPassword, [.server: .text("a"), .port: .number(443), .creator: .bytes([1]), .startDate: .date(0.5)],
@@ -84,7 +84,7 @@ struct ValueTests {
     #expect(seen.withLock { $0 } == searches)
   }
 
-  @Test("every entry of the log arrives as it is, and what is wanted of it as it was meant")
+  @Test("every log entry, and every log request")
   func log() async throws {
     let outcomes: [AuditEntry.Outcome] = [.done, .rejected] + VaultErrorName.allCases.map { .failed($0) }
     var entries = outcomes.map { outcome in
@@ -107,7 +107,7 @@ struct ValueTests {
     #expect(try await vault.log(search) == entries)
   }
 
-  @Test("every change, proof, choice and finger arrives as it was meant")
+  @Test("every change, proof, choice and finger")
   func requests() async throws {
     let seen = Mutex<[String]>([])
     let note: @Sendable (Any) -> Void = { value in seen.withLock { $0.append("\(value)") } }
@@ -147,7 +147,7 @@ struct ValueTests {
         + FirstUnlock.allCases.map { "\($0)" })
   }
 
-  @Test("every use of a key arrives as it was meant, with who is asked")
+  @Test("every use of a key, with who is asked")
   func keyUses() async throws {
     var uses: [KeyUse] = [.export, .exchange(with: [4], .ecdh, size: 0, sharedInfo: [])]
     var signatures: [SignatureScheme] = [.rsaRaw, .rsaPKCS1Raw]
@@ -183,7 +183,7 @@ struct ValueTests {
     #expect(seen.withLock { $0.last } == "\(KeyUse.export) \(Asking(in: nil, options: endless))")
   }
 
-  @Test("the program for which another one asks has a short name on one line")
+  @Test("the program for which another one asks, as a short name on one line")
   func behalf() async throws {
     let vault = try await connect(.init(useKey: { _, _ in }))
     for name in ["a\nb", String(repeating: "x", count: 1_025)] {
@@ -195,7 +195,7 @@ struct ValueTests {
     }
   }
 
-  @Test("what the vault says of its state arrives as it was said")
+  @Test("the vault's state")
   func answers() async throws {
     let set = SetStatus(
       reader: Self.usb.identity, nature: .replayed,
@@ -235,7 +235,7 @@ struct ValueTests {
   }
 
   @Test(
-    "a place arrives as it was named",
+    "the place of a store",
     arguments: [
       ReaderSelection.automatic, .fprintd(device: nil), .fprintd(device: "x:y"), .libfprint(device: nil),
       .libfprint(device: "1"), .virtualImage(socket: "/tmp/\u{FFFE}"), .virtualStorage(socket: "s"),

@@ -43,7 +43,7 @@ struct VaultBusListenerTests {
     }
   }
 
-  @Test("closes them after a while, which makes room", arguments: [false, true])
+  @Test("closes them after a while, which frees places", arguments: [false, true])
   func silence(_ ofOneUser: Bool) async throws {
     let place = try Place()
     var limits = ServingLimits()
@@ -61,7 +61,7 @@ struct VaultBusListenerTests {
     await listener.close()
   }
 
-  @Test("leaves root's module alone, which says no hello")
+  @Test("does not close root's module, which sends no hello")
   func module() async throws {
     let place = try Place()
     var limits = ServingLimits()

@@ -6,9 +6,9 @@ import Testing
 import VaultDriver
 import Whorl
 
-@Suite("The service as a client finds it")
+@Suite("Finding the service")
 struct InstalledServiceTests {
-  @Test("a store without a directory is in the service where that is installed, whatever the configuration says")
+  @Test("a store without a directory is in the installed service, whatever the configuration says")
   func place() async throws {
     let service = try RunningService()
     var configuration = Configuration()
@@ -33,7 +33,7 @@ struct InstalledServiceTests {
     try await service.end()
   }
 
-  @Test("a marker or a socket that others could have put there is refused, and no private store is used in its place")
+  @Test("a marker or socket that others could have made is refused, and no private store is used instead")
   func untrusted() throws {
     let folder = try RunningService.makeFolder()
     defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
@@ -53,7 +53,7 @@ struct InstalledServiceTests {
   }
 
   @Test(
-    "what belongs to another user than root is not trusted", .enabled(if: geteuid() == 0, "only root gives files away"))
+    "files of another user than root are not trusted", .enabled(if: geteuid() == 0, "only root gives files away"))
   func owners() throws {
     let folder = try RunningService.makeFolder()
     defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
@@ -71,7 +71,7 @@ struct InstalledServiceTests {
     #expect(throws: VaultError.self) { try service.isInstalled }
   }
 
-  @Test("a service that is installed and does not listen, or does not answer, is an error that says so")
+  @Test("an installed service that does not listen or answer is reported as such")
   func silent() async throws {
     let folder = try RunningService.makeFolder()
     defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }

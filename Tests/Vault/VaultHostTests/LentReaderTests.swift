@@ -71,7 +71,7 @@ struct LentReaderTests {
     if case .notLent(let why) = error as? ReaderError { why.contains(words) } else { false }
   }
 
-  @Test("forgets a call that was refused at once, so that its number is free again")
+  @Test("frees the number of a call that was refused at once")
   func forgetsRefusedCalls() async throws {
     let service = try RunningService()
     try await service.makeStore()
@@ -94,7 +94,7 @@ struct LentReaderTests {
     try await service.end()
   }
 
-  @Test("enrols a finger, knows it from another, and knows no print that it has not enrolled")
+  @Test("enrols a finger, distinguishes it from another, and does not know prints from elsewhere")
   func fingers() async throws {
     let service = try RunningService()
     let loan = try await Loan(service)
@@ -123,7 +123,7 @@ struct LentReaderTests {
   }
 
   @Test(
-    "tells how many prints of others are on its chip and nothing of them, and leaves none of its own there",
+    "reports only the number of other prints on its chip, and leaves none of its own there",
     arguments: [false, true])
   func chip(closesFirst: Bool) async throws {
     let folder = try RunningService.makeFolder()
@@ -173,7 +173,7 @@ struct LentReaderTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("is listed for everybody, and opened when the machine's rules allow it, which are asked once")
+  @Test("is listed for everybody, and opened if the machine's rules allow it, which are asked once")
   func authorization() async throws {
     let asked = Mutex(0)
     let allows = Mutex(false)
@@ -202,7 +202,7 @@ struct LentReaderTests {
     try await service.end()
   }
 
-  @Test("is no vault's until it is given back, which the end of the connection does")
+  @Test("is unavailable to vaults until it is returned or the connection ends")
   func alone() async throws {
     let connections = Mutex(0)
     let service = try RunningService(callers: { caller in
@@ -241,7 +241,7 @@ struct LentReaderTests {
     try await service.end()
   }
 
-  @Test("is taken back from a scan when the program's session is locked, and not opened before it is unlocked")
+  @Test("ends a scan when the program's session is locked, and is not opened before the unlock")
   func locked() async throws {
     try await PrivateBus.withSession { bus, logind, polkit in
       let service = try RunningService(

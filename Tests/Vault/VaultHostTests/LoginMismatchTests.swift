@@ -9,7 +9,7 @@ import Wallets
 
 /// `whorl` as a client of the service, which this process serves, on a machine where root has set another login password.
 @Suite(
-  "A login password that is not the passcode any more", .serialized,
+  "A login password that differs from the passcode", .serialized,
   .enabled("only for root, with PAM", { try await LoginAccount.isPossible() }))
 struct LoginMismatchTests {
   /// `whorl` and its service, with an item that each login delivers to a file.
@@ -88,7 +88,7 @@ struct LoginMismatchTests {
     try await service.end()
   }
 
-  @Test("is told by status and doctor after a login that has opened nothing, until the two are proven to be one")
+  @Test("is reported by status and doctor after a login that opened nothing, until both are the same again")
   func told() async throws {
     try await with { site, account in
       try await site.close()
@@ -112,7 +112,7 @@ struct LoginMismatchTests {
     }
   }
 
-  @Test("is mended when the desktop begins, by the passcode and the login password, each asked until it is right")
+  @Test("is corrected when the desktop begins, by asking for passcode and login password until both are right")
   func mended() async throws {
     try await with { site, account in
       try await site.close()
@@ -131,7 +131,7 @@ struct LoginMismatchTests {
     }
   }
 
-  @Test("stays another one where nobody knows it at the desktop, and the store is open all the same")
+  @Test("stays different if nobody knows it, and the passcode still opens the store")
   func unmended() async throws {
     try await with { site, account in
       try await site.close()

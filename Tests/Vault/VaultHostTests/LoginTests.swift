@@ -76,7 +76,7 @@ struct LoginTests {
     }
   }
 
-  @Test("opens nothing where the passcode is asked for after a start, with or without a password")
+  @Test("opens nothing if the passcode is required after a start, with or without a password")
   func passcodeRule() async throws {
     try await makeStore()
     #expect(try await login() == .closed)
@@ -85,7 +85,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("opens the class where the store's rule says so, and no longer when the rule is taken back")
+  @Test("opens the class if the store's rule says so, and no longer after the rule is removed")
   func loginRule() async throws {
     try await makeStore(rule: .login)
     #expect(try await with { try await $0.status().firstUnlock } == .login)
@@ -102,7 +102,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("opens the class with the passcode that was typed for it, where the user has chosen that")
+  @Test("opens the class with the typed passcode, if the user has chosen that")
   func passwordIsPasscode() async throws {
     try await makeStore(chosen: true)
     #expect(try await login() == .closed)
@@ -113,7 +113,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("counts a wrong password as a try, and leaves the tries without a delay to whoever types the passcode")
+  @Test("counts a wrong password as a try, and leaves the tries before a delay to the passcode prompt")
   func wrongPassword() async throws {
     try await makeStore(chosen: true)
     for _ in 1...10 { #expect(try await login("not the passcode") == .notPasscode) }
@@ -130,7 +130,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("tries the password again when the passcode was right somewhere else")
+  @Test("tries the password again after the right passcode was given elsewhere")
   func clearedTries() async throws {
     try await makeStore(chosen: true)
     for _ in 1...3 { #expect(try await login("not the passcode") == .notPasscode) }
@@ -142,7 +142,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("needs the password while that alone opens the class, and anything else before and afterwards")
+  @Test("requires the password while only that opens the class, and accepts any factor otherwise")
   func firstFactor() async throws {
     #expect(try await service.logins.firstFactor(of: geteuid()) == .any, "there is no store")
     try await makeStore()
@@ -169,7 +169,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("is refused where logind has no such session of the user", arguments: ["c2", ""])
+  @Test("is refused if logind has no such session of the user", arguments: ["c2", ""])
   func otherSession(_ name: String) async throws {
     try await makeStore(rule: .login)
     await #expect(throws: LoginRefusal.noSuchLogin) { try await login(session: name) }
@@ -185,7 +185,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("has the passcode follow a new password of the account, where the two are one")
+  @Test("changes the passcode with the account's password, if they are the same")
   func newPassword() async throws {
     try await makeStore(chosen: true)
     #expect(try await change(RunningService.passcode, "a new passcode") == .changed)
@@ -199,7 +199,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("leaves the passcode alone where the user has not chosen that it is the login password")
+  @Test("does not change the passcode if the user has not chosen the login password for it")
   func notChosen() async throws {
     try await makeStore()
     #expect(try await change(RunningService.passcode, "a new passcode") == .notChosen)
@@ -225,7 +225,7 @@ struct LoginTests {
     }
   }
 
-  @Test("tells by what it opens whether the login password is the passcode still")
+  @Test("records from what a login opens whether its password is still the passcode")
   func standingAfterLogins() async throws {
     try await makeStore()
     #expect(try await standing() == nil, "nobody has chosen it")
@@ -250,7 +250,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("knows after a change of either password alone that they are two, and after one of both that they are one")
+  @Test("records that they differ after a change of one, and that they are the same after a change of both")
   func standingAfterChanges() async throws {
     try await makeStore(chosen: true)
     try await prove()

@@ -13,7 +13,7 @@ import VaultHost
 import VirtualFinger
 
 /// The virtual reader is one that a finger is swiped over.
-@Suite("A finger that lets its owner in", .timeLimit(.minutes(5)))
+@Suite("A finger for a login", .timeLimit(.minutes(5)))
 struct LoginTouchTests {
   private static let inSession = LoginProgram(isGreeter: false, seat: "", terminal: "/dev/pts/1")
   private static let greeter = LoginProgram(isGreeter: true, seat: "seat0", terminal: ":0")
@@ -113,7 +113,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is asked for once, counts for that request alone, opens nothing, and is in the log")
+  @Test("is asked for once, counts for that request only, opens nothing, and is logged")
   func verified() async throws {
     try await withSite { site in
       try await site.with { try await $0.lock() }
@@ -131,7 +131,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is told from others', which count in the user's one lockout; the passcode clears it")
+  @Test("is distinguished from others', which count in the user's lockout, and the passcode clears that")
   func lockout() async throws {
     try await withSite { site in
       let (prompts, outcome) = try await site.verify(Self.inSession, site.strangers(3))
@@ -159,7 +159,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("may be touched again when it could not be read, at no cost")
+  @Test("may be repeated after an unreadable touch, which does not count")
   func retry() async throws {
     try await withSite { site in
       let (prompts, outcome) = try await site.verify(
@@ -168,7 +168,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is asked for by a greeter outside of any session, and not where the store would stay closed")
+  @Test("is asked for by a greeter outside of any session, unless the store would stay closed")
   func greeter() async throws {
     try await withSite { site in
       site.logind.remove("c1")
@@ -208,7 +208,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is waited for no longer when the session does not allow it any more")
+  @Test("ends its wait when the session no longer allows it")
   func lockedMeanwhile() async throws {
     try await withSite { site in
       let (prompts, outcome) = try await site.verify(
@@ -244,7 +244,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is asked for only while its prompt is shown, and ten seconds for the prompt and for the touch")
+  @Test("is only asked for while its prompt is shown, with ten seconds each for prompt and touch")
   func limits() async throws {
     try await withSite { site in
       for showsPrompt in [false, true] {
@@ -267,7 +267,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("of a user without a store, or without fingers, is not asked for")
+  @Test("is not asked for without a store or without fingers")
   func nothing() async throws {
     try await withSite(enrolling: false) { site in
       let (prompts, outcome) = try await site.verify(Self.inSession, [{ try await site.press(30) }])
@@ -281,7 +281,7 @@ struct LoginTouchTests {
     try await empty.end()
   }
 
-  @Test("is asked for in the words of the reader")
+  @Test("uses the reader's own words, touch or swipe")
   func swipe() {
     let prompts: [LoginPrompt] = [.touch, .retry, .otherFinger]
     #expect(prompts.map { $0.on(.press) } == prompts)

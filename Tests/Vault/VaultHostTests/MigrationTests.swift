@@ -66,7 +66,7 @@ struct MigrationTests {
     _ = try await person.with(store) { try await store.enroll(.rightIndex, Asking(in: $0)) }
   }
 
-  @Test("copies secrets, attributes, rules and classes, and not twice, and takes nothing out of the old store")
+  @Test("copies secrets, attributes, rules and classes, once, and removes nothing from the old store")
   func copies() async throws {
     let silent = try await (0..<70).map { $0 }.asyncMap { try await add("note/\($0)") }
     let label = NewItem(
@@ -107,7 +107,7 @@ struct MigrationTests {
     try await end()
   }
 
-  @Test("lists what cannot be copied, and why, and is not done before it is gone")
+  @Test("lists what cannot be copied and why, and is incomplete until those items are gone")
   func stays() async throws {
     _ = try await add("note/alice")
     let key = try AccessControl([.privateKeyUsage])
@@ -139,7 +139,7 @@ struct MigrationTests {
     try await end()
   }
 
-  @Test("is not done while an item has been changed after it was copied")
+  @Test("is incomplete while an item was changed after it was copied")
   func changedSince() async throws {
     let note = try await add("note/alice")
     _ = try await move()
@@ -156,7 +156,7 @@ struct MigrationTests {
     try await end()
   }
 
-  @Test("takes one touch for all items that need a finger, and binds them to the fingers of the service")
+  @Test("needs one touch for all items behind a finger, and binds them to the service's fingers")
   func fingers() async throws {
     try await enroll(in: old, image.socket, ScratchStore.passcode)
     for number in 0..<60 { _ = try await add("bound/\(number)", AccessControl(.currentSet)) }
@@ -175,7 +175,7 @@ struct MigrationTests {
     try await end()
   }
 
-  @Test("says which items follow the session, and copies them under another class where that is wanted")
+  @Test("lists items that follow the session, and copies them under another class on request")
   func classes() async throws {
     let session = try await add("session/alice", .none, .whenUnlocked)
     _ = try await add("note/alice")
@@ -186,7 +186,7 @@ struct MigrationTests {
     try await end()
   }
 
-  @Test("ends with what the person does in the old store, and goes on from there the next time")
+  @Test("ends with the person's cancellation in the old store, and continues the next time")
   func refused() async throws {
     _ = try await add("note/alice")
     _ = try await add("bank/alice", AccessControl(.passcode))

@@ -89,7 +89,7 @@ struct OtherUsersBackupTests {
     }
   }
 
-  @Test("is refused by the service before polkit is asked, as is what is no recovery key")
+  @Test("is refused by the service before polkit is asked, and so is a wrong recovery key")
   func service() async throws {
     try await withBackup { file, _, key in
       let asked = Mutex(0)

@@ -8,7 +8,7 @@ import VaultDriver
 
 @testable import VaultHost
 
-@Suite("The paths of the programs that call", .timeLimit(.minutes(2)))
+@Suite("Paths of client programs", .timeLimit(.minutes(2)))
 struct ProgramPathTests {
   private static func arguments(for user: String) throws -> [String] {
     [try Programs.path("whorl-program-path"), "--unit-for", user]
@@ -48,7 +48,7 @@ struct ProgramPathTests {
     return "\(status.st_dev) \(status.st_ino) \(status.st_uid) \(try ownPath())"
   }
 
-  @Test("are not told of programs that have mounted another file over a path, only that they are in a sandbox")
+  @Test("are unknown for programs with another file mounted over their path, which are shown as sandboxed")
   func sandboxed() async throws {
     let folder = try RunningService.makeFolder()
     let socket = folder + "/socket"
@@ -71,7 +71,7 @@ struct ProgramPathTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("are told by a unit of their own, to the one user that it serves")
+  @Test("are read by a unit of their own, which serves one user only")
   func unit() async throws {
     let folder = try RunningService.makeFolder()
     let own = try ownAnswer()
@@ -95,7 +95,7 @@ struct ProgramPathTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("are in the labels of the log, and a service without that unit does without", arguments: [true, false])
+  @Test("are in the labels of the log, and missing without that unit", arguments: [true, false])
   func labels(_ isInstalled: Bool) async throws {
     let folder = try RunningService.makeFolder()
     let socket = folder + "/socket"

@@ -9,7 +9,7 @@ import VaultHost
 import VaultItems
 import VaultStore
 
-@Suite("The service with credentials of systemd")
+@Suite("The service with systemd credentials")
 struct ServiceCredentialsTests {
   /// A folder of credentials with these files, as systemd makes one.
   private static func withFiles<Value>(_ files: [String: String], _ body: (String) async throws -> Value) async throws
@@ -26,7 +26,7 @@ struct ServiceCredentialsTests {
   private static let (byTPM, byHost) = ("DHzAexF2RZGcSwvqCLwg/iAAAAABAAAA", "Whxqht+dQJax1aZeCGLxmiAAAAABAAAA")
 
   @Test(
-    "keeps its stores under the credential, and says whether a TPM opens that",
+    "keeps its stores under the credential, and reports whether a TPM protects it",
     arguments: [byTPM: VaultStatus.Tier.credentialOfTPM, byHost: .credential, "none": .credential, "": .credential])
   func service(_ encrypted: String, _ tier: VaultStatus.Tier) async throws {
     try await Self.withFiles(["whorl-key": Self.secret, "whorl-key-encrypted": encrypted]) { folder in
@@ -42,7 +42,7 @@ struct ServiceCredentialsTests {
     }
   }
 
-  @Test("opens no store after its credential was lost, and the recovery key brings it back under the next one")
+  @Test("opens no store after its credential was lost, and the recovery key restores them under a new one")
   func lost() async throws {
     let folder = try RunningService.makeFolder()
     defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
@@ -95,7 +95,7 @@ struct ServiceCredentialsTests {
     try await next.end()
   }
 
-  @Test("reads the credential and the earlier one, and has none where systemd gave none")
+  @Test("reads the current and the earlier credential, and has none without systemd")
   func both() async throws {
     #expect(try ServiceCredentials(in: nil).current == nil)
     try await Self.withFiles(["whorl-key-earlier": Self.secret]) { folder in
@@ -104,7 +104,7 @@ struct ServiceCredentialsTests {
     }
   }
 
-  @Test("does not start with a credential that is no secret for keys", arguments: ["", "too short"])
+  @Test("does not start with a credential that is not a key", arguments: ["", "too short"])
   func short(_ text: String) async throws {
     try await Self.withFiles(["whorl-key": text]) { folder in
       let error = #expect(throws: ServiceSettingsError.self) { _ = try ServiceCredentials(in: folder) }

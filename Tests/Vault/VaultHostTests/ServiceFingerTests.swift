@@ -59,7 +59,7 @@ struct ServiceFingerTests {
     }
   }
 
-  @Test("are apart in fprintd: each user's finger opens that user's items, and no other's")
+  @Test("are separate in fprintd: each user's finger opens only that user's items")
   func apart() async throws {
     try await withService { service, fprintd, next in
       var stores: [(vault: any VaultService, item: ItemID)] = []
@@ -96,7 +96,7 @@ struct ServiceFingerTests {
     }
   }
 
-  @Test("are not asked for where fprintd could not be told whose they are")
+  @Test("are not asked for if fprintd could not be told whose they are")
   func strangeName() async throws {
     try await withService(names: ["of two words"]) { service, fprintd, _ in
       try await service.makeStore()

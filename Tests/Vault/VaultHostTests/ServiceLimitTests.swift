@@ -4,9 +4,9 @@ import Testing
 import VaultBus
 import VaultDriver
 
-@Suite("How much of the system service one user can take")
+@Suite("One user's limits in the system service")
 struct ServiceLimitTests {
-  @Test("tells the connections over a user's limit to wait, and serves others when some have gone")
+  @Test("a connection over a user's limit has to wait, and others are served after some have closed")
   func connections() async throws {
     let service = try RunningService(connections: 3)
     try await service.makeStore()
@@ -33,7 +33,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("keeps connections of a user for other processes than the one that has the most")
+  @Test("places for connections are kept for other processes than the one with the most")
   func connectionsOfProcess() async throws {
     let service = try RunningService(connections: 3, connectionsOfProcess: 2)
     try await service.makeStore()
@@ -52,7 +52,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("lets a user fill no more than the quota, and says so; what is there stays usable")
+  @Test("a user can fill the quota and not more, with an error, and stored items stay usable")
   func quota() async throws {
     let quota = 2 << 20
     let service = try RunningService(quota: quota)
@@ -75,7 +75,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("bounds the memory that the open calls of one user take, over all of that user's connections")
+  @Test("the memory of one user's open calls is limited, over all connections")
   func memory() async throws {
     let service = try RunningService(callBytes: 3 << 20)
     try await service.makeStore()
@@ -118,7 +118,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("counts the secrets that a call carries in files")
+  @Test("the secrets that a call carries in files are counted")
   func memoryOfFiles() async throws {
     let service = try RunningService(callBytes: 3 << 20)
     try await service.makeStore()
@@ -150,7 +150,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("bounds the memory of the answers that the programs of one user have not read")
+  @Test("the memory of answers that one user's programs have not read is limited")
   func unreadAnswers() async throws {
     let service = try RunningService(answerBytes: 3 << 20)
     try await service.makeStore()
@@ -188,7 +188,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("bounds the memory of unread answers without secrets, over all connections of a user")
+  @Test("the memory of unread answers without secrets is limited, over all connections of a user")
   func unreadPages() async throws {
     let service = try RunningService(answerBytes: 3 << 20)
     try await service.makeStore()

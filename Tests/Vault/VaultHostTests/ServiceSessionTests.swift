@@ -35,7 +35,7 @@ struct ServiceSessionTests {
     ).id
   }
 
-  @Test("releases nothing of the session's class that was asked for before the screen was locked")
+  @Test("items of the session's class that were requested before the screen was locked are not released")
   func locked() async throws {
     try await withService { service, logind, sessions in
       let connection = try service.connect()
@@ -72,7 +72,7 @@ struct ServiceSessionTests {
     }
   }
 
-  @Test("asks polkit about a change of fingers without a question, and takes nothing but yes")
+  @Test("polkit is asked about a change of fingers without a prompt, and only yes counts")
   func polkit() async throws {
     try await PrivateBus.with { bus in
       let standIn = try await PolkitStandIn(on: bus)
@@ -98,7 +98,7 @@ struct ServiceSessionTests {
     }
   }
 
-  @Test("has polkit ask again for a password that was typed wrongly, three times at most, and says that it was wrong")
+  @Test("polkit asks again after a wrong password, three times at most, and says that it was wrong")
   func wrongPassword() async throws {
     try await PrivateBus.with { bus in
       let standIn = try await PolkitStandIn(on: bus)
@@ -121,7 +121,7 @@ struct ServiceSessionTests {
     }
   }
 
-  @Test("has polkit ask for an administrator before a test, and before an enrolment where only they may")
+  @Test("polkit asks for an administrator before a test, and before an enrolment if only administrators may enrol")
   func administrators() async throws {
     try await PrivateBus.with { bus in
       let standIn = try await PolkitStandIn(on: bus)
@@ -145,7 +145,7 @@ struct ServiceSessionTests {
     }
   }
 
-  @Test("puts the reader away before the machine sleeps, closes what follows the session, and serves when it is awake")
+  @Test("the reader is closed before sleep, session items are locked, and both work again after it")
   func sleep() async throws {
     try await withService { service, logind, _ in
       let connection = try service.connect()
@@ -184,7 +184,7 @@ struct ServiceSessionTests {
     }
   }
 
-  @Test("puts the reader away before the machine sleeps, and lends it afterwards, while a user's store is blocked")
+  @Test("the reader is closed before sleep and lent afterwards, while a user's store is blocked")
   func sleepBesideBlockedStore() async throws {
     try await PrivateBus.withSession { bus, logind, polkit in
       let isBlocking = Mutex(false)

@@ -24,7 +24,7 @@ struct ServiceSettingsTests {
     return try ServiceSettings.read(folder + "/whorld.conf", trusting: .rootAndEffectiveUser)
   }
 
-  @Test("may be missing, and come from a file and then from those of a folder, in the order of their names")
+  @Test("may be missing, and are read from a file and then a folder, in order of the names")
   func order() throws {
     #expect(try ServiceSettings.read("/nonexistent/whorld.conf") == ServiceSettings())
     #expect(
@@ -37,7 +37,7 @@ struct ServiceSettingsTests {
   }
 
   @Test(
-    "are refused where a line is unknown, and the error names the line",
+    "are refused with an unknown line, and the error names the line",
     arguments: [
       "reader", "reader=what", "other=1", "reader=fprintd\n[Section]", "passcode-length = 3", "passcode-length = long",
       "passcode-length = 65", "enrol = anybody", "enrol=", "require-passcode-after-boot = maybe",
@@ -49,7 +49,7 @@ struct ServiceSettingsTests {
     }
   }
 
-  @Test("say how long a passcode is and whether it opens a store after a start, and a later file says it last")
+  @Test("set the passcode's length and whether it is needed after a start, and a later file wins")
   func floors() throws {
     #expect(try read([:]).shortestPasscode == 4)
     #expect(try read([:]).firstUnlock == .login)
@@ -63,14 +63,14 @@ struct ServiceSettingsTests {
         == .passcode)
   }
 
-  @Test("say who may enrol, and a later file says it last")
+  @Test("set who may enrol, and a later file wins")
   func enrollers() throws {
     #expect(try read([:]).enrollers == .users)
     #expect(try read([nil: "enrol = administrators"]).enrollers == .administrators)
     #expect(try read([nil: "enrol = administrators", "1.conf": "enrol=users"]).enrollers == .users)
   }
 
-  @Test("say which TPM is used, by default that of the machine")
+  @Test("select the TPM, by default the machine's")
   func tpm() throws {
     #expect(try read([:]).tpm == .ofMachine)
     #expect(try read([nil: "tpm = no", "1.conf": "tpm = auto"]).tpm == .ofMachine)
@@ -79,7 +79,7 @@ struct ServiceSettingsTests {
     #expect(try read([nil: "tpm = swtpm:/run/swtpm/socket"]).tpm == .simulator(socket: "/run/swtpm/socket"))
   }
 
-  @Test("say when a credential is used, by default where there is no TPM")
+  @Test("select when a credential is used, by default without a TPM")
   func credential() throws {
     #expect(try read([:]).credential == .withoutTPM)
     #expect(try read([nil: "credential = yes"]).credential == .always)
@@ -87,7 +87,7 @@ struct ServiceSettingsTests {
     #expect(throws: ServiceSettingsError.self) { try read([nil: "credential = maybe"]) }
   }
 
-  @Test("are refused where others could have written them")
+  @Test("are refused if others could have written them")
   func trust() throws {
     #expect(throws: ServiceSettingsError.self) { try read(["10.conf": "reader=fprintd"], mode: 0o666) }
   }

@@ -48,7 +48,7 @@ struct ServiceTPMTests {
     try await service.end()
   }
 
-  @Test("notices that a user's store was put back as a whole, and takes it when its user accepts it")
+  @Test("notices that a user's complete store was restored, and accepts it when its user does")
   func putBack() async throws {
     let machine = try SoftwareTPM()
     let folder = try RunningService.makeFolder()

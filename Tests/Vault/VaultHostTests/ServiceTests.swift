@@ -9,7 +9,7 @@ import VaultDriver
 
 @Suite("The system service")
 struct ServiceTests {
-  @Test("keeps a user's store under user id and name, and all connections of the user share it")
+  @Test("stores under user id and name, and shares a store between all connections of the user")
   func shared() async throws {
     let service = try RunningService()
     try await service.makeStore()
@@ -25,7 +25,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("gives each user a store of their own, whatever handles of another they know")
+  @Test("gives each user a separate store, also if a user knows another's handles")
   func users() async throws {
     let others = Mutex(false)
     let service = try RunningService(callers: { caller in
@@ -78,7 +78,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("makes no store without a passcode, and one new store of a user at a time")
+  @Test("creates no store without a passcode, and one at a time for each user")
   func creation() async throws {
     let service = try RunningService()
     let (first, second) = (try service.connect(), try service.connect())
@@ -104,7 +104,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("asks the machine's rules before a store is made, gets a new key file, its first finger or a new recovery key")
+  @Test("asks polkit before a store is created or gets a new key file, first finger or recovery key")
   func owner() async throws {
     let refusal = VaultError.notAuthorized(.denied, action: "org.whorl.own")
     let asked = Mutex<[Caller]>([])
@@ -142,7 +142,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("asks the machine's rules before the fingers change, or the kind of reader whose fingers count")
+  @Test("asks polkit before the fingers change, or the kind of reader")
   func fingers() async throws {
     let refusal = VaultError.notAuthorized(.denied, action: "org.whorl.enroll")
     let asked = Mutex(0)
@@ -166,7 +166,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("asks beside that before a finger is enrolled and before fprintd's are taken, and not before one is taken out")
+  @Test("asks also before a finger is enrolled and before fprintd's are taken, but not before one is removed")
   func enrolment() async throws {
     let refusal = VaultError.notAuthorized(.denied, action: "org.whorl.enroll-as-administrator")
     let asked = Mutex(0)
@@ -190,7 +190,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("takes no new passcode that is shorter than the administrator wants, for a new store and for one that is there")
+  @Test("refuses a new passcode that is shorter than the administrator wants, in new and existing stores")
   func passcodeLength() async throws {
     let service = try RunningService(shortestPasscode: 12)
     let connection = try service.connect()
@@ -208,7 +208,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("keeps the passcode of a store, also of one that is open from the start")
+  @Test("never removes the passcode of a store, even if it is not needed after a start")
   func keptPasscode() async throws {
     let service = try RunningService(firstUnlock: .none)
     try await service.makeStore()
@@ -225,7 +225,7 @@ struct ServiceTests {
   }
 
   @Test(
-    "makes stores that are open from the start where the administrator wants it so",
+    "creates stores that are open from the start if the administrator wants it",
     arguments: [FirstUnlock.none, .passcode])
   func firstUnlock(_ firstUnlock: FirstUnlock) async throws {
     let service = try RunningService(firstUnlock: firstUnlock)
@@ -236,7 +236,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("opens nothing to a user id that was given to another account")
+  @Test("opens nothing for a user id that was given to another account")
   func reusedUser() async throws {
     let name = Mutex("alice")
     let service = try RunningService(accountName: { _ in name.withLock { $0 } })
@@ -271,7 +271,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("serves a new store where the one before was removed, although programs still have that open")
+  @Test("serves a new store after the earlier one was removed, although programs still have that open")
   func removed() async throws {
     let service = try RunningService()
     try await service.makeStore()
@@ -299,7 +299,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("opens nothing to a user without an account")
+  @Test("opens nothing for a user without an account")
   func noAccount() async throws {
     let service = try RunningService(accountName: { _ in nil })
     let connection = try service.connect()
@@ -308,7 +308,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("closes a store that nobody uses, and opens it again")
+  @Test("closes an idle store, and opens it again")
   func idle() async throws {
     let service = try RunningService(idleTime: .milliseconds(50))
     try await service.makeStore()
@@ -325,7 +325,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("settles the calls of its connections when it ends")
+  @Test("completes the calls of its connections when it ends")
   func ends() async throws {
     let service = try RunningService()
     try await service.makeStore()

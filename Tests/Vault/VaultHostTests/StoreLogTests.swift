@@ -24,7 +24,7 @@ struct StoreLogTests {
 
   private func log() -> StoreLog { StoreLog(of: 1000, in: folder, on: BackgroundThread()) { _, _ in } }
 
-  @Test("keeps every field, numbers the entries, and goes on where it ended after a restart")
+  @Test("keeps every field, numbers the entries, and continues after a restart")
   func kept() async throws {
     let first = log()
     first.record(entry(.read, asks: true))
@@ -53,7 +53,7 @@ struct StoreLogTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("has so many entries a minute for requests that asked nobody, says how many it left out, and has all others")
+  @Test("limits entries of requests without a prompt per minute and counts the omitted ones, and keeps all others")
   func omitted() async throws {
     let log = log()
     for _ in 1...StoreLog.unaskedLimit + 30 { log.record(entry(.read)) }
@@ -66,7 +66,7 @@ struct StoreLogTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("takes no more room than two files, and the newest entries stay")
+  @Test("takes at most two files, and keeps the newest entries")
   func bounded() throws {
     let file = LogFile(in: folder, limit: 4_096)
     for number in 1...200 {
@@ -83,7 +83,7 @@ struct StoreLogTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("passes over what was cut off or put in its place, and follows no link")
+  @Test("skips truncated and replaced lines, and follows no link")
   func damaged() throws {
     let file = LogFile(in: folder)
     file.append([entry(.read), entry(.add)])
@@ -123,7 +123,7 @@ struct StoreLogTests {
 
 @Suite("The log of the system service")
 struct ServiceLogTests {
-  @Test("tells each user of their own requests alone, and the journal of all, without a secret or an attribute")
+  @Test("shows each user their own requests only, and the journal all, without secrets and attributes")
   func users() async throws {
     let others = Mutex(false)
     let journal = Mutex<[(AuditEntry, UInt32)]>([])
@@ -167,7 +167,7 @@ struct ServiceLogTests {
     try await service.end()
   }
 
-  @Test("has an entry for a store that is made, or refused, and for a new key file that is refused")
+  @Test("has an entry for a store that is created or refused, and for a refused new key file")
   func whole() async throws {
     let journal = Mutex<[AuditEntry]>([])
     let allows = Mutex(false)

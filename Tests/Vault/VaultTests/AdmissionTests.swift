@@ -12,11 +12,11 @@ import VaultDriver
 @testable import VaultStore
 
 /// A set of a virtual reader that is in the store without the passcode's approval, as an earlier Whorl stored it.
-@Suite("An enrolment set of a virtual reader that the passcode has not accepted")
+@Suite("Fingers of a virtual reader that the passcode has not accepted")
 struct AdmissionTests {
   private static let refusal = VaultError.fingersNotAccepted(.virtual)
 
-  @Test("is refused at a touch, satisfies no policy and binds no item")
+  @Test("are refused at a touch, satisfy no policy and bind no item")
   func touch() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -39,7 +39,7 @@ struct AdmissionTests {
     #expect(try await vault.get(of: item, by: Person(touches: [image.press(.rightIndex)])) == "item")
   }
 
-  @Test("releases nothing, though a touch of one of its fingers be proven")
+  @Test("release nothing, even with a verified touch")
   func release() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)

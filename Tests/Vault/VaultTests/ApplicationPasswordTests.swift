@@ -30,7 +30,7 @@ struct ApplicationPasswordTests {
     }
   }
 
-  @Test("four wrong ones are free, then the item waits, over programs too, and the right one starts afresh")
+  @Test("four wrong ones are free, then the item waits in all programs, and the right one resets the count")
   func delay() async throws {
     let store = try await ScratchStore()
     let time = Mutex<UInt64>(1_000_000_000_000)
@@ -54,7 +54,7 @@ struct ApplicationPasswordTests {
     try await guessWrong(4, "app", vault)
   }
 
-  @Test("each item counts for itself: the right password of one makes guesses at another no cheaper")
+  @Test("each item has its own count: the right password of one makes guesses at another no cheaper")
   func byItem() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(clock: clock)
@@ -76,7 +76,7 @@ struct ApplicationPasswordTests {
       try await guess("yours", vault, with: "open sesame") == "treasure", "another password starts with no guesses")
   }
 
-  @Test("no password is tried before the item's access is satisfied")
+  @Test("no password is tried before the item's other factors are satisfied")
   func afterTheGate() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(clock: clock)
@@ -88,7 +88,7 @@ struct ApplicationPasswordTests {
     #expect(try await vault.get("both", by: person) == "treasure")
   }
 
-  @Test("many items are counted, those that are gone make room, and nothing is tried that cannot be counted")
+  @Test("many items can be counted, deleted ones free their places, and no password is tried without a count")
   func room() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(clock: clock)
@@ -106,7 +106,7 @@ struct ApplicationPasswordTests {
     #expect(try await guess("third", vault, with: "open sesame") == "treasure", "there is room for one again")
   }
 
-  @Test("wrong passcodes delay the passcode and not the recovery key")
+  @Test("wrong passcodes delay the passcode but not the recovery key")
   func recoveryKey() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(clock: clock)

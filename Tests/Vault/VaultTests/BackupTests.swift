@@ -37,7 +37,7 @@ struct BackupTests {
     _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.enroll(finger, in: $0) }
   }
 
-  @Test("no removed finger comes back, and what was bound to it is dead; what is bound to the fingers of now lives")
+  @Test("a removed finger does not come back and its items are dead; items of the current fingers are restored")
   func fingers() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: reader)
@@ -91,7 +91,7 @@ struct BackupTests {
     return file
   }
 
-  @Test("a backup that grows while it is read is refused, and no more of it is read than it had")
+  @Test("a backup that grows while it is read is refused, and read only up to its original size")
   func growing() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -110,7 +110,7 @@ struct BackupTests {
     try again.open(into: store.folder + "/b", keys(of: again, store), quota: nil).close()
   }
 
-  @Test("a store of a backup is at most as large as its user may store, however the rows are packed")
+  @Test("a restored store is at most as large as its user's quota, however the rows are packed")
   func quota() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -123,7 +123,7 @@ struct BackupTests {
     }
   }
 
-  @Test("a forged backup whose contents are no rows of a store is refused, and no file of it is opened by SQLite")
+  @Test("a forged backup that contains no rows of a store is refused, and SQLite opens no file of it")
   func forgedRows() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -161,7 +161,7 @@ struct BackupTests {
     }
   }
 
-  @Test("the number of a removed item is not given again after a restore into a new store")
+  @Test("the number of a removed item is not used again after a restore into a new store")
   func numbers() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -181,7 +181,7 @@ struct BackupTests {
     database.close()
   }
 
-  @Test("after another passcode the recovery key restores; the old passcode opens nothing, the new one everything")
+  @Test("after a new passcode the recovery key restores; the old passcode opens nothing, the new one everything")
   func changedPasscode() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -202,7 +202,7 @@ struct BackupTests {
     #expect(try await vault.get("closed", by: Person(passcodes: ["another"])) == "of closed")
   }
 
-  @Test("what needs a passcode that was removed comes back dead, also where another one was set since")
+  @Test("items that needed a removed passcode are restored dead, also if another one was set since")
   func removedPasscode() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -226,7 +226,7 @@ struct BackupTests {
     #expect(try await vault.get("closed", by: Person(passcodes: ["another"])) == "of closed")
   }
 
-  @Test("no count of failures gets lower by trying: wrong passcodes are counted in the store, and the delay holds")
+  @Test("restoring does not lower a failure count: wrong passcodes are counted in the store, and delays continue")
   func counts() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -243,7 +243,7 @@ struct BackupTests {
     #expect(try await vault.status().passcodeDelay > 0)
   }
 
-  @Test("the copy is that of one moment, while another program stores items")
+  @Test("a copy shows one moment, while another program stores items")
   func oneMoment() async throws {
     let store = try await ScratchStore()
     let (vault, other) = (try store.open(), try store.open())
@@ -263,7 +263,7 @@ struct BackupTests {
     #expect(try await vault.integrityProblems().isEmpty)
   }
 
-  @Test("a store with an earlier copy put back makes none, and takes none")
+  @Test("a store with an unaccepted restore makes no backup, and accepts none")
   func detectedRestore() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

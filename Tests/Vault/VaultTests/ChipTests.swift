@@ -45,7 +45,7 @@ struct ChipTests {
     }
   }
 
-  @Test("a print on the chip opens the secret; another finger does not")
+  @Test("a print on the chip opens the secret, and another finger does not")
   func touch() async throws {
     let chip = try await Chip()
     let vault = try chip.open()
@@ -57,7 +57,7 @@ struct ChipTests {
     await #expect(throws: VaultError.authenticationFailed) { try await vault.get("bound", by: wrong) }
   }
 
-  @Test("a full chip, and a finger that the chip has already, are each called that, and nothing changes")
+  @Test("a full chip and a finger that the chip already has are reported as such, and nothing changes")
   func fullOrThere() async throws {
     let chip = try await Chip()
     let vault = try chip.open()
@@ -86,7 +86,7 @@ struct ChipTests {
     await #expect(throws: VaultError.notEnrolled) { try await vault.put("bound", "x", .currentSet) }
   }
 
-  @Test("a chip that was cleared behind the store's back refuses and destroys nothing")
+  @Test("after a chip was cleared elsewhere, items are refused and not destroyed")
   func cleared() async throws {
     let chip = try await Chip()
     do {
@@ -104,7 +104,7 @@ struct ChipTests {
     #expect(try await vault.status().failures == 0)
   }
 
-  @Test("a finger removed from the chip by others closes what is bound, and the passcode alone ends it")
+  @Test("after a finger was removed from the chip elsewhere, bound items are closed until the passcode ends the set")
   func removedByOthers() async throws {
     let chip = try await Chip()
     do {
@@ -140,7 +140,7 @@ struct ChipTests {
     #expect(try await vault.status().sets[0].fingers.map(\.finger) == [.rightIndex])
   }
 
-  @Test("a reader that lies about its chip's list costs nothing: with the list whole again, what is bound opens")
+  @Test("an incomplete list of the chip's prints destroys nothing: with the full list, bound items open again")
   func lyingReader() async throws {
     let chip = try await Chip()
     let lies = Mutex(false)
@@ -173,7 +173,7 @@ struct ChipTests {
     }
   }
 
-  @Test("prints on the chip that the store does not know are told at enrolment, and stay")
+  @Test("unknown prints on the chip are reported at an enrolment, and not deleted")
   func unknown() async throws {
     let chip = try await Chip()
     let other = try await ScratchStore()
@@ -189,7 +189,7 @@ struct ChipTests {
     #expect(notices)
   }
 
-  @Test("an unplugged reader is a definite error, costs nothing, and kills nothing")
+  @Test("an unplugged reader is a definite error, counts no failure, and destroys nothing")
   func unplugged() async throws {
     let chip = try await Chip()
     let vault = try chip.open()

@@ -50,7 +50,7 @@ struct ClassItemTests {
     #expect(try await found(ItemSearch(.genericPassword, [.account: .text("")])).isEmpty)
   }
 
-  @Test("attributes of a client's own find items by all of them, before and after a change")
+  @Test("a client's own attributes find items that have all of them, before and after a change")
   func lookups() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -86,7 +86,7 @@ struct ClassItemTests {
     #expect(try await found(["number": "new"]).isEmpty)
   }
 
-  @Test("many attributes of a client's own find an item, each of them", arguments: [1, 8, 9, 40, 700])
+  @Test("an item can be found by each of many attributes of a client's own", arguments: [1, 8, 9, 40, 700])
   func manyLookups(_ count: Int) async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -114,7 +114,7 @@ struct ClassItemTests {
     }
   }
 
-  @Test("primary attributes make an item unique; absent and empty are the same")
+  @Test("primary attributes make an item unique, and a missing one is the same as an empty one")
   func unique() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -135,7 +135,7 @@ struct ClassItemTests {
     #expect(try await vault.items(ItemSearch(.internetPassword, synchronizable: .yes)).count == 1)
   }
 
-  @Test("an update keeps id and place, moves the tags, and cannot take another's name")
+  @Test("an update keeps id and place, updates the tags, and cannot take another item's name")
   func updates() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -161,7 +161,7 @@ struct ClassItemTests {
     await #expect(throws: VaultError.itemGone) { _ = try await read(vault, one.id) }
   }
 
-  @Test("a passcode item is added without a question and read with the passcode alone")
+  @Test("a passcode item is added without a prompt and read with the passcode only")
   func passcodePair() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -183,7 +183,7 @@ struct ClassItemTests {
     #expect(try await vault.get("p") == "anew")
   }
 
-  @Test("a key that is used in the vault leaves it by no call, and no change lets it")
+  @Test("a key that is used in the vault cannot be read by any call, and no change allows it")
   func keyStays() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -201,7 +201,7 @@ struct ClassItemTests {
     await #expect(throws: VaultError.self) { _ = try await read(vault, named.id) }
   }
 
-  @Test("an update of an item that is gone or dead says so, and one that is named twice is changed once")
+  @Test("an update of a deleted or dead item is an error, and a repeated item is changed once")
   func updateOfGone() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -217,7 +217,7 @@ struct ClassItemTests {
     #expect(try await vault.items(ItemSearch(ids: [item.id, item.id])).map { $0.attributes[.label] } == [.text("new")])
   }
 
-  @Test("a control character in an item's attributes does not reach those who read its name")
+  @Test("a control character in an attribute is removed from the item's displayed name")
   func controlCharacters() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

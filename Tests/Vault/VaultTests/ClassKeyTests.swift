@@ -62,7 +62,7 @@ struct ClassKeyTests {
     return open
   }
 
-  @Test("a store that takes the passcode for its first unlock keeps all of them closed until then")
+  @Test("are all closed until the first unlock in a store that requires the passcode for it")
   func closedFromTheStart() async throws {
     let vault = try await started()
     #expect(try await open(vault) == [])
@@ -78,7 +78,7 @@ struct ClassKeyTests {
     #expect(deadline > 47 * 3_600)
   }
 
-  @Test("the class keys do not open with what is on the disk but for the passcode")
+  @Test("their keys cannot be opened from the disk alone, without the passcode")
   func wrapping() async throws {
     let vault = try await started()
     #expect(try await vault.rootKeyOpensClasses() == 0)
@@ -86,7 +86,7 @@ struct ClassKeyTests {
     #expect(try await plain.open().rootKeyOpensClasses() == 3)
   }
 
-  @Test("any accepted passcode opens them, and an item with no other way in asks for it by itself")
+  @Test("any accepted passcode opens them, and an item that is closed asks for it")
   func anyPasscode() async throws {
     let vault = try await started()
     try await unlock(vault)
@@ -106,7 +106,7 @@ struct ClassKeyTests {
     #expect(try await later.get("either", options, by: Person(passcodes: [right])) == "5678")
   }
 
-  @Test("a lock closes what the passcode has opened, and what a context keeps of it")
+  @Test("a lock closes what the passcode opened, and what a context keeps")
   func lock() async throws {
     let vault = try await started()
     try await unlock(vault)
@@ -126,7 +126,7 @@ struct ClassKeyTests {
     }
   }
 
-  @Test("items of when-unlocked follow the sessions, and those of after-first-unlock do not")
+  @Test("items of when-unlocked follow the session's lock, and those of after-first-unlock do not")
   func sessions() async throws {
     let sessions = Sessions()
     let vault = try await started(sessions)
@@ -142,7 +142,7 @@ struct ClassKeyTests {
     #expect(try await open(vault) == [.afterFirstUnlock])
   }
 
-  @Test("a lock of the sessions counts also where a look at them, from before, comes to its end later")
+  @Test("a session lock wins over an unlocked state that was read before it")
   func lateLook() {
     let keys = ClassKeys()
     let before = keys.locks
@@ -153,7 +153,7 @@ struct ClassKeyTests {
     #expect(!keys.sessionsAreLocked)
   }
 
-  @Test("sessions that are locked between the question and the release end it")
+  @Test("a session lock between the prompt and the release cancels the release")
   func lockedMeanwhile() async throws {
     let sessions = Sessions()
     let vault = try await started(sessions)
@@ -170,7 +170,7 @@ struct ClassKeyTests {
     await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) { try await reading.value }
   }
 
-  @Test("the passcode is asked for again after 48 hours without an unlock, and 156 without the passcode")
+  @Test("the passcode is required again after 48 hours without an unlock, or 156 without the passcode")
   func deadlines() async throws {
     let time = Mutex<UInt64>(1_000 * Self.hour)
     let clock = BootClock(bootID: { "boot" }, now: { time.withLock { $0 } })
@@ -193,7 +193,7 @@ struct ClassKeyTests {
     #expect(try await open(vault) == [], "fingers alone do not keep it open")
   }
 
-  @Test("what was unlocked stays so where the vault is closed and opened again with the same class keys")
+  @Test("unlocked classes stay open if the vault is closed and opened again with the same class keys")
   func kept() async throws {
     let keys = ClassKeys(firstUnlock: .passcode)
     let store = try await ScratchStore(classKeys: keys)
@@ -207,7 +207,7 @@ struct ClassKeyTests {
     }
   }
 
-  @Test("a changed passcode opens them, the old one does not, and the recovery key leads to one that does")
+  @Test("a new passcode opens them, the old one does not, and the recovery key sets one that does")
   func changes() async throws {
     let vault = try await started()
     try await Person(passcodes: [right], newPasscode: "second one").with(vault) {
@@ -229,7 +229,7 @@ struct ClassKeyTests {
     #expect(try await open(reopened).count == 3)
   }
 
-  @Test("the passcode cannot be removed where it has a part in every class key")
+  @Test("the passcode cannot be removed while every class key needs it")
   func removal() async throws {
     let vault = try await started()
     await #expect(throws: VaultError.self) {
@@ -241,7 +241,7 @@ struct ClassKeyTests {
     }
   }
 
-  @Test("a store from before gets the passcode into its class keys when it is next given, and is closed until then")
+  @Test("an older store gets the passcode into its class keys the next time it is given, and is closed until then")
   func adoption() async throws {
     let store = try await ScratchStore()
     try await store.open().put("a", "1")
@@ -256,7 +256,7 @@ struct ClassKeyTests {
     #expect(try await later.integrityProblems() == [])
   }
 
-  @Test("a restore that the passcode accepts opens them, and none that nobody accepted does")
+  @Test("a restored store opens them after the passcode has accepted it, and not before")
   func restore() async throws {
     let vault = try await started()
     let copy = try store.snapshot()
@@ -272,7 +272,7 @@ struct ClassKeyTests {
     #expect(try await open(restored).count == 3)
   }
 
-  @Test("an edit of the words that say how a class key is wrapped is damage, and opens nothing")
+  @Test("an edited description of a class key's wrapping is damage, and opens nothing")
   func edited() async throws {
     let vault = try await started()
     await vault.close()

@@ -11,7 +11,7 @@ import VaultStore
 struct ContextTests {
   private static let keeping = ContextOptions.keepingEvidence(.afterNoMatch)
 
-  @Test("one touch under the biometric policy opens what a finger opens, and not what needs the passcode")
+  @Test("one biometric touch opens what a finger may open, and not what needs the passcode")
   func oneTouch() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -42,7 +42,7 @@ struct ContextTests {
     await vault.shutdown()
   }
 
-  @Test("an added finger ends what a context was satisfied with, and the bound items; one with another way in lives on")
+  @Test("adding a finger ends the context's access and bound items; an item with another way to open stays")
   func changedSet() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -66,7 +66,7 @@ struct ContextTests {
     await vault.shutdown()
   }
 
-  @Test("a recent match is reused only where the context asks for it, and evaluation of an invalidated one ends")
+  @Test("a recent match is reused only if the context allows it, and evaluating an invalidated context fails")
   func reuse() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -98,7 +98,7 @@ struct ContextTests {
     await vault.shutdown()
   }
 
-  @Test("an answer that comes late meets no other question")
+  @Test("a late answer is not used for the next prompt")
   func lateAnswer() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -122,7 +122,7 @@ struct ContextTests {
     await vault.closeContext(handle)
   }
 
-  @Test("a call that waits for its turn ends when it is cancelled, while the one before it still asks")
+  @Test("a call that waits for its turn can be cancelled, while the one before it still asks")
   func cancelledWhileWaiting() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Presence
 
-@Suite("Which programs share a time to wait")
+@Suite("Which programs share a delay after cancelling")
 struct CoolDownProgramTests {
   private static let installed = ProgramFile(device: 1, inode: 2, owner: 0)
   private let now: UInt64 = 1_000_000_000
@@ -13,7 +13,7 @@ struct CoolDownProgramTests {
       of: Caller(user: 1000, process: .init(id: process, started: UInt64(process)), label: label, file: file))
   }
 
-  @Test("a program that gives itself another name, or starts a copy of itself, does not escape it")
+  @Test("a renamed program, or a copy of itself, does not escape its delay")
   func renamed() {
     var coolDowns = CoolDowns()
     coolDowns.cancelled(program("thief", ProgramFile(device: 1, inode: 77, owner: 1000)), now: now)
@@ -23,7 +23,7 @@ struct CoolDownProgramTests {
     #expect(coolDowns.end(for: program("other", Self.installed, process: 3), now: now) > now)
   }
 
-  @Test("a program that takes another's name does not put that one behind")
+  @Test("a program that takes another's name does not delay the other")
   func namesake() {
     var coolDowns = CoolDowns()
     coolDowns.cancelled(program("whorl (/usr/bin/whorl)", ProgramFile(device: 1, inode: 77, owner: 1000)), now: now)
@@ -31,7 +31,7 @@ struct CoolDownProgramTests {
   }
 
   @Test(
-    "a program whose file the kernel does not reveal, or a file system in user space makes up, is one of the user's own"
+    "a program with an unknown file, or one in a FUSE file system, counts as one of the user's own"
   )
   func unknown() {
     var coolDowns = CoolDowns()

@@ -11,7 +11,7 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("A store whose keys are sealed under a credential of systemd")
+@Suite("A store whose keys are sealed under a systemd credential")
 struct CredentialStoreTests {
   private static let right = ScratchStore.passcode
 
@@ -60,7 +60,7 @@ struct CredentialStoreTests {
     return vault
   }
 
-  @Test("opens with it alone, has no key file, and says its tier, which is no more than a key file without a TPM")
+  @Test("opens with it only, has no key file, and reports its tier, which without a TPM is no better than a key file")
   func opens() async throws {
     let store = try await makeStore(Self.machine(try Self.first.get()))
     #expect(access(store.path + "/device.key", F_OK) != 0)
@@ -72,7 +72,7 @@ struct CredentialStoreTests {
     #expect(try await sealed.status().tier == .credentialOfTPM)
   }
 
-  @Test("opens without it and with another one never, also with the same passcode")
+  @Test("never opens without it or with another one, even with the right passcode")
   func elsewhere() async throws {
     let store = try await makeStore(Self.machine(try Self.first.get()))
     #expect(throws: VaultError.credential(.changed, detail: "")) {
@@ -89,7 +89,7 @@ struct CredentialStoreTests {
     }
   }
 
-  @Test("does not open its passcode's slot with the passcode alone, nor with another credential")
+  @Test("does not open its passcode slot with the passcode alone or another credential")
   func passcode() async throws {
     let credential = try Self.first.get()
     let store = try await makeStore(Self.machine(credential))
@@ -115,7 +115,7 @@ struct CredentialStoreTests {
     #expect(isOpen, "the passcode and the credential open it together")
   }
 
-  @Test("comes back with the recovery key under another credential, or in a TPM")
+  @Test("is restored with the recovery key under another credential, or in a TPM")
   func lost() async throws {
     let machine = try SoftwareTPM()
     let other = try Self.second.get()
@@ -133,7 +133,7 @@ struct CredentialStoreTests {
     }
   }
 
-  @Test("takes a key file only where somebody chose that, also in the recovery, and a credential in place of a TPM")
+  @Test("uses a key file only by choice, also in a recovery, and a credential instead of a TPM likewise")
   func lowerTier() async throws {
     let store = try await makeStore(Self.machine(try Self.first.get()))
     for use in [RootStorage.CredentialUse.withoutTPM, .always] {
@@ -161,7 +161,7 @@ struct CredentialStoreTests {
   }
 
   @Test(
-    "is made where there is no TPM or the settings want it, and not in a key file where they want it and it is gone")
+    "is created if there is no TPM or the settings say so, and in no key file if the credential is missing")
   func choice() async throws {
     let machine = try SoftwareTPM()
     let credential = try Self.first.get()
@@ -179,7 +179,7 @@ struct CredentialStoreTests {
     }
   }
 
-  @Test("moves up from a key file, and on to a TPM, with its passcode; and back where the settings want the credential")
+  @Test("moves from a key file and to a TPM with its passcode, and back if the settings say so")
   func reseal() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(.keyFile)
@@ -229,7 +229,7 @@ struct CredentialStoreTests {
     #expect(try await store.open(storage: machine.storage).status().restoreDetected == false)
   }
 
-  @Test("opens with the earlier credential until it is sealed anew under the new one")
+  @Test("opens with the earlier credential until it is sealed again under the new one")
   func renewal() async throws {
     let (old, new) = (try Self.first.get(), try Self.second.get())
     let store = try await makeStore(Self.machine(old))
@@ -252,7 +252,7 @@ struct CredentialStoreTests {
     try await requireAll(try store.open(storage: Self.machine(new)), "another")
   }
 
-  @Test("seals copies for the recovery key alone, since a copy is opened without the credential")
+  @Test("seals copies for the recovery key only, since a copy is opened without the credential")
   func copies() async throws {
     let storage = Self.machine(try Self.first.get())
     let store = try await makeStore(storage)

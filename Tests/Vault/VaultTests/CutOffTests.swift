@@ -11,7 +11,7 @@ import VaultDriver
 /// A change of a store that ends at any of its writes, as if the machine lost its power then: with all writes of before
 /// on the disk, with those alone that were synced, and with some of the others, in any order and torn. With swtpm, which
 /// loses its power as well.
-@Suite("A change of a store that is cut off at each of its writes", .serialized)
+@Suite("A change of a store that is interrupted at each of its writes", .serialized)
 struct CutOffTests {
   enum Kind: String, CaseIterable {
     case toTPM, inTPM, toCredential, fromTPMToCredential, passcode, recoveryKey
@@ -33,7 +33,7 @@ struct CutOffTests {
 
   private static let right = ScratchStore.passcode
 
-  @Test("of its keys has the old keys or the new ones, and is no restore", arguments: Kind.allCases)
+  @Test("leaves the old keys or the new ones, and is not taken for a restore", arguments: Kind.allCases)
   func cutOff(_ kind: Kind) async throws {
     let machine = try MachineWithTPM()
     let credential = try Credential(SecretBytes(count: 32), isSealedByTPM: false)
@@ -89,7 +89,7 @@ struct CutOffTests {
     #expect(tiers.contains(kind.after.rawValue), "the last image has the new keys")
   }
 
-  @Test("keeps the items whose callers have their answer, each whole", arguments: [VaultStatus.Tier.keyFile, .tpm])
+  @Test("keeps the items that callers got an answer for, each complete", arguments: [VaultStatus.Tier.keyFile, .tpm])
   func items(_ tier: VaultStatus.Tier) async throws {
     let items = (1...6).map { "item \($0)" }
     try await cut("items, \(tier)", tier, slow: "state") { (vault, acknowledge) async throws in
@@ -112,7 +112,7 @@ struct CutOffTests {
     }
   }
 
-  @Test("forgets no wrong passcode whose caller has its answer", arguments: [VaultStatus.Tier.keyFile, .tpm])
+  @Test("forgets no wrong passcode that a caller got an answer for", arguments: [VaultStatus.Tier.keyFile, .tpm])
   func failures(_ tier: VaultStatus.Tier) async throws {
     // The fifth starts a delay.
     let limit = 5

@@ -8,9 +8,9 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("A store lives only where nobody else can reach")
+@Suite("The folder of a store has to be private")
 struct DirectoryTests {
-  @Test("a folder open to others, a symbolic link, a folder under one that others may write: each is refused")
+  @Test("a folder open to others, a symbolic link and a folder below one that others may write to are refused")
   func trust() async throws {
     let store = try await ScratchStore()
     _ = try store.open()
@@ -37,7 +37,7 @@ struct DirectoryTests {
     }
   }
 
-  @Test("every folder on the way to the store is looked at, those of a symbolic link on it too")
+  @Test("every folder in the store's path is checked, also those of a symbolic link in it")
   func wholePath() async throws {
     let store = try await ScratchStore()
     let other = try await ScratchStore()
@@ -71,7 +71,7 @@ struct DirectoryTests {
     expectUnsafe(link + "/store", "a symbolic link of another user")
   }
 
-  @Test("a key file or database that others may read is refused, and so is one that is a link")
+  @Test("a key file or database that others may read is refused, and so is a link")
   func files() async throws {
     let store = try await ScratchStore()
     for file in ["device.key", "vault.db", "state"] {
@@ -87,7 +87,7 @@ struct DirectoryTests {
     _ = try store.open()
   }
 
-  @Test("a new store is private, and one in the way of it is kept")
+  @Test("a new store is private, and an existing one is not overwritten")
   func creation() async throws {
     let store = try await ScratchStore()
     var info = stat()

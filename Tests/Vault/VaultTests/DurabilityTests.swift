@@ -8,9 +8,9 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("What was committed is on the disk")
+@Suite("Committed changes are on the disk")
 struct DurabilityTests {
-  @Test("every commit waits for the disk, in a write-ahead log")
+  @Test("every commit syncs a write-ahead log to the disk")
   func synchronous() async throws {
     let store = try await ScratchStore()
     let database = try StoreDatabase(at: store.path + "/vault.db")
@@ -21,7 +21,7 @@ struct DurabilityTests {
     #expect(journal == "wal")
   }
 
-  @Test("opening a store and looking at it writes nothing into it")
+  @Test("opening and reading a store writes nothing")
   func looking() async throws {
     let store = try await ScratchStore()
     try await store.open().put("a", "1")

@@ -59,7 +59,7 @@ struct FprintdTests {
     try await fprintd.enroll("right-index-finger", pressing: Self.others)
   }
 
-  @Test("a scan in which fprintd ends leaves nothing open: the next is served by the fprintd that was started anew")
+  @Test("a scan in which fprintd ends releases nothing, and the next one uses the restarted fprintd")
   func restarted() async throws {
     try await with { fprintd, vault in
       let item = try await vault.add("item", .biometryAny)
@@ -73,7 +73,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("a context that a finger has satisfied opens nothing bound once that finger was replaced in fprintd")
+  @Test("a context that a finger satisfied opens nothing bound after that finger was replaced in fprintd")
   func keptContext() async throws {
     try await with { fprintd, vault in
       let bound = try await vault.add("bound", .biometryCurrentSet)
@@ -120,7 +120,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("the finger of before, put back among fprintd's files, revives nothing")
+  @Test("restoring the earlier finger's file in fprintd does not bring its items back")
   func putBack() async throws {
     try await PrivateFprintd.with(.storage) { fprintd in
       try await fprintd.enroll("right-index-finger", scanning: "mine")
@@ -145,7 +145,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("the first finger records what auto stands for, and only the passcode changes that")
+  @Test("the first finger fixes which kind of reader auto means, and only the passcode changes that")
   func recorded() async throws {
     try await with { _, vault in
       #expect(try await vault.status().adapter == nil)
@@ -162,7 +162,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("a print that was edited in the database is no change of fprintd's: it closes what is bound and ends nothing")
+  @Test("an edited print in the database closes bound items and destroys nothing, since fprintd has not changed")
   func edited() async throws {
     try await with { fprintd, vault, store in
       let bound = try await vault.add("bound", .biometryCurrentSet)

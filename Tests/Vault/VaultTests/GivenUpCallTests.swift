@@ -6,7 +6,7 @@ import Testing
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("A call that was given up")
+@Suite("A cancelled call")
 struct GivenUpCallTests {
   private func context() -> Context {
     let context = Context(askingNobodyFor: 1000)
@@ -17,7 +17,7 @@ struct GivenUpCallTests {
 
   private var passcode: ProvenPasscode { ProvenPasscode(key: SharedSecret(SecretBytes(count: 32)), slot: [1]) }
 
-  @Test("uses nothing of what was shown for it, and ends with the reason")
+  @Test("uses no factor that was given for it, and ends with the reason")
   func evidence() throws {
     for isGivenUp in [false, true] {
       let context = context()
@@ -32,7 +32,7 @@ struct GivenUpCallTests {
     }
   }
 
-  @Test("leaves the later calls of its context nothing of what was shown for it")
+  @Test("leaves no factor that was given for it to later calls of its context")
   func kept() {
     for isGivenUp in [false, true] {
       let context = context()

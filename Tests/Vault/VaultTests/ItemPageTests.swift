@@ -7,7 +7,7 @@ import VaultDriver
 import VaultItems
 import VaultStore
 
-@Suite("A search by pages")
+@Suite("A paged search")
 struct ItemPageTests {
   let store: ScratchStore
   let session: VaultSession
@@ -26,7 +26,7 @@ struct ItemPageTests {
 
   private func services(_ items: [Item]) -> [AttributeValue?] { items.map { $0.attributes[.service] } }
 
-  @Test("gives at most a thousand items, and each of them once, in the order of the groups")
+  @Test("returns at most a thousand items per page, each of them once, in the order of the groups")
   func pages() async throws {
     for number in 0..<1_100 { _ = try await add("\(number)", group: number < 1_050 ? "one" : "two") }
     _ = try await add("last", group: "one")
@@ -61,7 +61,7 @@ struct ItemPageTests {
     #expect(try await session.allItems(ItemSearch(.genericPassword)).count == 100)
   }
 
-  @Test("refuses a cursor that it has not made, or has made for another order")
+  @Test("refuses a forged cursor, and one for another order")
   func forgedCursors() async throws {
     for number in 0..<1_001 { _ = try await add("\(number)") }
     var search = ItemSearch(.genericPassword, groups: .named(["one", "two"]))
@@ -83,7 +83,7 @@ struct ItemPageTests {
     await #expect(throws: VaultError.self) { _ = try await session.items(search, .nobody) }
   }
 
-  @Test("finds items by the time they were made or changed at, to the millisecond")
+  @Test("finds items by creation or modification time, to the millisecond")
   func dates() async throws {
     let first = try await add("first")
     try await Task.sleep(for: .milliseconds(5))
@@ -102,7 +102,7 @@ struct ItemPageTests {
     #expect(try await services(session.allItems(ItemSearch(groups: .all))) == [.text("first")])
   }
 
-  @Test("passes over what would ask, or fails, as it says; and what is passed over does not count")
+  @Test("skips items that need a prompt, or fails, as requested, and skipped ones do not count")
   func interaction() async throws {
     _ = try await add("open")
     _ = try await add("closed", access: AccessControl(.passcode))

@@ -10,7 +10,7 @@ import VaultDriver
 
 @Suite("Items without a finger")
 struct ItemTests {
-  @Test("a secret comes back byte for byte, also an empty one and one with every byte in it")
+  @Test("a secret is returned byte for byte, also an empty one and one with every byte value")
   func roundTrip() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -31,7 +31,7 @@ struct ItemTests {
     }
   }
 
-  @Test("a name in use is refused without replace, and the old secret stays")
+  @Test("an existing name is refused without replace, and the old secret is kept")
   func exists() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -44,7 +44,7 @@ struct ItemTests {
     #expect(try await vault.get("a/b") == "new")
   }
 
-  @Test("searches find by service, by name and by pattern, in the order of storing, which a replacement keeps")
+  @Test("searches find by service, name and pattern, in the order of storing, which replacing keeps")
   func searches() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -63,7 +63,7 @@ struct ItemTests {
     #expect(try await names(ItemSearch(pattern: "a[b]\\*")) == ["a[b]\\c"], "only * and ? are special")
   }
 
-  @Test("dead and damaged items are found where a search asks for them, and a damaged one by its name")
+  @Test("dead and damaged items are found on request, and a damaged one by its name")
   func states() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -108,7 +108,7 @@ struct ItemTests {
     }
   }
 
-  @Test("an item under an application password opens with it alone")
+  @Test("an item with an application password opens with it only")
   func applicationPassword() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -127,7 +127,7 @@ struct ItemTests {
     }
   }
 
-  @Test("many programs on one store at once all finish, and nothing is lost")
+  @Test("many programs with one store at once all finish, and nothing is lost")
   func concurrency() async throws {
     let store = try await ScratchStore()
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -147,7 +147,7 @@ struct ItemTests {
     #expect(try await vault.integrityProblems() == [])
   }
 
-  @Test("an item that never leaves the vault is left out of the open ones that are read together")
+  @Test("a read of open items leaves out one that never leaves the vault")
   func openItems() async throws {
     let store = try await ScratchStore()
     let session = VaultSession(of: try store.open())
@@ -160,7 +160,7 @@ struct ItemTests {
     #expect(released.map(\.text) == ["secret of b"])
   }
 
-  @Test("an open item that has ended with the passcode is left out of the open ones that are read together")
+  @Test("a read of open items leaves out one that died with the passcode")
   func endedItems() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

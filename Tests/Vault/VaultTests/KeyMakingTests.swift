@@ -7,7 +7,7 @@ import Testing
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("Making private keys for several users", .timeLimit(.minutes(3)))
+@Suite("Generating private keys for several users", .timeLimit(.minutes(3)))
 struct KeyMakingTests {
   private static let item = NewItem(.key, [.label: .text("work")])
 
@@ -19,7 +19,7 @@ struct KeyMakingTests {
     let value = Atomic(0)
   }
 
-  @Test("one who wants many waits alone, is told when it is too many, and takes those that are cancelled back")
+  @Test("one user's calls run one at a time, are refused over a limit, and can be cancelled")
   func many() async throws {
     let (busy, made) = (Counter(), Counter())
     let keys = (0..<100).map { _ in

@@ -5,13 +5,13 @@ import VaultDriver
 @testable import Vault
 @testable import VaultStore
 
-@Suite("Lockout counts before it knows, and forgets only what cost nothing")
+@Suite("The lockout counts a touch before its result, and uncounts only what was no failure")
 struct LockoutTests {
   private func clock(boot: String = "one", now: UInt64 = 0) -> BootClock {
     BootClock(bootID: { boot }, now: { now })
   }
 
-  @Test("five touches in a row that match nobody lock biometry, and arming is refused from then on")
+  @Test("five touches in a row without a match lock biometry, and no scan is armed afterwards")
   func fiveInARow() throws {
     var lockout = Lockout()
     for touch in 1...5 {
@@ -22,7 +22,7 @@ struct LockoutTests {
     #expect(throws: VaultError.biometryLockout) { try lockout.arm([6]) }
   }
 
-  @Test("counts and delays out of a forged backup, as large as they can be, end nothing")
+  @Test("the largest counts and delays of a forged backup do not overflow")
   func largestNumbers() {
     let clock = clock(boot: "one", now: 1)
     var tries = Tries(failures: .max, boot: "one", until: .max)
@@ -32,14 +32,14 @@ struct LockoutTests {
     #expect(tries.remainingDelay(clock) == 3_600)
   }
 
-  @Test("a scan that is armed is counted already, so a crash in the middle cannot make it free")
+  @Test("an armed scan is counted before it runs, so a crash does not make it free")
   func chargedAhead() throws {
     var lockout = Lockout()
     try lockout.arm([1])
     #expect(lockout.failures == 1)
   }
 
-  @Test("a match breaks the row; a cancel or a retry gives back exactly its own charge")
+  @Test("a match resets the count, and a cancel or retry gives back exactly its own count")
   func refunds() throws {
     var lockout = Lockout()
     for touch in 1...3 {
@@ -58,7 +58,7 @@ struct LockoutTests {
     #expect(lockout.failures == 0)
   }
 
-  @Test("a non-match that arrives after the passcode cleared the count is counted all the same")
+  @Test("a failure that arrives after the passcode reset the count is still counted")
   func lateFailure() throws {
     var lockout = Lockout()
     try lockout.arm([1])
@@ -67,7 +67,7 @@ struct LockoutTests {
     #expect(lockout.failures == 1)
   }
 
-  @Test("four wrong passcodes are free, then the wait is 1, 5, 15, 15 and 60 minutes for each after that")
+  @Test("four wrong passcodes are free, then the delay is 1, 5, 15, 15 and 60 minutes")
   func passcodeDelays() {
     var lockout = Lockout()
     var waits: [Int] = []
@@ -78,7 +78,7 @@ struct LockoutTests {
     #expect(waits == [0, 0, 0, 0, 1, 5, 15, 15, 60, 60, 60])
   }
 
-  @Test("a delay runs down with the boot clock and is over at its end")
+  @Test("a delay follows the boot clock and is over at its end")
   func delayRunsDown() {
     var lockout = Lockout()
     for _ in 1...6 { lockout.passcode.charge(clock(now: 1_000)) }
@@ -87,7 +87,7 @@ struct LockoutTests {
     #expect(lockout.passcode.remainingDelay(clock(now: 1_000 + 300_000_000_000)) == 0)
   }
 
-  @Test("under another boot id the whole delay is due again, whatever its clock says")
+  @Test("under another boot id the whole delay applies again, whatever its clock says")
   func anotherBoot() {
     var lockout = Lockout()
     for _ in 1...7 { lockout.passcode.charge(clock(now: 5)) }

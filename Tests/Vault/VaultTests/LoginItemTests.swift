@@ -8,9 +8,9 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("Entries of the login")
+@Suite("Login entries")
 struct LoginItemTests {
-  @Test("an entry is found again by what it says, and by its kind, with its secret")
+  @Test("an entry is found by its content and kind, with its secret")
   func roundTrip() async throws {
     let store = try await ScratchStore()
     let session = VaultSession(of: try store.open())
@@ -32,7 +32,7 @@ struct LoginItemTests {
     #expect(try await session.allItems(ItemSearch(LoginItem(.gnomeKeyring, name: "other"))).isEmpty)
   }
 
-  @Test("an entry that delivers another item names it, and is closed until the first unlock as that item is")
+  @Test("an entry that delivers another item refers to it, and is closed until the first unlock like that item")
   func source() async throws {
     let store = try await ScratchStore()
     let session = VaultSession(of: try store.open())
@@ -47,7 +47,7 @@ struct LoginItemTests {
     #expect(try await session.allItems(ItemSearch(entry)).map { LoginItem($0)?.source } == [key.id])
   }
 
-  @Test("what is no entry of the login is not read as one")
+  @Test("items that are not login entries are not read as such")
   func others() async throws {
     let store = try await ScratchStore()
     let session = VaultSession(of: try store.open())

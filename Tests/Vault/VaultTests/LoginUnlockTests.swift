@@ -24,7 +24,7 @@ struct LoginUnlockTests {
     try await Person(passcodes: [passcode]).with(session) { try await session.setFirstUnlock(rule, Asking(in: $0)) }
   }
 
-  @Test("is the passcode, until the passcode has allowed a login to")
+  @Test("is the passcode, until the passcode has allowed a login to do it")
   func rule() async throws {
     let vault = try started()
     #expect(try await vault.status().firstUnlock == .passcode)
@@ -42,7 +42,7 @@ struct LoginUnlockTests {
     #expect(try await later.status().openClasses.contains(.whenUnlocked))
   }
 
-  @Test("is the passcode where the administrator asks for it, whatever was chosen before")
+  @Test("is the passcode if the administrator requires it, whatever was chosen before")
   func floor() async throws {
     let vault = try started()
     try await set(.login, vault)
@@ -57,7 +57,7 @@ struct LoginUnlockTests {
     #expect(try await !later.hasLoginKey())
   }
 
-  @Test("leaves nothing on the disk that opens without the passcode when the rule is taken back")
+  @Test("needs the passcode again after the rule is removed, and nothing on the disk opens without it")
   func takenBack() async throws {
     let vault = try started()
     try await set(.login, vault)
@@ -82,7 +82,7 @@ struct LoginUnlockTests {
     #expect(try await later.get("wallet") == "gold")
   }
 
-  @Test("is nothing for a login where an earlier copy of the store was put back")
+  @Test("is never a login in a restored store")
   func restored() async throws {
     let vault = try started()
     try await set(.login, vault)
@@ -97,7 +97,7 @@ struct LoginUnlockTests {
     }
   }
 
-  @Test("cannot be chosen in a private store, and is never nothing")
+  @Test("cannot be chosen in a private store, and cannot be nothing")
   func privateStore() async throws {
     let plain = try await ScratchStore()
     let vault = try plain.open()

@@ -12,7 +12,7 @@ import VaultDriver
 @testable import VaultStore
 
 /// What `whorl recover` does, after each loss that leaves only the recovery key. With swtpm.
-@Suite("The recovery key brings a store of the TPM back after")
+@Suite("The recovery key restores a store with a TPM")
 struct LossTests {
   enum Loss: CaseIterable {
     case clearedTPM, replacedTPM, lockedTPM, absentTPM, changedRegister, touchCounter, changeCounter, record, state,
@@ -21,7 +21,7 @@ struct LossTests {
 
   private static let right = ScratchStore.passcode
 
-  @Test("each of its losses", arguments: Loss.allCases)
+  @Test("after each kind of loss", arguments: Loss.allCases)
   func recovery(after loss: Loss) async throws {
     let (service, other) = (try MachineWithTPM(), try MachineWithTPM())
     let store = try await ScratchStore(storage: service.storage)

@@ -9,7 +9,7 @@ import VaultDriver
 import VaultItems
 import VaultStore
 
-@Suite("A new store that has not taken its place")
+@Suite("A new store before it is kept")
 struct NewStoreTests {
   let store: ScratchStore
   let place: String
@@ -27,7 +27,7 @@ struct NewStoreTests {
     get throws { try StoreFolder.names(in: store.folder).sorted() }
   }
 
-  @Test("is in a private folder beside its place, which is free until the store is kept")
+  @Test("is in a private folder beside its final place, which stays free")
   func kept() async throws {
     let (new, draft) = try await create()
     let draftName = try #require(names.first { $0.hasPrefix("another.new-") })
@@ -44,7 +44,7 @@ struct NewStoreTests {
     #expect(throws: VaultError.self) { try new.keep() }
   }
 
-  @Test("is removed with the object that stands for it, and when it is discarded")
+  @Test("is removed with its object, and when it is discarded")
   func discarded() async throws {
     var made: (store: NewStore, draft: StoreDraft)? = try await create()
     #expect(try names.count == 2)
@@ -58,7 +58,7 @@ struct NewStoreTests {
     #expect(try names == ["store"])
   }
 
-  @Test("replaces an empty folder, and nothing else")
+  @Test("replaces an empty folder, and no other")
   func occupied() async throws {
     mkdir(place, 0o700)
     let (first, _) = try await create()
@@ -74,7 +74,7 @@ struct NewStoreTests {
     try second.keep()
   }
 
-  @Test("of a program that was killed is removed by the next one made beside the same place")
+  @Test("is removed, if its program was killed, by the next one for the same place")
   func stale() async throws {
     let (first, _) = try await create()
     let running = try #require(names.first { $0.hasPrefix("another.new-") })

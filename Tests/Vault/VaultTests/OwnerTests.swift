@@ -10,7 +10,7 @@ import VaultStore
 
 @Suite("The owner of a store")
 struct OwnerTests {
-  @Test("two users' stores work beside each other in one process, and neither serves the other's callers")
+  @Test("stores of two users work side by side in one process, and refuse each other's callers")
   func twoUsers() async throws {
     let users: [UInt32] = [1000, 1001]
     var sessions: [VaultSession] = []
@@ -37,7 +37,7 @@ struct OwnerTests {
     withExtendedLifetime(stores) {}
   }
 
-  @Test("wrong passcodes of one user are counted for that user alone")
+  @Test("wrong passcodes of one user are counted for that user only")
   func lockout() async throws {
     let stores = [try await ScratchStore(owner: 1000), try await ScratchStore(owner: 1001)]
     let vaults = try stores.map { try $0.open() }

@@ -10,7 +10,7 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("A changed passcode")
+@Suite("A passcode change")
 struct PasscodeChangeTests {
   private static let right = ScratchStore.passcode
 
@@ -18,7 +18,7 @@ struct PasscodeChangeTests {
     try await Person(passcodes: [old], newPasscode: new).with(vault) { try await vault.changePasscode(in: $0) }
   }
 
-  @Test("takes items of every rule that names the passcode along, without their application passwords")
+  @Test("moves items of every rule that needs the passcode, without their application passwords")
   func everyRule() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -48,7 +48,7 @@ struct PasscodeChangeTests {
     }
   }
 
-  @Test("ends what was waiting for the old one: it authorizes nothing and clears no count")
+  @Test("ends prompts for the old one, which then authorizes nothing and resets no count")
   func meanwhile() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -59,7 +59,7 @@ struct PasscodeChangeTests {
     }
   }
 
-  @Test("the old passcode key opens nothing of what was stored before or after, and no row holds the root key under it")
+  @Test("the old passcode key opens nothing stored before or after, and no row wraps the root key with it")
   func oldKey() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -84,7 +84,7 @@ struct PasscodeChangeTests {
       ])
   }
 
-  @Test("the recovery key, which nobody gave for the change, still brings everything back, and revokes in its turn")
+  @Test("the recovery key still restores everything, although it was not given for the change")
   func recovery() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -100,7 +100,7 @@ struct PasscodeChangeTests {
     #expect(try await vault.get("bank", by: Person(passcodes: ["once more"])) == "1")
   }
 
-  @Test("somebody with the key file, but without the passcode, cannot have the next passcode key sealed for himself")
+  @Test("a planted recovery key gets no copy of the next passcode key")
   func plantedRecoveryKey() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -113,7 +113,7 @@ struct PasscodeChangeTests {
     try await Person(passcodes: [Self.right]).with(vault) { try await vault.unlock(in: $0) }
   }
 
-  @Test("one item that was damaged before neither stops it nor is taken for another")
+  @Test("a damaged item does not stop it, and is not confused with another")
   func damaged() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -145,7 +145,7 @@ struct PasscodeChangeTests {
     }
   }
 
-  @Test("what dies when it is removed is listed before: items of all classes and rules that need it")
+  @Test("removing the passcode lists first what will die: items of all classes and rules that need it")
   func losses() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

@@ -13,7 +13,7 @@ import VaultDriver
 struct PasscodeTests {
   static let right = ScratchStore.passcode
 
-  @Test("a passcode item is read with the passcode and with nothing else")
+  @Test("a passcode item is read with the passcode only")
   func passcodeItem() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -25,7 +25,7 @@ struct PasscodeTests {
     await #expect(throws: VaultError.interactionNotAllowed) { try await vault.get("bank") }
   }
 
-  @Test("changing the passcode keeps what was stored under it, and the old one opens nothing more")
+  @Test("changing the passcode keeps what was stored under it, and the old one opens nothing any more")
   func change() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -39,7 +39,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("removing the passcode kills what needed it and what needed one to be set, and names them")
+  @Test("removing the passcode destroys items that need it or its presence, and lists them")
   func remove() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -77,7 +77,7 @@ struct PasscodeTests {
     #expect(try await vault.get("bank", by: Person(passcodes: ["the first"])) == "1")
   }
 
-  @Test("the recovery key sets a new passcode, keeps the items of the old one and clears every delay")
+  @Test("the recovery key sets a new passcode, keeps the items of the old one and resets every delay")
   func recover() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -93,7 +93,7 @@ struct PasscodeTests {
     #expect(try await vault.get("bank", by: Person(passcodes: ["found again"])) == "1")
   }
 
-  @Test("wrong passcodes are counted over programs, and the delay outlives clock changes and restarts")
+  @Test("wrong passcodes are counted over all programs, and the delay survives clock changes and restarts")
   func delays() async throws {
     let store = try await ScratchStore()
     let time = Mutex<UInt64>(1_000_000_000_000)
@@ -125,7 +125,7 @@ struct PasscodeTests {
     #expect(try await later.status().passcodeDelay == 0)
   }
 
-  @Test("a lost key file is made again with the recovery key, and with no other")
+  @Test("a lost key file is replaced with the recovery key, and with no other")
   func keyFile() async throws {
     let store = try await ScratchStore()
     try await store.open().put("a", "kept")
@@ -142,7 +142,7 @@ struct PasscodeTests {
     #expect(throws: VaultError.deviceKeyMissing, "the lost key file opens nothing more") { try store.open() }
   }
 
-  @Test("a script that brings the passcode needs no interaction, and is asked for nothing else")
+  @Test("a script that passes the passcode needs no prompt")
   func supplied() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -156,7 +156,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("a passcode that is removed while another program asks leaves nothing stored under its key")
+  @Test("a passcode that is removed during another program's prompt leaves nothing stored under its key")
   func removedMeanwhile() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

@@ -9,7 +9,7 @@ import VaultDriver
 import VaultItems
 import VaultStore
 
-@Suite("A reader that is armed when the prompt stands")
+@Suite("A reader is armed when its prompt is shown")
 struct PromptTests {
   private let image: ImageReaderStore
   private let vault: Vault
@@ -41,7 +41,7 @@ struct PromptTests {
     }
   }
 
-  @Test("is not armed before, nor by an answer to another event")
+  @Test("and not before, nor by an answer to another event")
   func stands() async throws {
     let (handle, events) = try await vault.openContext()
     let reading = Task { try await vault.read([ItemName(parsing: "item")], reason: nil, in: handle)[0].text }
@@ -60,7 +60,7 @@ struct PromptTests {
     await vault.shutdown()
   }
 
-  @Test("is never armed for a prompt that nobody shows, and that costs nothing")
+  @Test("and never for a prompt that nobody shows, which counts no failure")
   func nobody() async throws {
     let (handle, events) = try await vault.openContext(ContextOptions(timeout: .seconds(2)))
     await #expect(throws: VaultError.busy("the prompt for a finger was not shown in time")) {
@@ -77,7 +77,7 @@ struct PromptTests {
     await vault.shutdown()
   }
 
-  @Test("says whether another reader is attached, since a prompt names one of several")
+  @Test("a prompt says if there are several readers, since it names one then")
   func alone() async throws {
     await vault.shutdown()
     var beside = try #require(try await image.process.readers().first)
@@ -94,7 +94,7 @@ struct PromptTests {
     }
   }
 
-  @Test("asks once for each touch, and a wrong finger's next one is another prompt")
+  @Test("each touch has its own prompt, also after a wrong finger")
   func touches() async throws {
     let person = Person(touches: [press(.leftThumb, armed: 1), press(.rightIndex, armed: 2)])
     #expect(try await vault.get("item", by: person) == "secret")
@@ -103,7 +103,7 @@ struct PromptTests {
     await vault.shutdown()
   }
 
-  @Test("is armed for an enrolment and for its confirming touch in the same way")
+  @Test("an enrolment and its confirming touch work the same way")
   func enrolment() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader(), arming: .whenPromptStands)

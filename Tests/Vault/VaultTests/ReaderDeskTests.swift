@@ -77,7 +77,7 @@ struct ReaderDeskTests {
     func tell(_ program: String, _ use: ReaderUse) { state.withLock { $0.told[program, default: []].append(use) } }
   }
 
-  @Test("lets a user's requests have it in the order in which they came, and tells each whose request is ahead")
+  @Test("serves a user's requests in their order, and tells each of them which one is ahead")
   func order() async throws {
     let order = Order()
     let first = try await claim("first")
@@ -95,7 +95,7 @@ struct ReaderDeskTests {
     #expect(order.told["third"] == [use(of: "first"), .anotherUser, use(of: "second")])
   }
 
-  @Test("lets sixteen requests of a user wait, refuses more, and lets another user's come in between")
+  @Test("lets sixteen requests of a user wait, refuses more, and serves other users in between")
   func limit() async throws {
     let order = Order()
     let first = try await claim("first")
@@ -115,7 +115,7 @@ struct ReaderDeskTests {
     #expect(order.noted == ["other"] + names + ["last"])
   }
 
-  @Test("takes a place of the program that has the most for a program that has fewer")
+  @Test("takes a place from the program with the most for a program with fewer")
   func shared() async throws {
     let order = Order()
     let first = try await claim("first")
@@ -130,7 +130,7 @@ struct ReaderDeskTests {
     #expect(order.noted.last == "other")
   }
 
-  @Test("lets a request over the limits reject the one that has the reader, and gives it to that request")
+  @Test("lets a request over the limits reject the one that has the reader, and gets the reader then")
   func rejectedFromOutside() async throws {
     let order = Order()
     func call(_ number: UInt8) -> ContextCall { ContextCall(context: ContextHandle(bytes: [number]), number: 1) }
@@ -149,7 +149,7 @@ struct ReaderDeskTests {
   }
 
   @Test(
-    "refuses a request over the limits after a time in which it rejects nothing, and names the program that has the reader"
+    "refuses a request over the limits that rejects nothing in time, and names the program that has the reader"
   )
   func refusedOutside() async throws {
     let desk = ReaderDesk(
@@ -183,7 +183,7 @@ struct ReaderDeskTests {
     #expect(refused == .busy("8 requests of this program wait for the reader; loop has it"))
   }
 
-  @Test("tells nobody of a request ahead that asks for no touch, since it is over in a moment, but of a loan")
+  @Test("announces a loan ahead, but not a request without a touch, which is over in a moment")
   func brief() async throws {
     let caller = Caller(user: 1001, label: "status")
     for isLoan in [false, true] {
@@ -201,7 +201,7 @@ struct ReaderDeskTests {
     }
   }
 
-  @Test("tells a program also of another one that has given itself the same name")
+  @Test("reports a request ahead also if it is from another program of the same name")
   func sameName() async throws {
     let order = Order()
     let first = try await claim("mail", process: 1)
@@ -211,7 +211,7 @@ struct ReaderDeskTests {
     try await second.value.end(.succeeded)
   }
 
-  @Test("lets a request leave that is cancelled while it waits, and the others go on")
+  @Test("a waiting request can be cancelled, and the others continue")
   func cancelled() async throws {
     let order = Order()
     let first = try await claim("first")
@@ -231,7 +231,7 @@ struct ReaderDeskTests {
     try await claim("next").end(.failed)
   }
 
-  @Test("lets a program that cancelled wait for those that came after it, until it has succeeded")
+  @Test("delays a program that cancelled behind later ones, until it has succeeded")
   func coolingDown() async throws {
     clock.stop()
     try await claim("impatient").end(.cancelled)
@@ -251,7 +251,7 @@ struct ReaderDeskTests {
     }
   }
 
-  @Test("refuses whoever waits, and whoever comes, while the machine sleeps, and serves again when it is awake")
+  @Test("refuses all requests during sleep, and serves them again afterwards")
   func sleep() async throws {
     let order = Order()
     let first = try await claim("first")
@@ -270,7 +270,7 @@ struct ReaderDeskTests {
     next.end(.succeeded)
   }
 
-  @Test("lets no finger of one user's scan answer the next user's: that is armed a second after, or when it has left")
+  @Test("a finger from one user's scan does not answer the next user's, which waits a second or until it lifts")
   func restingFinger() async throws {
     for leaves in [false, true] {
       let first = try await claim("first", user: 1000)
@@ -288,12 +288,12 @@ struct ReaderDeskTests {
   }
 }
 
-@Suite("How long a program waits that cancels again and again")
+@Suite("The delay of a program that cancels again and again")
 struct CoolDownTests {
   private let program = ReaderApplicant.Program(of: Caller(user: 1000, label: "program"))
   private static let second: UInt64 = 1_000_000_000
 
-  @Test("is longer each time, up to half a minute, and forgotten with a success or after five minutes")
+  @Test("grows up to half a minute, and ends with a success or after five minutes")
   func times() {
     var coolDowns = CoolDowns()
     var now: UInt64 = 100 * Self.second
@@ -360,7 +360,7 @@ struct SharedReaderTests {
     }
   }
 
-  @Test("have it one after the other, each by a touch of its own user's finger")
+  @Test("use it one after the other, each with a touch of its own user's finger")
   func oneAfterTheOther() async throws {
     let house = try await Household()
     let second = Person(touches: [house.image.press(.rightIndex, person: 2)])
@@ -375,7 +375,7 @@ struct SharedReaderTests {
     await house.desk.shutdown()
   }
 
-  @Test("are not both answered by one touch, and the fingers of one open nothing of the other")
+  @Test("are not both answered by one touch, and neither user's fingers open the other's items")
   func oneTouch() async throws {
     let house = try await Household()
     // The waiting request is armed after the other finger was lifted, and nobody touches again.
@@ -393,7 +393,7 @@ struct SharedReaderTests {
     await house.desk.shutdown()
   }
 
-  @Test("are put away before the machine sleeps: an armed scan ends at no cost, and later the reader is found anew")
+  @Test("are closed before sleep: an armed scan ends without a failure, and the reader is found again later")
   func sleep() async throws {
     let house = try await Household()
     let first = Person()
@@ -413,7 +413,7 @@ struct SharedReaderTests {
     await house.desk.shutdown()
   }
 
-  @Test("wait no longer than their own timeout, and can be cancelled while they wait")
+  @Test("wait only until their own timeout, and can be cancelled while they wait")
   func bounded() async throws {
     let house = try await Household()
     let first = Person()

@@ -8,7 +8,7 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("A reader that lies, or never has enough", .timeLimit(.minutes(2)))
+@Suite("A hostile or endless reader", .timeLimit(.minutes(2)))
 struct ReaderLimitTests {
   private static let right = ScratchStore.passcode
   private static let unreadable = VaultError.reader(.device("it could not read 10 touches"))
@@ -24,7 +24,7 @@ struct ReaderLimitTests {
 
   private func spoil(_ count: Int) { for _ in 0..<count { reader.next(.retry) } }
 
-  @Test("ends a request with its tenth touch that could not be read, at no cost, and the passcode may take its place")
+  @Test("ends a request at its tenth unreadable touch, without a failure, and the passcode may be used instead")
   func unreadableTouches() async throws {
     let vault = try store.open(reader: reader)
     try await enroll(.rightIndex, in: vault)
@@ -40,7 +40,7 @@ struct ReaderLimitTests {
     #expect(try await vault.get("finger") == "secret")
   }
 
-  @Test("ends an enrolment with its tenth touch that could not be read, and changes no finger")
+  @Test("ends an enrolment at its tenth unreadable touch, and changes no finger")
   func unreadableConfirmation() async throws {
     let vault = try store.open(reader: reader)
     try await enroll(.rightIndex, in: vault)
@@ -52,7 +52,7 @@ struct ReaderLimitTests {
     try await enroll(.leftIndex, in: vault)
   }
 
-  @Test("keeps no request waiting by events that never end")
+  @Test("cannot keep a request waiting by endless events")
   func endlessEvents() async throws {
     let activity = Activity(countingFor: .milliseconds(50))
     let start = ContinuousClock.now
@@ -63,7 +63,7 @@ struct ReaderLimitTests {
     #expect(activity.idle >= .milliseconds(150))
   }
 
-  @Test("that opens another reader than the one it has listed is not used")
+  @Test("is not used if it opens another reader than the one it listed")
   func anotherReader() async throws {
     let vault = try store.open(reader: reader)
     try await enroll(.rightIndex, in: vault)
@@ -93,7 +93,7 @@ struct ReaderLimitTests {
 
   private enum Change { case serial, nature }
 
-  @Test("that lists one finger of fprintd twice fills no set")
+  @Test("fills no set by listing one finger of fprintd twice")
   func fingerTwice() async throws {
     let prints = [1, 2].map { FprintdPrint(finger: .rightIndex, digest: Array(repeating: $0, count: 32)) }
     let vault = try store.open(reader: ScriptedReader(fprintd: prints, nature: .physical))
@@ -103,7 +103,7 @@ struct ReaderLimitTests {
     #expect(try await one.biometry().problem == nil)
   }
 
-  @Test("lets nobody in by fingers of an earlier copy of the store that nobody has accepted")
+  @Test("lets nobody in with fingers of a restored store that nobody has accepted")
   func restoredFingers() async throws {
     let vault = try store.open(reader: reader)
     try await enroll(.rightIndex, in: vault)

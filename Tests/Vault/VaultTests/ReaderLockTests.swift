@@ -12,7 +12,7 @@ import VaultDriver
 
 @Suite("The lock of a reader")
 struct ReaderLockTests {
-  @Test("has one name for a reader, another for every other, and lies in a private folder of the user's")
+  @Test("has a name of its own for each reader, and is in a private folder of the user's")
   func path() async throws {
     let runtime = try await ScratchStore()
     let locks = ReaderLocks(runtimeFolder: runtime.folder)
@@ -35,7 +35,7 @@ struct ReaderLockTests {
     unlink(runtime.folder + "/whorl")
   }
 
-  @Test("a finger that rests on the reader from a request of one store does not answer that of another")
+  @Test("a finger that rests after a request of one store does not answer that of another")
   func restingFinger() async throws {
     let image = try await ImageReaderStore()
     let runtime = try await ScratchStore()
@@ -64,7 +64,7 @@ struct ReaderLockTests {
     #expect(armed.withLock { $0 } - left >= FingerLift.assumedAfter)
   }
 
-  @Test("a request that never reached a scan leaves what the one before said of a resting finger")
+  @Test("a request without a scan keeps the note about a resting finger")
   func noScan() async throws {
     let store = try await ScratchStore()
     let left = BootClock.system.now()

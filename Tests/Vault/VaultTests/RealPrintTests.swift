@@ -22,7 +22,7 @@ struct RealPrintTests {
     return nil
   }
 
-  @Test("four real fingers are enrolled, each opens what is bound to the set, and none is taken for another")
+  @Test("four real fingers are enrolled, each opens bound items, and none is mistaken for another")
   func four() async throws {
     guard let folder = Self.folder() else { return }
     let image = try await ImageReaderStore()

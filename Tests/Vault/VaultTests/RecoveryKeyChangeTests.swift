@@ -10,7 +10,7 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("A replaced recovery key")
+@Suite("Replacing the recovery key")
 struct RecoveryKeyChangeTests {
   private static let right = ScratchStore.passcode
 
@@ -24,7 +24,7 @@ struct RecoveryKeyChangeTests {
     try await Person(newPasscode: passcode, recoveryKey: key).with(vault) { _ = try await vault.recover(in: $0) }
   }
 
-  @Test("opens the store, with all that is stored under the passcode, and the one before opens nothing")
+  @Test("the new one opens the store with all items under the passcode, and the old one opens nothing")
   func replaced() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -49,7 +49,7 @@ struct RecoveryKeyChangeTests {
     }
   }
 
-  @Test("is not valid before the passcode has accepted it; a wrong passcode leaves the one before")
+  @Test("the new one is valid only after the passcode; a wrong passcode keeps the old one")
   func refused() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -63,7 +63,7 @@ struct RecoveryKeyChangeTests {
     try await recover(vault, with: store.recoveryKey, to: "another")
   }
 
-  @Test("takes the one before where no passcode is set")
+  @Test("needs the old one if no passcode is set")
   func withoutPasscode() async throws {
     let store = try await ScratchStore(passcode: nil)
     let vault = try store.open()
@@ -78,7 +78,7 @@ struct RecoveryKeyChangeTests {
     try await recover(vault, with: key, to: "another")
   }
 
-  @Test("ends what was waiting for the one before, where no passcode was set: the two never stand for different keys")
+  @Test("ends prompts for the old one if no passcode was set, so that both cannot become valid")
   func meanwhile() async throws {
     let store = try await ScratchStore(passcode: nil)
     let vault = try store.open()
@@ -109,7 +109,7 @@ struct RecoveryKeyChangeTests {
     #expect(try await vault.get("bank", by: Person(passcodes: ["another"])) == "1234")
   }
 
-  @Test("closes what is stored later to the one before, also with a copy of the database from before")
+  @Test("items stored later are closed to the old one, also with an earlier copy of the database")
   func oldCopy() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -123,7 +123,7 @@ struct RecoveryKeyChangeTests {
     #expect(!isCurrent, "the key that the old recovery key has opened seals nothing any more")
   }
 
-  @Test("in a store of a TPM is replaced like any other, and seals the passcode anew")
+  @Test("works with a TPM too, and seals the passcode again")
   func inTPM() async throws {
     let machine = try SoftwareTPM()
     let store = try await ScratchStore(storage: .tpm(machine.tpm))
@@ -141,7 +141,7 @@ struct RecoveryKeyChangeTests {
     #expect(try await again.get("bank", by: Person(passcodes: ["another"])) == "1234")
   }
 
-  @Test("of a session is valid when that session keeps it, and only the last one of its own")
+  @Test("a session can keep the last one that it made itself, and no other")
   func session() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -160,7 +160,7 @@ struct RecoveryKeyChangeTests {
     try await recover(vault, with: kept, to: "another")
   }
 
-  @Test("is the new one once the database is written, also if the power is lost before the manifest is")
+  @Test("the new one is valid once the database is written, even if power is lost before the manifest is")
   func cutOff() async throws {
     let store = try await ScratchStore()
     let key = try newKey()

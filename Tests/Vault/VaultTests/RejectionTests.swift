@@ -8,7 +8,7 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("Rejecting the request that has the reader")
+@Suite("Rejecting the request that holds the reader")
 struct RejectionTests {
   /// Programs of one user and a program of another, with one reader.
   private struct House {
@@ -95,7 +95,7 @@ struct RejectionTests {
     .program(program, items: [try ItemName(parsing: "item")])
   }
 
-  @Test("ends it as its own person would have, tells it who did, and gives the reader to whoever rejected")
+  @Test("ends it like a cancel by its own person, says who did it, and gives the reader to the rejecting one")
   func rejected() async throws {
     let house = try await House()
     let first = try await house.asker("first")
@@ -120,7 +120,7 @@ struct RejectionTests {
     await house.desk.shutdown()
   }
 
-  @Test("does nothing by another user, by the number of another event, or once another request has the reader")
+  @Test("has no effect from another user, with another event's number, or after the reader has moved on")
   func notRejected() async throws {
     let house = try await House()
     let first = try await house.asker("first")

@@ -56,7 +56,7 @@ struct RequirementTests {
       wrapped: [[.boundFinger]]),
   ]
 
-  @Test("is these alternatives, and the key is wrapped under these keys", arguments: rows)
+  @Test("each has these alternatives and these wrapping keys", arguments: rows)
   func alternatives(_ row: Row) throws {
     let requirement = Requirement(try AccessControl(row.flags))
     #expect(Set(requirement.alternatives) == row.alternatives)
@@ -66,7 +66,7 @@ struct RequirementTests {
     #expect(requirement.isOpen == row.alternatives.contains([]))
   }
 
-  @Test("every access control that is accepted has a row")
+  @Test("every accepted access control has a row in the table")
   func complete() {
     let bits: [Flags] = [.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion, .or, .and]
     let known = Set(Self.rows.map { Set($0.alternatives) })
@@ -77,7 +77,7 @@ struct RequirementTests {
     }
   }
 
-  @Test("without a factor it is the alternatives that do without that one, and none is not nothing")
+  @Test("removing a factor keeps the alternatives without it, and an item without alternatives is not open")
   func without() throws {
     let either = Requirement(try AccessControl([.biometryCurrentSet, .or, .devicePasscode]))
     #expect(either.without(.boundFinger).alternatives == [[.passcode]])
@@ -88,7 +88,7 @@ struct RequirementTests {
   }
 }
 
-@Suite("What is still to be asked for, for several items together")
+@Suite("Which factors several items still need together")
 struct AuthenticationPlanTests {
   struct Row: Sendable, CustomTestStringConvertible {
     let testDescription: String
@@ -119,7 +119,7 @@ struct AuthenticationPlanTests {
       needsPasscode: true, passcodeSuffices: false),
   ]
 
-  @Test("says whether the passcode is needed, and whether it is enough", arguments: rows)
+  @Test("says if the passcode is needed, and if it is enough", arguments: rows)
   func passcode(_ row: Row) throws {
     let plan = AuthenticationPlan(try row.items.map { Requirement(try AccessControl($0)) })
     #expect(!plan.isSatisfied)
@@ -133,7 +133,7 @@ struct AuthenticationPlanTests {
     #expect(plan.isSatisfied && !plan.needsPasscode)
   }
 
-  @Test("is never satisfied by an item that nothing opens any more")
+  @Test("is never satisfied by an item that nothing can open")
   func impossible() throws {
     let none = Requirement(try AccessControl(.biometryCurrentSet)).without(.boundFinger)
     #expect(!AuthenticationPlan([none]).isSatisfied)

@@ -10,11 +10,11 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("An earlier copy put back is noticed")
+@Suite("Detecting an earlier copy of the store")
 struct RollbackTests {
   private static let files = ["vault.db", "vault.db-wal", "vault.db-shm"]
 
-  @Test("a database put back, a manifest put back or deleted: gated items are refused until the passcode accepts it")
+  @Test("a restored database and a restored or deleted manifest close protected items until the passcode accepts them")
   func partial() async throws {
     let right = ScratchStore.passcode
     for (files, what) in [(Self.files, "the database"), (["state"], "the manifest"), ([], "a deleted manifest")] {
@@ -60,7 +60,7 @@ struct RollbackTests {
     }
   }
 
-  @Test("wrong passcodes are not forgotten when database or manifest is put back")
+  @Test("wrong passcodes are not forgotten if the database or manifest is restored")
   func failuresStay() async throws {
     for files in [Self.files, ["state"]] {
       let store = try await ScratchStore()
@@ -85,7 +85,7 @@ struct RollbackTests {
     }
   }
 
-  @Test("a manifest one commit behind, as a crash leaves it, is no restore and is brought along")
+  @Test("a manifest that is one commit behind, as after a crash, is no restore and is updated")
   func oneBehind() async throws {
     let store = try await ScratchStore()
     try await store.open().put("a", "1")
@@ -98,7 +98,7 @@ struct RollbackTests {
     #expect(try await store.open().status().restoreDetected == false)
   }
 
-  @Test("without a manifest the worst is assumed of every count")
+  @Test("without a manifest the worst is assumed for every count")
   func noManifest() async throws {
     let store = try await ScratchStore()
     try store.restore(["state"], from: "/nonexistent")
@@ -107,7 +107,7 @@ struct RollbackTests {
     #expect(try await vault.status().passcodeDelay == 3600)
   }
 
-  @Test("a delay that only the manifest knows of runs down like any other")
+  @Test("a delay that only the manifest contains runs down like any other")
   func delayOfTheManifest() async throws {
     let store = try await ScratchStore()
     let copy = try store.snapshot()
@@ -131,7 +131,7 @@ struct RollbackTests {
     #expect(try await vault.status().restoreDetected == false)
   }
 
-  @Test("while a restore is not accepted, no policy is satisfied either")
+  @Test("while a restore is not accepted, no policy can be satisfied")
   func evaluation() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -150,7 +150,7 @@ struct RollbackTests {
     }
   }
 
-  @Test("a store whose record does not verify is accepted with the recovery key alone, which takes nobody else's key")
+  @Test("a store with a damaged record needs the recovery key to be accepted, and no other key")
   func plantedPublicKey() async throws {
     let store = try await ScratchStore()
     let planted = try X25519.publicKey(of: try Random.key())
@@ -171,7 +171,7 @@ struct RollbackTests {
     }
   }
 
-  @Test("what changed after it was shown is not accepted")
+  @Test("a restore that changed after it was shown is not accepted")
   func changedMeanwhile() async throws {
     let store = try await ScratchStore()
     let right = ScratchStore.passcode
@@ -196,7 +196,7 @@ struct RollbackTests {
     #expect(try await !vault.status().restoreDetected)
   }
 
-  @Test("in a store with an earlier copy in it no passcode is tried for anything but accepting it")
+  @Test("in a restored store the passcode is only tried to accept it")
   func noOracle() async throws {
     let store = try await ScratchStore()
     try store.restore(["state"], from: "/nonexistent")

@@ -6,7 +6,7 @@ import Testing
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("The queue in which passcodes become keys", .timeLimit(.minutes(1)))
+@Suite("The queue for deriving keys from passcodes", .timeLimit(.minutes(1)))
 struct ScryptQueueTests {
   /// Holds a turn until the test ends it.
   private final class Holder: Sendable {
@@ -52,7 +52,7 @@ struct ScryptQueueTests {
 
   private let settle = Duration.milliseconds(50)
 
-  @Test("one derivation of a user runs at a time, and two in all")
+  @Test("one derivation per user runs at a time, and two in all")
   func width() async throws {
     let queue = ScryptQueue()
     let (first, second) = (Holder(queue, 1), Holder(queue, 2))
@@ -74,7 +74,7 @@ struct ScryptQueueTests {
     try await third.end()
   }
 
-  @Test("who tries many waits behind those who try once")
+  @Test("a user with many tries waits behind those with one")
   func fairness() async throws {
     let queue = ScryptQueue()
     let (busy, other) = (Holder(queue, 1), Holder(queue, 2))
@@ -90,7 +90,7 @@ struct ScryptQueueTests {
     try await Holder.end([other, late] + many)
   }
 
-  @Test("eight may wait, the ninth is told that the vault is busy, and one that is cancelled leaves its place")
+  @Test("eight may wait, the ninth gets a busy error, and a cancelled one frees its place")
   func limit() async throws {
     let queue = ScryptQueue()
     let first = Holder(queue, 1)

@@ -9,7 +9,7 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("Sealed copies")
+@Suite("Sealed copies of a secret")
 struct SealedCopyTests {
   private func opened(_ copy: SealedCopy, _ opening: consuming SealedCopy.Opening) async throws -> String {
     try await copy.open(with: opening, user: 0, floor: .weakForTests).text
@@ -31,7 +31,7 @@ struct SealedCopyTests {
     }
   }
 
-  @Test("a copy opens with the passcode and with the recovery key, and with nothing else")
+  @Test("open with the passcode and with the recovery key, and with nothing else")
   func ways() async throws {
     let store = try await ScratchStore()
     let copy = try #require(SealedCopy(try await sealed(store).bytes))
@@ -47,7 +47,7 @@ struct SealedCopyTests {
     }
   }
 
-  @Test("a program that does not give the passcode gets nothing on which passcodes can be tried")
+  @Test("a program without the passcode gets nothing to try passcodes on")
   func withoutPasscode() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -71,7 +71,7 @@ struct SealedCopyTests {
       && (0...(bytes.count - part.count)).contains { Array(bytes[$0..<$0 + part.count]) == part }
   }
 
-  @Test("wrong passcodes for a copy are counted like all others, and delay the next try")
+  @Test("wrong passcodes for a copy are counted like others, and delay the next try")
   func counted() async throws {
     let store = try await ScratchStore()
     let session = VaultSession(of: try store.open())
@@ -85,7 +85,7 @@ struct SealedCopyTests {
     withExtendedLifetime(store) {}
   }
 
-  @Test("one sealed under the recovery key alone, or in a store without a passcode, has nothing to guess in it")
+  @Test("one sealed for the recovery key only, or without a passcode, has nothing to guess")
   func recoveryKeyAlone() async throws {
     let without = try await ScratchStore(passcode: nil)
     let with = try await ScratchStore()
@@ -101,7 +101,7 @@ struct SealedCopyTests {
   }
 
   @Test(
-    "a copy under the keys of now comes back as it is and nobody is asked, and one under an earlier passcode does not")
+    "a copy under the current keys is returned unchanged without a prompt, and one under an earlier passcode is not")
   func renewal() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -123,14 +123,14 @@ struct SealedCopyTests {
     #expect(try await opened(second, .passcode(SecretBytes(text: "another one"))) == "s3cret")
   }
 
-  @Test("sealing for the recovery key asks nobody, also before the first unlock")
+  @Test("sealing for the recovery key needs no prompt, also before the first unlock")
   func beforeUnlock() async throws {
     let closed = try await ScratchStore(classKeys: ClassKeys(firstUnlock: .passcode))
     let locked = VaultSession(of: try closed.open(classKeys: ClassKeys(firstUnlock: .passcode)))
     _ = try await locked.sealCopy(of: SecretBytes(text: "a"), under: .recoveryKey, replacing: nil, .nobody)
   }
 
-  @Test("a changed byte is noticed by whoever opens what it belongs to")
+  @Test("a changed byte is detected with each key that it belongs to")
   func tampering() async throws {
     let store = try await ScratchStore()
     let bytes = try await sealed(store).bytes
@@ -145,7 +145,7 @@ struct SealedCopyTests {
     }
   }
 
-  @Test("what is cut off or extended is no copy")
+  @Test("truncated and extended copies are refused")
   func lengths() async throws {
     let store = try await ScratchStore()
     let bytes = try await sealed(store).bytes
@@ -163,7 +163,7 @@ struct SealedCopyTests {
     #expect(SealedCopy(bytes + [UInt8](repeating: 0, count: SealedCopy.limit)) == nil)
   }
 
-  @Test("scrypt parameters that were put into a copy neither weaken it nor exhaust the machine")
+  @Test("edited scrypt parameters neither weaken a copy nor exhaust the machine")
   func parameters() async throws {
     let store = try await ScratchStore()
     let copy = try await sealed(store)

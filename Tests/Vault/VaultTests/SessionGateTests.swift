@@ -9,7 +9,7 @@ import VaultDriver
 import VaultItems
 import VaultStore
 
-@Suite("What a login session forbids")
+@Suite("Restrictions by the login session")
 struct SessionGateTests {
   /// A login session that a test controls.
   private final class Session: SessionGate {
@@ -59,7 +59,7 @@ struct SessionGateTests {
     _ = steps.take()
   }
 
-  @Test("is refused with its reason before anything is asked of the reader, and costs nothing")
+  @Test("refuse a request with the reason before the reader is used, and count no failure")
   func before() async throws {
     for reason in SessionRefusal.allCases {
       session.refuse(reason)
@@ -75,7 +75,7 @@ struct SessionGateTests {
     await vault.shutdown()
   }
 
-  @Test("ends a scan that is armed, at no cost where no finger was seen, and with its charge where one was")
+  @Test("end an armed scan, without a failure if no finger was seen, and with one otherwise")
   func during() async throws {
     let locked = Person(touches: [{ session.refuse(.locked) }])
     await #expect(throws: VaultError.sessionRefused(.locked)) { try await vault.get("finger", by: locked) }
@@ -96,7 +96,7 @@ struct SessionGateTests {
     await vault.shutdown()
   }
 
-  @Test("ends an enrolment, which changes nothing")
+  @Test("end an enrolment, which changes nothing")
   func enrolment() async throws {
     let before = try await vault.status().sets[0].digest
     let stage = image.press(.leftIndex)
@@ -108,7 +108,7 @@ struct SessionGateTests {
     await vault.shutdown()
   }
 
-  @Test("is a closed lid alone where the reader is built in and has none beside it: it is not opened then")
+  @Test("include a closed lid only for a single built-in reader, which is not opened then")
   func lid() async throws {
     await vault.shutdown()
     session.lidIsClosed.withLock { $0 = true }
@@ -135,7 +135,7 @@ struct SessionGateTests {
     }
   }
 
-  @Test("leaves the passcode where that may take the finger's place")
+  @Test("still allow the passcode if it may replace the finger")
   func passcode() async throws {
     session.refuse(.remote)
     let person = Person(passcodes: [ScratchStore.passcode])

@@ -51,7 +51,7 @@ struct SessionLogTests {
     ).id
   }
 
-  @Test("has an entry for every call that asks somebody or changes something, also for one that is refused")
+  @Test("has an entry for every call that asks somebody or changes something, also a refused one")
   func everyCall() async throws {
     let (session, name) = (session, name)
     // Close the context, so that each call is refused before it does anything.
@@ -103,7 +103,7 @@ struct SessionLogTests {
     }
   }
 
-  @Test("names all items of a call that stores or reads many, in several entries")
+  @Test("lists all items of a call that stores or reads many, in several entries")
   func manyItems() async throws {
     let items = try (0..<150).map { number in
       ItemToAdd(
@@ -120,7 +120,7 @@ struct SessionLogTests {
     #expect(read.map(\.request) == [.read, .read, .read] && read.flatMap(\.items) == ids)
   }
 
-  @Test("has none for what asks nobody and changes nothing, nor for a call that only tries whether somebody is needed")
+  @Test("has none for calls without a prompt or change, or that only check if a prompt is needed")
   func noEntries() async throws {
     let id = try await add(.passcode)
     #expect(log.take().map(\.request) == [.add])
@@ -146,7 +146,7 @@ struct SessionLogTests {
     #expect(log.take().map(\.items) == [[free], [free]])
   }
 
-  @Test("says which items, what the person was asked for, how often the passcode was wrong, and how it ended")
+  @Test("has the items, the prompts, the number of wrong passcodes, and the outcome")
   func passcodes() async throws {
     let id = try await add(.passcode)
     #expect(log.take().first?.items == [id])
@@ -176,7 +176,7 @@ struct SessionLogTests {
     #expect(entry.items == [id], "what was deleted is named")
   }
 
-  @Test("says so as well where the program closes the context while somebody is asked")
+  @Test("has them also if the program closes the context during a prompt")
   func closedMeanwhile() async throws {
     let session = session
     for _ in 1...3 {
@@ -199,7 +199,7 @@ struct SessionLogTests {
     }
   }
 
-  @Test("says that fingers were asked for, matched nobody, or are others now")
+  @Test("records that fingers were asked for, did not match, or have changed")
   func fingers() async throws {
     let (session, name) = (session, name)
     let touches = (1...6).map { image.press(.rightIndex, UInt64($0)) }
@@ -223,7 +223,7 @@ struct SessionLogTests {
     await vault.shutdown()
   }
 
-  @Test("says that nobody has answered, as the prompt is told, and for which program another one has asked")
+  @Test("records that nobody answered, as in the prompt, and for which program another one has asked")
   func unanswered() async throws {
     let (session, name) = (session, name)
     let touches = (1...6).map { image.press(.rightIndex, UInt64($0)) }
@@ -258,7 +258,7 @@ struct SessionLogTests {
     await vault.shutdown()
   }
 
-  @Test("is not there for a private store")
+  @Test("does not exist for a private store")
   func noLog() async throws {
     await #expect {
       _ = try await VaultSession(of: vault).log(AuditSearch())

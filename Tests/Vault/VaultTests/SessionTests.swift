@@ -21,7 +21,7 @@ struct SessionTests {
     other = try VaultSession(of: vault, for: Caller(user: vault.owner))
   }
 
-  @Test("refuses the contexts of another session, and does nothing to them")
+  @Test("refuses contexts of another session, and does not affect them")
   func handles() async throws {
     let (handle, events) = try await session.openContext(ContextOptions())
     await #expect(throws: VaultError.contextInvalidated) { try await other.unlock(Asking(in: handle)) }
@@ -51,7 +51,7 @@ struct SessionTests {
     await #expect(throws: VaultError.interactionNotAllowed) { try await other.unlock(Asking(in: others)) }
   }
 
-  @Test("asks nobody where a call names no context")
+  @Test("shows no prompt for a call without a context")
   func nobody() async throws {
     await #expect(throws: VaultError.interactionNotAllowed) { try await session.unlock(.nobody) }
     await #expect(throws: VaultError.interactionNotAllowed) {
@@ -89,9 +89,9 @@ struct SessionTests {
   }
 }
 
-@Suite("A session under rules about who may enrol")
+@Suite("Rules about who may enrol")
 struct SessionRuleTests {
-  @Test("takes fprintd's fingers, and drops libfprint for any reader, only where an enrolment is allowed")
+  @Test("accepting fprintd's fingers and leaving libfprint need the permission to enrol")
   func adapters() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -117,9 +117,9 @@ struct SessionRuleTests {
   }
 }
 
-@Suite("A match")
+@Suite("A match that is reused")
 struct SessionMatchTests {
-  @Test("is reused in the session that it was made in, and in no other")
+  @Test("is used in the session that it was made in, and in no other")
   func reuse() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)

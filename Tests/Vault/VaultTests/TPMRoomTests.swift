@@ -14,7 +14,7 @@ import VaultDriver
 struct TPMRoomTests {
   private static let noRoom = VaultError.tpm(.refused, detail: "it has no room for a counter")
 
-  @Test("takes no new store, and none from a key file, which stays as it was; with room for two it takes both")
+  @Test("accepts no new store, and none from a key file, which stays unchanged; with room for two it accepts both")
   func full() async throws {
     let machine = try MachineWithTPM()
     var others = try machine.software.fillMemory()

@@ -43,7 +43,7 @@ struct TPMStoreTests {
     await #expect(throws: VaultError.wrongPasscode) { try await vault.get("bank", by: Person(passcodes: [Self.right])) }
   }
 
-  @Test("opens with its TPM, has no key file, and says its tier")
+  @Test("opens with its TPM, has no key file, and reports its tier")
   func opens() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -66,7 +66,7 @@ struct TPMStoreTests {
     var isSet: Bool { value.load(ordering: .relaxed) }
   }
 
-  @Test("looks at the TPM before a prompt in the turn of its user, not beside it")
+  @Test("checks the TPM before a prompt in its user's turn, not in parallel")
   func turn() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -90,7 +90,7 @@ struct TPMStoreTests {
     await #expect(throws: VaultError.interactionNotAllowed) { try await unlock.value }
   }
 
-  @Test("opens without a TPM and with another one never, also not with its files on another machine")
+  @Test("never opens without a TPM or with another one, also on another machine with its files")
   func elsewhere() async throws {
     let (machine, other) = (try SoftwareTPM(), try SoftwareTPM())
     let store = try await makeStore(machine)
@@ -101,7 +101,7 @@ struct TPMStoreTests {
     }
   }
 
-  @Test("is not made in a key file where the TPM cannot be used, and leaves nothing behind")
+  @Test("is not created in a key file if the TPM cannot be used, and leaves nothing behind")
   func noSilentKeyFile() async throws {
     let machine = try SoftwareTPM()
     machine.powerOff()
@@ -116,7 +116,7 @@ struct TPMStoreTests {
     withExtendedLifetime(scratch) {}
   }
 
-  @Test("does not open its passcode's slot with the passcode alone, which could be tried off the machine")
+  @Test("does not open its passcode slot with the passcode alone, which could be guessed on another machine")
   func offTheMachine() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -140,7 +140,7 @@ struct TPMStoreTests {
     #expect(isOpen, "the passcode and the TPM open it together")
   }
 
-  @Test("counts wrong passcodes in the TPM, and tries none that could lock the TPM for others")
+  @Test("counts wrong passcodes in the TPM, and tries none that could lock it for other programs")
   func lockout() async throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 3, seconds: 600)
@@ -163,7 +163,7 @@ struct TPMStoreTests {
     try await Person(passcodes: [Self.right]).with(vault) { try await vault.unlock(in: $0) }
   }
 
-  @Test("keeps a changed passcode under the TPM, and the old one if the TPM fails meanwhile")
+  @Test("keeps a changed passcode in the TPM, and the old one if the TPM fails meanwhile")
   func change() async throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 20)
@@ -186,7 +186,7 @@ struct TPMStoreTests {
     #expect(try store.passcodeLock().sealed != nil)
   }
 
-  @Test("comes back with the recovery key after its TPM was cleared, and with no other key")
+  @Test("is restored with the recovery key after its TPM was cleared, and with no other key")
   func cleared() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -202,7 +202,7 @@ struct TPMStoreTests {
     try await requireAll(vault)
   }
 
-  @Test("comes back with the recovery key on a machine with another TPM")
+  @Test("is restored with the recovery key on a machine with another TPM")
   func replaced() async throws {
     let store = try await makeStore(try SoftwareTPM())
     let other = try SoftwareTPM()
@@ -211,7 +211,7 @@ struct TPMStoreTests {
     try await requireAll(vault)
   }
 
-  @Test("comes back without a TPM only where somebody chose that, and says the lower tier")
+  @Test("is restored without a TPM only on request, and reports the lower tier")
   func absent() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -225,7 +225,7 @@ struct TPMStoreTests {
     try await requireAll(vault)
   }
 
-  @Test("comes back with the recovery key while its TPM is locked out, and after a forgotten passcode")
+  @Test("is restored with the recovery key while its TPM is locked out, and after a forgotten passcode")
   func lockedOut() async throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 2)
@@ -245,7 +245,7 @@ struct TPMStoreTests {
     try await requireAll(again)
   }
 
-  @Test("with a key file opens beside a TPM as before, and keeps its tier when its key file is made again")
+  @Test("a key-file store opens as before beside a TPM, and keeps its tier when its key file is replaced")
   func keyFile() async throws {
     let machine = try SoftwareTPM()
     let store = try await ScratchStore()
@@ -256,7 +256,7 @@ struct TPMStoreTests {
     #expect(try await vault.get("free") == "5678")
   }
 
-  @Test("a store with a key file moves to the TPM with its passcode, keeps all it holds, and loses its key file")
+  @Test("a key-file store moves to the TPM with its passcode, keeps all items, and loses its key file")
   func reseal() async throws {
     let machine = try SoftwareTPM()
     let store = try await ScratchStore()
@@ -292,7 +292,7 @@ struct TPMStoreTests {
     try await requireAll(again)
   }
 
-  @Test("a store without a passcode moves to the TPM with its recovery key; without a TPM no store moves")
+  @Test("a store without a passcode moves to the TPM with its recovery key, and none moves without a TPM")
   func resealWithoutPasscode() async throws {
     let machine = try SoftwareTPM()
     let store = try await ScratchStore(passcode: nil)
@@ -316,7 +316,7 @@ struct TPMStoreTests {
     #expect(try store.passcodeLock().sealed != nil)
   }
 
-  @Test("sealed to registers closes when they change, after the recovery key was shown, which opens it again")
+  @Test("sealing to registers needs the recovery key, which opens the store again after they changed")
   func registers() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -356,7 +356,7 @@ struct TPMStoreTests {
     #expect(try await store.open(storage: .tpm(machine.tpm)).get("free") == "5678")
   }
 
-  @Test("stays as it was if the TPM fails while its keys are sealed")
+  @Test("stays unchanged if the TPM fails while its keys are sealed")
   func failedReseal() async throws {
     let machine = try SoftwareTPM()
     let store = try await ScratchStore()
@@ -372,7 +372,7 @@ struct TPMStoreTests {
     #expect(try await again.get("bank", by: Person(passcodes: [Self.right])) == "1234")
   }
 
-  @Test("seals copies for the recovery key alone, since a copy is opened without the TPM")
+  @Test("seals copies for the recovery key only, since a copy is opened without the TPM")
   func copies() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)

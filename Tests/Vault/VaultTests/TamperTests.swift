@@ -10,7 +10,7 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("An edited database gives no plaintext and takes no other item with it")
+@Suite("An edited database reveals nothing and damages no other item")
 struct TamperTests {
   /// Each table's columns that hold bytes or numbers an editor might change.
   private static let columns: [(table: String, key: String, columns: [String])] = [
@@ -25,7 +25,7 @@ struct TamperTests {
     ("store", "id", ["database_id", "authority"]),
   ]
 
-  @Test("an item whose rule is edited to ask for nothing, while a touch for it is under way, is damaged")
+  @Test("an item whose rule is edited during a touch for it is damaged")
   func editedInFlight() async throws {
     let image = try await ImageReaderStore()
     let editor = try DatabaseQueue(path: image.store.path + "/vault.db")
@@ -46,7 +46,7 @@ struct TamperTests {
   }
 
   @Test(
-    "a damaged item is left out of the open ones that are read together",
+    "a read of open items leaves out a damaged one",
     arguments: [
       "attributes = x'00'", "secret = x'00'", "secret = zeroblob(length(secret))", "item_key = x'00'", "dead = 1",
     ])
@@ -60,7 +60,7 @@ struct TamperTests {
     #expect(released.map(\.text) == ["secret of b"])
   }
 
-  @Test("flipping bits of every column: the edited item fails, the others stay readable, nothing crashes")
+  @Test("flipped bits in every column: the edited item fails, the others stay readable, nothing crashes")
   func flips() async throws {
     let store = try await ScratchStore()
     let secrets = ["a": "alpha alpha", "b": "beta beta", "c": "gamma gamma"]
@@ -119,7 +119,7 @@ struct TamperTests {
     #expect(try await store.open().get("a") == "alpha")
   }
 
-  @Test("a foreign database, planted triggers and views, huge scrypt parameters: refused with what it is")
+  @Test("a foreign database, planted triggers and views, and huge scrypt parameters are refused with the reason")
   func foreign() async throws {
     for planted in [
       "CREATE TRIGGER t AFTER INSERT ON item BEGIN DELETE FROM slot; END", "CREATE VIEW v AS SELECT secret FROM item",
@@ -158,7 +158,7 @@ struct TamperTests {
     }
   }
 
-  @Test("a file that is no database is refused and left as it is")
+  @Test("a file that is not a database is refused and not changed")
   func notADatabase() async throws {
     let store = try await ScratchStore()
     try ScratchStore.run("/bin/sh", ["-c", "head -c 20000 /dev/urandom > \(store.path)/vault.db"])
@@ -207,7 +207,7 @@ struct TamperTests {
     }
   }
 
-  @Test("a service is listed by what its items say, not by the tags beside them")
+  @Test("a search compares the items themselves, not the tags beside them")
   func tags() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

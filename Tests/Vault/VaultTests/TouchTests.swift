@@ -18,7 +18,7 @@ import VirtualFinger
 struct TouchTests {
   private static let right = ScratchStore.passcode
 
-  @Test("the enrolled finger opens what is bound to it, another finger does not, and costs one touch of the budget")
+  @Test("the enrolled finger opens bound items; another does not, and counts as a failure")
   func rightAndWrong() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -39,7 +39,7 @@ struct TouchTests {
     #expect(try await vault.status().failures == 0, "a match sets the count back")
   }
 
-  @Test("three wrong touches end a request, five in a row lock biometry for every program, and the passcode clears it")
+  @Test("three wrong touches end a request, five in a row lock biometry for every program, and the passcode resets it")
   func lockout() async throws {
     let image = try await ImageReaderStore()
     do {
@@ -64,7 +64,7 @@ struct TouchTests {
     #expect(try await other.get("bound", by: Person(touches: [image.press(.rightIndex)])) == "secret")
   }
 
-  @Test("adding, replacing or removing a finger kills what was bound to the set, and nothing else")
+  @Test("adding, replacing or removing a finger destroys what was bound to the set, and nothing else")
   func setChanges() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -95,7 +95,7 @@ struct TouchTests {
     #expect(try await vault.get("bound 0", by: Person(touches: [image.press(.rightIndex)])) == "anew")
   }
 
-  @Test("a retry costs nothing, a cancel costs nothing, a timeout costs nothing")
+  @Test("a retry, a cancel and a timeout do not count as failures")
   func free() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -121,7 +121,7 @@ struct TouchTests {
     #expect(try await vault.status().failures == 0)
   }
 
-  @Test("a reader that is slow to be listed and opened is waited for, however soon a finger has to come")
+  @Test("a reader that is slow to list and open is waited for, even with a short timeout for the finger")
   func slowReader() async throws {
     let store = try await ScratchStore()
     let reader = InterposedReader(
@@ -136,7 +136,7 @@ struct TouchTests {
     await vault.close()
   }
 
-  @Test("a reader that dies in the middle of a scan is a definite error, its charge stays, and the next request works")
+  @Test("a reader that dies during a scan is a definite error that counts as a failure, and the next request works")
   func readerDies() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -155,7 +155,7 @@ struct TouchTests {
     #expect(try await vault.get("bound", by: Person(touches: [image.press(.rightIndex)])) == "secret")
   }
 
-  @Test("presence takes the passcode where the finger fails, is locked out, or the person chooses it")
+  @Test("presence accepts the passcode if the finger fails, is locked out, or the person chooses it")
   func presence() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -176,7 +176,7 @@ struct TouchTests {
     #expect(try await reading.value == "secret")
   }
 
-  @Test("a finger that is enrolled already is refused as another one, and nothing changes")
+  @Test("a finger that is already enrolled is refused as another one, and nothing changes")
   func duplicate() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -189,7 +189,7 @@ struct TouchTests {
     #expect(try await vault.status().sets[0].digest == before)
   }
 
-  @Test("one touch opens all items of a request together, and an enrolment is asked the passcode first")
+  @Test("one touch opens all items of a request, and an enrolment asks for the passcode first")
   func together() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -208,7 +208,7 @@ struct TouchTests {
     #expect(released.map(\.text) == ["d!", "c!", "b!", "a!"])
   }
 
-  @Test("a set that changes between the touch and the unwrapping releases nothing")
+  @Test("a set that changes between touch and unwrapping releases nothing")
   func changedInFlight() async throws {
     let image = try await ImageReaderStore()
     let armed = Mutex(false)
@@ -239,7 +239,7 @@ struct TouchTests {
     }
   }
 
-  @Test("forged answers are refused and charged: another nonce, a print that was not asked for, an old touch")
+  @Test("forged answers are refused and counted: another nonce, an unrequested print, an old touch")
   func forged() async throws {
     let image = try await ImageReaderStore()
     let forgery = Mutex<(@Sendable (ScanAnswer) -> ScanAnswer)?>(nil)
@@ -272,7 +272,7 @@ struct TouchTests {
     }
   }
 
-  @Test("two programs on one store at once both get their secret, each by a touch of its own")
+  @Test("two programs with one store at once each get their secret by a touch of their own")
   func twoPrograms() async throws {
     let image = try await ImageReaderStore()
     let first = try image.store.open(reader: image.process)
@@ -291,7 +291,7 @@ struct TouchTests {
     }
   }
 
-  @Test("a scan that is ended after a finger was seen stays charged, or a well-timed end would make tries free")
+  @Test("a scan that is cancelled after a finger was seen still counts, so that cancelling does not give free tries")
   func endedInTime() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -310,7 +310,7 @@ struct TouchTests {
     #expect(try await vault.status().failures == 1)
   }
 
-  @Test("another reader, also one with the same ids and another serial, is told apart, and nothing is lost")
+  @Test("another reader, also with the same ids and another serial, is recognized, and nothing is lost")
   func anotherReader() async throws {
     let image = try await ImageReaderStore()
     do {
@@ -338,7 +338,7 @@ struct TouchTests {
     #expect(try await vault.get("bound", by: Person(touches: [image.press(.rightIndex)])) == "secret")
   }
 
-  @Test("a damaged template costs its finger, a damaged set its bound items, and the passcode is the way back")
+  @Test("a damaged template loses its finger, a damaged set its bound items, and the passcode repairs both")
   func damagedEnrolment() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -366,7 +366,7 @@ struct TouchTests {
     #expect(try await vault.get("presence", by: Person(touches: [image.press(.rightIndex)])) == "secret")
   }
 
-  @Test("a finger that rests from the last request does not answer the next one: a second passes, or the lift is seen")
+  @Test("a finger that rests from the last request does not answer the next one, for a second or until it lifts")
   func restingFinger() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)

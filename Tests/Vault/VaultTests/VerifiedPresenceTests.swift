@@ -47,7 +47,7 @@ struct VerifiedPresenceTests {
     #expect(!grant.covers(ItemReference(id: [8], revision: 3)))
   }
 
-  @Test("an answer that is no match, or a match with a print that was not offered, is refused")
+  @Test("an answer without a match, or with an unrequested print, is refused")
   func notAMatch() {
     #expect(isRefused(Self.touch(outcome: .noMatch)))
     #expect(isRefused(Self.touch(outcome: .retry(.tooShort))))
@@ -62,7 +62,7 @@ struct VerifiedPresenceTests {
     #expect(!isRefused(Self.touch(), now: 2_000 + VerifiedPresence.lifetime))
   }
 
-  @Test("an old touch replayed ten thousand times against fresh challenges is refused each time")
+  @Test("an old touch replayed ten thousand times for fresh challenges is refused each time")
   func replays() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<10_000 {
@@ -71,13 +71,13 @@ struct VerifiedPresenceTests {
     }
   }
 
-  @Test("a match may be used until it is ten seconds old, since the vault writes to the disk before that")
+  @Test("a match is valid for ten seconds, since the vault writes to the disk before its use")
   func slowDisk() throws {
     let presence = try VerifiedPresence(verifying: Self.touch(), for: Self.challenge(), now: 3_000)
     _ = try PresenceGrant(consuming: presence, owner: 1000, now: 2_000 + 10_000_000_000)
   }
 
-  @Test("a presence grown old between verification and unwrapping is refused")
+  @Test("a presence that expired between verification and unwrapping is refused")
   func grownOld() throws {
     let presence = try VerifiedPresence(verifying: Self.touch(), for: Self.challenge(), now: 3_000)
     do {

@@ -21,7 +21,7 @@ struct WaitingLimitsTests {
   private static let installed = ProgramFile(device: 1, inode: 2, owner: 0)
   private static let other = ProgramFile(device: 1, inode: 3, owner: 0)
 
-  @Test("is four of one process, and other processes have places")
+  @Test("is four per process, and other processes have places")
   func process() {
     let waiting = Array(repeating: request(7), count: 4)
     #expect(
@@ -30,7 +30,7 @@ struct WaitingLimitsTests {
     #expect(WaitingLimits.answer(to: request(8), among: waiting) == .waits)
   }
 
-  @Test("is eight of one program, whatever its processes and the copies of it are called")
+  @Test("is eight per program, whatever its processes and copies are called")
   func program() {
     let waiting = (1...8).map { request($0, ProgramFile(device: 1, inode: UInt64($0), owner: 1000)) }
     #expect(
@@ -40,7 +40,7 @@ struct WaitingLimitsTests {
     #expect(WaitingLimits.answer(to: request(9, user: 1001), among: waiting) == .waits)
   }
 
-  @Test("is sixteen of one user, of which the program with the most gives up its last one for one that has fewer")
+  @Test("is sixteen per user; the program with the most gives up its last one for one with fewer")
   func user() {
     let waiting = requests(1...8) + requests(9...15, Self.installed) + [request(16, Self.other)]
     #expect(WaitingLimits.answer(to: request(17, Self.other), among: waiting) == .waitsInstead(of: 7))

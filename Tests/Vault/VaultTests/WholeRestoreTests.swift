@@ -11,7 +11,7 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-@Suite("A store of a TPM that is put back as a whole is noticed, with swtpm")
+@Suite("Detecting that a whole TPM store was restored, with swtpm")
 struct WholeRestoreTests {
   private static let files = ["vault.db", "vault.db-wal", "vault.db-shm", "state"]
   private static let right = ScratchStore.passcode
@@ -35,7 +35,7 @@ struct WholeRestoreTests {
     try await Person(passcodes: [passcode]).with(vault) { try await vault.unlock(in: $0) }
   }
 
-  @Test("a store opens again and again, whatever is done with it")
+  @Test("normal use and reopening are not taken for a restore")
   func unchanged() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -51,7 +51,7 @@ struct WholeRestoreTests {
     #expect(try await store.open(storage: machine.storage).status().failures == 1)
   }
 
-  @Test("the whole folder of a store, beside today's record: the passcode and the fingers of that day are not taken")
+  @Test("a restored store with the current record: the old passcode and fingers are not accepted")
   func wholeStore() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -75,7 +75,7 @@ struct WholeRestoreTests {
     #expect(try await again.get("bank", by: Person(passcodes: ["a third"])) == "1234")
   }
 
-  @Test("a copy that went another way, with more commits than today's: its passcode and its counts are not taken")
+  @Test("a copy from another history, with more commits: its passcode and counts are not accepted")
   func otherWay() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -95,7 +95,7 @@ struct WholeRestoreTests {
     }
   }
 
-  @Test("the folder of all stores with its record: every store waits until its passcode accepts it")
+  @Test("all stores restored with their record: each waits until its passcode accepts it")
   func wholeFolder() async throws {
     let machine = try MachineWithTPM()
     let storage = machine.storage
@@ -130,7 +130,7 @@ struct WholeRestoreTests {
     #expect(try await stores[1].open(storage: machine.storage).status().restoreDetected)
   }
 
-  @Test("a record that is deleted or damaged vouches for nothing", arguments: [nil, 0, 40, 400, -1] as [Int?])
+  @Test("a deleted or damaged record proves nothing", arguments: [nil, 0, 40, 400, -1] as [Int?])
   func lostRecord(at place: Int?) async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -150,7 +150,7 @@ struct WholeRestoreTests {
     #expect(try await store.open(storage: machine.storage).status().restoreDetected == false)
   }
 
-  @Test("a counter that the TPM's owner has deleted vouches for nothing", arguments: MachineRecord.Number.allCases)
+  @Test("after the TPM's owner has deleted a counter, nothing is proven", arguments: MachineRecord.Number.allCases)
   func lostCounter(_ number: MachineRecord.Number) async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -163,7 +163,7 @@ struct WholeRestoreTests {
     #expect(try await store.open(storage: machine.storage).status().restoreDetected == false)
   }
 
-  @Test("while the TPM does not answer no passcode is tried, and when it is back all goes on")
+  @Test("while the TPM does not answer no passcode is tried, and everything works when it is back")
   func failingTPM() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -181,7 +181,7 @@ struct WholeRestoreTests {
     #expect(try await restarted.passcodeFailures() == 2)
   }
 
-  @Test("killed between the store's commit and the record, or between the record and the counter: no restore")
+  @Test("a kill between the store's commit, the record and the counter is no restore")
   func crashes() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -207,7 +207,7 @@ struct WholeRestoreTests {
     #expect(try await store.open(storage: machine.storage).status().restoreDetected, "the counter has moved")
   }
 
-  @Test("a loss of power is no restore, but fingers are locked out until the passcode, since touches may be uncounted")
+  @Test("a power loss is no restore, but fingers are locked out until the passcode, since touches may be uncounted")
   func powerLoss() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -235,7 +235,7 @@ struct WholeRestoreTests {
     #expect(try await !store.open(storage: machine.storage).status().lockedOut)
   }
 
-  @Test("after an orderly shutdown an earlier count of touches is a restore")
+  @Test("after an orderly shutdown an earlier touch count is a restore")
   func orderlyShutdown() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -254,7 +254,7 @@ struct WholeRestoreTests {
     #expect(try await store.open(storage: machine.storage).status().restoreDetected)
   }
 
-  @Test("items and touches that match do not write to the TPM's memory")
+  @Test("items and matching touches do not write to the TPM's memory")
   func wear() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -271,7 +271,7 @@ struct WholeRestoreTests {
     #expect(try #require(try machine.record)[.changes].value > before[.changes].value)
   }
 
-  @Test("a store with a key file is recorded when it moves to the TPM, and from then on")
+  @Test("a key-file store is recorded from its move to the TPM on")
   func reseal() async throws {
     let machine = try MachineWithTPM()
     let store = try await ScratchStore()
@@ -294,7 +294,7 @@ struct WholeRestoreTests {
   }
 
   @Test(
-    "a move to the TPM that is cut off between two writes leaves the old tier or the new one, and is no restore",
+    "a move to the TPM that is interrupted leaves the old tier or the new one, and is no restore",
     arguments: LastWrite.allCases)
   func cutOffReseal(after last: LastWrite) async throws {
     let machine = try MachineWithTPM()
@@ -317,7 +317,7 @@ struct WholeRestoreTests {
     }
   }
 
-  @Test("after the TPM was cleared nothing is vouched for: the recovery key shows it, and accepts it")
+  @Test("after the TPM was cleared nothing is proven: the recovery key shows the store, and accepts it")
   func cleared() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)

@@ -1,21 +1,21 @@
-/// What a column of a password manager's CSV file holds, by the name that the first line gives it.
+/// The content of a column of a password manager's CSV file, by its name in the header.
 ///
 /// The names are those that the programs write; `ExporterTests` has a file of each.
 enum CSVColumn: Hashable {
   case title, user, email, password, url, folder, notes, oneTimePassword
   /// The title in KeePass 1, and the user elsewhere.
   case account
-  /// Groups and a title with full stops between them, as Password Safe has them.
+  /// Groups and a title separated by full stops, as in Password Safe.
   case path
   /// Lines of a name, a colon and a value, as Zoho Vault has them.
   case lines
-  /// Whether the line is a folder and no entry, as NordPass and Buttercup have them.
+  /// Whether the line is a folder instead of an entry, as in NordPass and Buttercup.
   case kind
-  /// What is not secret and stays with the entry.
+  /// A value that is not secret and is kept with the entry.
   case field(String)
-  /// Dates and marks of the other program, which do not belong into a store.
+  /// Dates and flags of the other program, which are not imported.
   case ignored(String)
-  /// A column that is not known. Its values may be secret.
+  /// An unknown column. Its values may be secret.
   case other(String)
 
   init(named name: String) {
@@ -31,7 +31,7 @@ enum CSVColumn: Hashable {
     }
   }
 
-  /// The kind of a value that stands in an entry beside its own name. It has no columns that only a whole file has.
+  /// The kind of a value with its own name inside an entry. Excludes kinds that only make sense for a whole column.
   static func line(named name: String) -> CSVColumn {
     let column = CSVColumn(named: name)
     return switch column {
@@ -40,7 +40,7 @@ enum CSVColumn: Hashable {
     }
   }
 
-  /// Whether no entry gets its values.
+  /// Whether its values are not imported.
   var isLeftOut: Bool {
     switch self {
     case .kind, .ignored: true

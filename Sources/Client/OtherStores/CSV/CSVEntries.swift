@@ -7,7 +7,7 @@ struct CSVEntries {
   private let layout: CSVLayout
   private var entries: [PasswordEntry] = []
   private var unusable: [UnusableEntry] = []
-  /// The columns with values that no entry gets.
+  /// The columns whose values are not imported.
   private var ignored: [String] = []
 
   static func read(_ table: CSVTable) throws(ImportError) -> ReadEntries {
@@ -49,9 +49,9 @@ private struct CSVEntry {
   private var entry: PasswordEntry
   private var email = ""
   private let form: CSVForm
-  /// Whether its title has its groups in it.
+  /// Whether its title includes its groups.
   private let isPath: Bool
-  /// Whether it is a folder, and no entry.
+  /// Whether it is a folder instead of an entry.
   private(set) var isFolder = false
 
   /// What Password Safe writes in place of a full stop in a title, and of a line break in notes.
@@ -93,7 +93,7 @@ private struct CSVEntry {
     entry.title = String((parts.last ?? "").map { $0 == Self.guillemet ? "." : $0 })
   }
 
-  /// The e-mail is the account where the other program has no user name beside it.
+  /// Uses the e-mail address as the account if there is no user name.
   var finished: PasswordEntry {
     var entry = entry
     if entry.user.isEmpty { entry.user = email } else if !email.isEmpty { entry.fields["email"] = email }

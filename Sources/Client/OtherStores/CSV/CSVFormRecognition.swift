@@ -1,10 +1,10 @@
 internal import Moving
 
-// Finds out how a file is written.
+// Detects the format of a file.
 extension CSVForm {
   private static let separators = ",;\t|".utf8
 
-  /// Looks at the beginning of the file.
+  /// Detects it from the beginning of the file.
   init(of bytes: UnsafeRawBufferPointer) throws(ImportError) {
     self.init()
     if bytes.starts(with: FileText.utf8Mark) { start = FileText.utf8Mark.count }
@@ -18,7 +18,7 @@ extension CSVForm {
     isSpaced = head.fields.count > 1 && head.fields.dropFirst().allSatisfy(\.followsBlank)
   }
 
-  /// Reads the lines that stand before the names of the columns. True if one of them names the separator.
+  /// Reads the lines before the header. True if one of them names the separator.
   private mutating func readPreamble(_ bytes: UnsafeRawBufferPointer) throws(ImportError) -> Bool {
     let lineEnds: [UInt8] = hasLoneReturns ? [0x0D] : [0x0A]
     func line() -> Slice<UnsafeRawBufferPointer> { bytes[start...].prefix { !lineEnds.contains($0) } }
@@ -44,7 +44,7 @@ extension CSVForm {
     }
   }
 
-  /// The separator with which the first line names the most columns that are known.
+  /// The separator that gives the header the most known columns.
   private func likeliestSeparator(_ bytes: UnsafeRawBufferPointer) throws(ImportError) -> UInt8 {
     var best: (separator: UInt8, known: Int)?
     var problem: ImportError?

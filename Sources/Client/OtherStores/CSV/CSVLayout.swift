@@ -1,8 +1,8 @@
 internal import Moving
 
-/// How the lines of a file name what is in them.
+/// How the values of a file are labelled.
 enum CSVLayout {
-  /// A value of a line, with what it is.
+  /// A value of a line and its kind.
   struct Cell {
     var column: CSVColumn
     /// The name of its column.
@@ -12,7 +12,7 @@ enum CSVLayout {
 
   /// The first line names the columns.
   case columns([(column: CSVColumn, name: String)])
-  /// Each line has a title, then names and values in turn, and perhaps a note, as Enpass writes them.
+  /// Each line has a title, alternating names and values, and perhaps a note, as in Enpass.
   ///
   /// - Parameter firstEntry: the first record with an entry.
   case pairs(firstEntry: Int)
@@ -73,7 +73,7 @@ enum CSVLayout {
 
   // MARK: Names and values in turn
 
-  /// Not nil if the first line says so, or if further lines have the word "password" where names would be.
+  /// Not nil if the first line says so, or if later lines have the word "password" in the place of a name.
   private static func firstEntryOfPairs(in table: CSVTable) -> Int? {
     let words = ["title", "field", "value"]
     let head = table.records[0].fields
@@ -86,7 +86,7 @@ enum CSVLayout {
 
   // MARK: Lines
 
-  /// The values of a line, or why it has none, in words that follow "it".
+  /// The values of a line, or why it cannot be read, as the words after "it".
   func cells(_ record: CSVRecord, _ table: CSVTable) -> Result<[Cell], UnreadableLine> {
     switch self {
     case .columns(let named): Self.cells(record, named)
@@ -103,7 +103,7 @@ enum CSVLayout {
     var cells = zip(named, record.fields).map { Cell(column: $0.column, name: $0.name, field: $1) }
     let further = record.fields.dropFirst(named.count)
     guard !further.allSatisfy(\.isEmpty) else { return .success(cells) }
-    // The last column of RoboForm and of Keeper stands for any number of fields.
+    // The last column of RoboForm and Keeper repeats for any number of fields.
     let last = named[named.count - 1].name.lowercased().filter(\.isLetter)
     guard ["rffields", "rffieldsv", "customfields"].contains(last) else {
       let why = "has \(record.fields.count) fields, and the first line names \(named.count)"

@@ -12,7 +12,7 @@ struct CSVReading {
     (index, line) = (form.start, form.firstLine)
   }
 
-  /// All records but those without anything in them.
+  /// All records except empty ones.
   mutating func records() throws(ImportError) -> [CSVRecord] {
     var records: [CSVRecord] = []
     while index < bytes.count {
@@ -46,7 +46,7 @@ struct CSVReading {
     skipBlanks()
     if isAt(UInt8(ascii: "\"")) { return try quoted(followsBlank: index > start) }
     let followsBlank = index > start
-    // Blanks may belong to a field that is not quoted.
+    // Blanks may belong to an unquoted field.
     index = form.isSpaced && !isFirst && followsBlank ? start + 1 : start
     var field = CSVField(start: index, end: index, followsBlank: followsBlank)
     while index < bytes.count, !isAt(form.separator), lineEnd == 0 { index += 1 }
@@ -84,7 +84,7 @@ struct CSVReading {
     throw .malformed("line \(opening) has a quotation mark that is not closed")
   }
 
-  /// Whether the next two bytes stand for the second of them.
+  /// Whether the next two bytes are an escape for the second one.
   private var isEscape: Bool {
     guard isAt(form.escape), index + 1 < bytes.count else { return false }
     return [UInt8(ascii: "\""), form.escape].contains(bytes[index + 1])

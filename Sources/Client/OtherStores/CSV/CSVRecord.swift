@@ -2,17 +2,17 @@
 struct CSVField: Sendable {
   var start: Int
   var end: Int
-  /// How many bytes in it only say that the next byte is meant as it is.
+  /// The number of escape bytes in it.
   var escapes = 0
-  /// Whether blanks stand before it.
+  /// Whether blanks precede it.
   var followsBlank = false
 
   var isEmpty: Bool { start == end }
 }
 
-/// The fields of one line, or of several where a field has line breaks.
+/// The fields of one line, or of several if a field has line breaks.
 struct CSVRecord: Sendable {
-  /// The line it begins on, from 1 on.
+  /// The line it begins on, counted from 1.
   var line: Int
   var fields: [CSVField]
 }

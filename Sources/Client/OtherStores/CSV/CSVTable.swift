@@ -26,10 +26,10 @@ struct CSVTable: Sendable {
     return value
   }
 
-  /// The text of a field that is not secret; nil where it is not UTF-8.
+  /// The text of a field that is not secret; nil if it is not UTF-8.
   func text(_ field: CSVField) -> String? { secret(field).plainText }
 
-  /// Whether a field is this word, in letters of either case. Makes no text of the field, which may be a secret.
+  /// Whether a field is this word, in any case. Does not copy the field into a string, since it may be secret.
   func isWord(_ field: CSVField, _ word: String) -> Bool {
     let lower = Array(word.utf8)
     return field.escapes == 0
@@ -55,6 +55,6 @@ struct CSVTable: Sendable {
 }
 
 extension SecretBytes {
-  /// A text that is not secret; nil where it is not UTF-8.
+  /// A text that is not secret; nil if it is not UTF-8.
   var plainText: String? { borrowing get { withUnsafeBytes { String(validating: $0, as: UTF8.self) } } }
 }

@@ -1,6 +1,6 @@
 internal import SecureMemory
 
-// The encodings that some programs use within a field, undone in locked memory.
+// Decodes values that some programs encode within a field, in locked memory.
 
 extension SecretBytes {
   /// Lines of a name, a colon and a value, as Zoho Vault has them. A line without a colon belongs to the value before it.
@@ -27,15 +27,15 @@ extension SecretBytes {
     }
   }
 
-  /// With the characters that Password Exporter writes as %22, %25, %26 and %3C.
+  /// Decodes Password Exporter's %22, %25, %26 and %3C.
   var withoutPercents: SecretBytes {
     borrowing get { replacing(["%22": "\"", "%25": "%", "%26": "&", "%3C": "<", "%3c": "<"]) }
   }
 
-  /// With a line break for each », which Password Safe writes in its place.
+  /// Replaces each » with a line break, for which Password Safe writes it.
   var withLineBreaks: SecretBytes { borrowing get { replacing(["»": "\n"]) } }
 
-  /// With other texts in place of some. No text is longer than the one that it replaces.
+  /// Replaces texts. No replacement may be longer than its original.
   private borrowing func replacing(_ texts: [String: String]) -> SecretBytes {
     let pairs = texts.map { (Array($0.utf8), Array($1.utf8)) }
     var result = copy()

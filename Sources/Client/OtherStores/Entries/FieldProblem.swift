@@ -1,13 +1,13 @@
 internal import SecureMemory
 
-/// Why a field of a file cannot be what the other program meant, in words that follow "its password".
+/// How another program has damaged a field, as the words after "its password".
 enum FieldProblem {
-  /// What a spreadsheet writes in place of a value that it could not compute, such as a password that begins with "=".
+  /// Errors that a spreadsheet writes for a value that it could not compute, such as a password that begins with "=".
   private static let spreadsheetErrors = [
     "#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#N/A", "#NUM!", "#NULL!", "########",
   ]
 
-  /// Nil for a field that can be taken as it is.
+  /// Nil for a field that is usable as it is.
   static func find(in field: borrowing SecretBytes) -> String? {
     field.withUnsafeBytes { bytes in
       if !isUTF8(bytes) { return "is not in UTF-8" }
@@ -22,13 +22,13 @@ enum FieldProblem {
     }
   }
 
-  /// Whether KeePass would put the field of another entry in place of a part of this one.
+  /// Whether it contains a KeePass reference to another entry's field.
   static func isReference(_ bytes: UnsafeRawBufferPointer) -> Bool {
     contains(bytes, Array("{REF:".utf8)) || contains(bytes, Array("{ref:".utf8))
   }
 
   private static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    // Looks at the bytes where they are, since a text of its own would not be wiped.
+    // Checks the bytes in place, since a string copy would not be wiped.
     bytes.withMemoryRebound(to: UInt8.self) { (try? UTF8Span(validating: $0.span)) != nil }
   }
 

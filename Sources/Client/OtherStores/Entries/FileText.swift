@@ -6,7 +6,7 @@ enum FileText {
   /// The bytes that some programs write in front of a text in UTF-8.
   static let utf8Mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// The beginnings of files that hold no exported text, and what to do with such a file.
+  /// The first bytes of files that are not exported text, and advice for them.
   private static let others: [([UInt8], String)] = [
     ([0x03, 0xD9, 0xA2, 0x9A], "it is a database of KeePass: export it there as XML or CSV"),
     (Array("PWS3".utf8), "it is a database of Password Safe: export it there as plain text"),
@@ -16,7 +16,7 @@ enum FileText {
     ([0, 0, 0xFE, 0xFF], "it is in UTF-32: save it in UTF-8"),
   ]
 
-  /// The same for texts, which may have blanks in front of them.
+  /// The same for texts, which may begin with blanks.
   private static let otherTexts: [(String, String)] = [
     ("age-encryption.org/", "it is encrypted by age: leave --from out for an export of whorl"),
     ("-----BEGIN AGE ", "it is encrypted by age, in its form for text: 'age --decrypt' opens it"),
@@ -26,7 +26,7 @@ enum FileText {
 
   /// Converts a text in UTF-16, and returns every other text as it is.
   ///
-  /// - Throws: `malformed` for a file that is no text.
+  /// - Throws: `malformed` for a file that is not text.
   static func utf8(_ bytes: consuming SecretBytes) throws(ImportError) -> (bytes: SharedSecret, wasUTF16: Bool) {
     let found = bytes.withUnsafeBytes { bytes in
       let text = (bytes.starts(with: utf8Mark) ? bytes.dropFirst(utf8Mark.count) : bytes[...]).drop {
@@ -52,8 +52,8 @@ private enum UTF16Order {
 
   private static let mark: UInt16 = 0xFEFF
 
-  /// Nil for a text that is not in UTF-16. A text without a mark is recognized by its first character, which is an ASCII
-  /// one in every export.
+  /// Nil if the text is not UTF-16. Without a byte order mark it is recognized by its first character, which is ASCII
+  /// in every export.
   init?(of bytes: UnsafeRawBufferPointer) {
     guard bytes.count >= 2 else { return nil }
     switch (bytes[0], bytes[1]) {

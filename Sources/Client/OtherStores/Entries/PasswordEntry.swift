@@ -19,13 +19,13 @@ struct PasswordEntry: Sendable {
   var folder = ""
   /// Further fields that are not secret, by their names.
   var fields: [String: String] = [:]
-  /// The password first, where there is one.
+  /// The password first, if there is one.
   var secrets: [Secret] = []
 
   /// The entry's name for people.
   var called: String { title.isEmpty ? origin : title }
 
-  /// The name of its item: the title, or the host of its address where it has none, and the user.
+  /// The name of its item: the title, or without one the host of its address, and the user.
   var name: ItemName {
     get throws(VaultError) {
       let service = title.isEmpty ? host : title

@@ -10,7 +10,7 @@ package struct ReadEntries: ImportSource {
 
   /// - Parameters:
   ///   - unusable: the entries of the file that cannot be imported.
-  ///   - leftOut: what no entry gets.
+  ///   - leftOut: what is not imported of any entry.
   init(_ read: [PasswordEntry], unusable: [UnusableEntry] = [], leftOut: [String] = []) {
     (self.read, self.leftOut) = (read, leftOut)
     self.unusable = unusable

@@ -14,12 +14,12 @@ final class KeePassExport {
   /// The text of the element that is being read.
   private var text = SecretBytes(count: 0)
   private var entry: PasswordEntry?
-  /// The entries with what they are referred to by, also those in the recycle bin.
+  /// The entries by identifier, including those in the recycle bin.
   private var references = KeePassReferences()
   private var identifier = ""
   private var hasEarlierState = false
   private var hasAttachments = false
-  /// How many entries have earlier states.
+  /// The number of entries with earlier versions.
   private var changedEntries = 0
   private var key = ""
   private var value: SharedSecret?
@@ -40,10 +40,10 @@ final class KeePassExport {
   /// The deepest nesting of elements that is read.
   private static let deepest = 64
 
-  /// - Parameter isUTF8: whether the text is in UTF-8, whatever it says itself.
+  /// - Parameter isUTF8: whether the text is UTF-8, whatever its XML declaration says.
   static func read(_ bytes: borrowing SecretBytes, isUTF8: Bool = false) throws(ImportError) -> ReadEntries {
     var suite = WipingMemory.suite
-    // Returns a parser that is ours to free; it copies the suite and the encoding.
+    // Returns a parser owned by the caller; it copies the suite and the encoding.
     guard let parser = XML_ParserCreate_MM(isUTF8 ? "UTF-8" : nil, &suite, nil) else {
       throw .system("the XML parser: out of memory")
     }
@@ -159,7 +159,7 @@ final class KeePassExport {
     text.resize(to: 0)
   }
 
-  /// Whether this belongs to an earlier state of an entry.
+  /// Whether this belongs to an earlier version of an entry.
   private var isHistory: Bool { path.contains("History") }
 
   /// Whether the text of this element is wanted.
@@ -189,7 +189,7 @@ final class KeePassExport {
     }
   }
 
-  /// Whether a field holds the secret of one-time passwords or of a passkey, which KeePass does not always mark.
+  /// Whether a field has the secret of one-time passwords or a passkey, which KeePass does not always mark as secret.
   private static func isSecret(_ key: String) -> Bool {
     ["TOTP Seed", "TimeOtp-Secret", "HmacOtp-Secret", "KPEX_PASSKEY_PRIVATE_KEY"].contains { key.hasPrefix($0) }
   }

@@ -4,10 +4,10 @@ internal import SecureMemory
 /// The references between entries of KeePass, such as `{REF:P@I:…}` for the password of the entry with that identifier.
 /// KeePassXC writes them for clones.
 struct KeePassReferences {
-  /// A field that stands for something that is not in the file.
+  /// A reference to something that is not in the file.
   struct Unresolved: Error {
     var field: String
-    /// In words that follow the field's name.
+    /// As the words after the field's name.
     var why: String
   }
 
@@ -36,7 +36,7 @@ struct KeePassReferences {
     return bytes
   }
 
-  /// The entry with what its fields stand for.
+  /// The entry with its references resolved.
   func resolved(_ entry: PasswordEntry) -> Result<PasswordEntry, Unresolved> {
     var result = entry
     do throws(Unresolved) {
@@ -91,7 +91,7 @@ struct KeePassReferences {
     let identifier: String
 
     init?(_ bytes: UnsafeRawBufferPointer) {
-      // Exactly as long, so that no secret but a reference becomes text.
+      // The exact length, so that only a reference is copied into a string, and no other secret.
       guard bytes.count == 42, bytes.starts(with: "{REF:".utf8) || bytes.starts(with: "{ref:".utf8) else { return nil }
       let text = String(decoding: bytes, as: UTF8.self).uppercased()
       let parts = text.dropFirst("{REF:".count).dropLast()

@@ -1,9 +1,9 @@
 internal import CExpat
 internal import Glibc
 
-/// Memory for the XML parser, which copies parts of what it reads: wiped before it is freed. It is not locked.
+/// Memory for the XML parser, which copies parts of its input. It is wiped before it is freed, but not locked.
 ///
-/// A C callback is a function, not a closure: none of them belongs to an actor.
+/// C callbacks are functions, so none of them belongs to an actor.
 enum WipingMemory {
   static var suite: XML_Memory_Handling_Suite {
     XML_Memory_Handling_Suite(malloc_fcn: allocate, realloc_fcn: reallocate, free_fcn: release)

@@ -4,7 +4,7 @@ internal import Processes
 internal import SecretModel
 internal import SecureMemory
 
-/// The user's own `gpg`, with the user's keys and agent. What it decrypts comes through a pipe.
+/// The user's `gpg`, with the user's keys and agent. Decrypted data is read through a pipe.
 struct GnuPG: Sendable {
   private let program: HelperProgram
   private let environment: [String]
@@ -15,7 +15,7 @@ struct GnuPG: Sendable {
     "DBUS_SESSION_BUS_ADDRESS", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
   ]
 
-  /// Finds `gpg` on the user's path, where nobody but root and the user could have put it.
+  /// Finds `gpg` in `PATH`. Refuses one that anyone but root and the user could have put there.
   init(environment: [String]) throws(ImportError) {
     func value(_ name: String) -> String? {
       environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
@@ -35,7 +35,7 @@ struct GnuPG: Sendable {
     guard let found else { throw .unavailable(problem) }
     program = found
     var own = Self.passed.compactMap { name in value(name).map { "\(name)=\($0)" } }
-    // Its standard input is the file, so that it cannot find the terminal for the agent's prompt by itself.
+    // Its standard input is the file, so it cannot find the terminal for the agent's prompt itself.
     if value("GPG_TTY") == nil, let terminal = Self.terminal { own.append("GPG_TTY=\(terminal)") }
     self.environment = own
   }
@@ -115,7 +115,7 @@ private final class Pipe {
     var ends: [Int32] = [-1, -1]
     // Both ends are ours.
     guard pipe(&ends) == 0 else { throw .system("no pipe: \(String(cString: strerror(errno)))") }
-    // The numbers that a child gets must not be those of the standard streams.
+    // A child's descriptors must not have the numbers of the standard streams.
     let copies = ends.map { end in
       defer { close(end) }
       return fcntl(end, F_DUPFD_CLOEXEC, 3)

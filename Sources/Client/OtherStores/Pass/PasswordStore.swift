@@ -18,7 +18,7 @@ package struct PasswordStore: ImportSource {
   private static let otherSuffix = ".age"
   /// The deepest nesting of folders that is read.
   private static let deepest = 32
-  /// The most entries that are read. Links to folders can show each file many times.
+  /// The most entries that are read. Links to folders can repeat files.
   private static let most = 100_000
 
   /// Lists the entries. Decrypts none.
@@ -80,7 +80,7 @@ package struct PasswordStore: ImportSource {
     }
   }
 
-  /// The names in a folder, in order; nil where it cannot be read.
+  /// The names in a folder, sorted; nil if it cannot be read.
   private static func names(in folder: String) -> [[UInt8]]? {
     guard let stream = opendir(folder) else { return nil }
     defer { closedir(stream) }
@@ -106,7 +106,7 @@ package struct PasswordStore: ImportSource {
     }
   }
 
-  /// The first line as the password, and what follows it as notes.
+  /// The first line as the password, and the rest as notes.
   static func parts(_ text: borrowing SecretBytes) -> [PasswordEntry.Secret] {
     text.withUnsafeBytes { bytes in
       let newline = UInt8(ascii: "\n")

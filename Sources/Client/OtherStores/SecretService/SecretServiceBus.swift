@@ -10,7 +10,7 @@ final class SecretServiceBus: Sendable {
 
   static let name = "org.freedesktop.secrets"
   private static let interface = "org.freedesktop.Secret"
-  /// How long an answer may take that does not wait for a person.
+  /// The longest wait for an answer that needs no person.
   static let limit = Duration.seconds(30)
 
   let connection: BusConnection
@@ -18,7 +18,7 @@ final class SecretServiceBus: Sendable {
   let owner: String
   private let signals: SecretServiceSignals
 
-  /// Connects, and has the bus start the service where it does not run.
+  /// Connects, and has the bus start the service if it does not run.
   init(_ address: String) async throws(ImportError) {
     let signals = SecretServiceSignals()
     self.signals = signals
@@ -73,7 +73,7 @@ final class SecretServiceBus: Sendable {
     return values.compactMap { if case .objectPath(let path) = $0 { path } else { nil } }
   }
 
-  /// The collection that an alias names; nil where it names none.
+  /// The collection with this alias; nil if there is none.
   func collection(called alias: String) async throws(ImportError) -> String? {
     guard case .objectPath(let path)? = try await service("ReadAlias", [.string(alias)]).first else {
       throw Self.malformed
@@ -81,8 +81,7 @@ final class SecretServiceBus: Sendable {
     return path == "/" ? nil : path
   }
 
-  /// Opens a collection or an item, with a prompt of the service's where it needs one. False where the person dismissed
-  /// the prompt.
+  /// Opens a collection or an item, with the service's prompt if needed. False if the person dismissed it.
   func unlock(_ path: String) async throws(ImportError) -> Bool {
     let answer = try await service("Unlock", [.array(of: "o", [.objectPath(path)])])
     guard answer.count == 2, case .objectPath(let prompt) = answer[1] else { throw Self.malformed }
@@ -90,7 +89,7 @@ final class SecretServiceBus: Sendable {
     return prompt == "/" ? true : try await show(prompt) != nil
   }
 
-  /// Shows a prompt of the service's: its result, or nil where the person dismissed it.
+  /// Shows a prompt of the service. Returns its result, or nil if the person dismissed it.
   private func show(_ prompt: String) async throws(ImportError) -> BusValue? {
     let target = BusTarget(destination: owner, path: prompt, interface: "\(Self.interface).Prompt")
     do throws(BusError) {
@@ -112,7 +111,7 @@ final class SecretServiceBus: Sendable {
   /// Makes a collection, for which the service may ask for a password.
   ///
   /// - Returns: its path.
-  /// - Throws: `unreadable` where the service does not make it.
+  /// - Throws: `unreadable` if the service refuses.
   func create(collection label: String) async throws(ImportError) -> String {
     try await made(
       Self.path, "Service", "CreateCollection",
@@ -122,7 +121,7 @@ final class SecretServiceBus: Sendable {
   /// Stores a new item in a collection.
   ///
   /// - Returns: its path.
-  /// - Throws: `unreadable` where the service does not take it.
+  /// - Throws: `unreadable` if the service does not take it.
   func create(
     item label: String, _ attributes: [String: String], _ secret: Secret, in collection: String, session: String
   ) async throws(ImportError) -> String {
@@ -135,7 +134,7 @@ final class SecretServiceBus: Sendable {
       [.dictionary(properties), Self.structure(secret, session), .boolean(false)])
   }
 
-  /// Calls what makes an object, and shows the prompt with which the service may answer.
+  /// Makes a call that creates an object, and shows the prompt if the service answers with one.
   private func made(
     _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue]
   ) async throws(ImportError) -> String {
@@ -152,23 +151,23 @@ final class SecretServiceBus: Sendable {
 
   /// Gives an item another secret.
   ///
-  /// - Throws: `unreadable` where the service does not take it.
+  /// - Throws: `unreadable` if the service does not take it.
   func set(_ secret: Secret, of item: String, session: String) async throws(ImportError) {
     _ = try await change(item, "\(Self.interface).Item", "SetSecret", [Self.structure(secret, session)])
   }
 
   /// Gives an item another label.
   ///
-  /// - Throws: `unreadable` where the service does not take it.
+  /// - Throws: `unreadable` if the service does not take it.
   func set(label: String, of item: String) async throws(ImportError) {
     _ = try await change(
       item, "org.freedesktop.DBus.Properties", "Set",
       [.string("\(Self.interface).Item"), .string("Label"), .variant(.string(label))])
   }
 
-  /// Removes an item, for which the service may ask.
+  /// Removes an item, for which the service may show a prompt.
   ///
-  /// - Throws: `unreadable` where the service keeps it.
+  /// - Throws: `unreadable` if the service refuses.
   func delete(_ item: String) async throws(ImportError) {
     let answer = try await change(item, "\(Self.interface).Item", "Delete", [])
     guard let prompt = answer.first?.asObjectPath else { throw Self.malformed }
@@ -184,7 +183,7 @@ final class SecretServiceBus: Sendable {
     ])
   }
 
-  /// A call that changes one object. What the service refuses may concern that object alone.
+  /// A call that changes one object. A refusal is not taken to apply to other objects.
   private func change(
     _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue]
   ) async throws(ImportError) -> [BusValue] {
@@ -212,7 +211,7 @@ final class SecretServiceBus: Sendable {
     do throws(BusError) {
       answer = try await connection.call(target, "GetSecret", [.objectPath(session)], within: Self.limit)
     } catch .remote(_, let message, _) {
-      // This item is refused; others may not be.
+      // Only this item is refused.
       throw .unreadable("is not given out: \(message)")
     } catch {
       throw .unavailable("the Secret Service: \(error.words)")

@@ -13,9 +13,9 @@ internal import SecureMemory
 package struct SecretServiceCopy: Sendable {
   /// What would be copied, or was.
   package struct Entry: Sendable, Hashable {
-    /// The place in the listing.
+    /// The index in the listing.
     let place: Int
-    /// The name of the collection that it comes to.
+    /// The name of its collection in the store.
     package let collection: String
     package let label: String
     /// The sandboxed program whose secret it is, which encrypts that program's files; nil for other items.
@@ -23,17 +23,17 @@ package struct SecretServiceCopy: Sendable {
   }
 
   package struct Plan: Sendable {
-    /// The collections of which the store has no record yet.
+    /// The collections that the store does not have yet.
     package fileprivate(set) var collections: [SecretServiceFolder] = []
     package fileprivate(set) var coming: [Entry] = []
     package fileprivate(set) var alreadyThere: [Entry] = []
-    /// Of those that are there already: the ones with another secret.
+    /// The existing items with another secret.
     package fileprivate(set) var differing: [Entry] = []
-    /// Of those that are there already: the ones that were not compared, since the store's item has a rule or the
-    /// service does not give its secret out.
+    /// The existing items that were not compared, since the store's item has a rule or the service does not release its
+    /// secret.
     package fileprivate(set) var uncompared: [Entry] = []
     package fileprivate(set) var unusable: [UnusableEntry]
-    /// The store's items of the entries that are there already.
+    /// The store's items for entries that exist already.
     fileprivate var items: [Entry: SecretServiceItem] = [:]
     /// The collections of the store by name, for the rules of their new items.
     fileprivate var folders: [String: SecretServiceFolder] = [:]
@@ -41,7 +41,7 @@ package struct SecretServiceCopy: Sendable {
 
   package struct Outcome: Sendable {
     package fileprivate(set) var brought: [Entry] = []
-    /// Items that were there already, and have the service's secret now.
+    /// Existing items that got the service's secret.
     package fileprivate(set) var replaced: [Entry] = []
     package fileprivate(set) var unusable: [UnusableEntry]
   }
@@ -49,16 +49,16 @@ package struct SecretServiceCopy: Sendable {
   let peer: SecretServicePeer
   let store: any VaultService
   private let access: AccessControl.Constraint?
-  /// What the items say of the program that they are copied from.
+  /// The items' note about the program that they are copied from.
   private let program: String
 
   /// Opens the collections, for which the desktop may ask, and lists what is in them.
   ///
   /// - Parameters:
   ///   - address: of the session's bus.
-  ///   - program: what to call the program that is the service.
-  ///   - access: the rule of the new items; nil: that of their collection in the store, which is none at first.
-  /// - Throws: `ownService` where Whorl is the service, and what ends a reading.
+  ///   - program: the display name of the service's program.
+  ///   - access: the rule of the new items; nil: that of their collection in the store, which begins without one.
+  /// - Throws: `ownService` if Whorl is the service, and errors that end the reading.
   package init(
     onBus address: String, from program: String, to store: any VaultService, access: AccessControl.Constraint?
   ) async throws(ImportError) {
@@ -75,7 +75,7 @@ package struct SecretServiceCopy: Sendable {
       application: isToken ? item.attributes[Self.schema.program] : nil)
   }
 
-  /// What would be copied. Reads the secrets of items that are there already.
+  /// What would be copied. Reads the secrets of items that exist already.
   ///
   /// - Parameter asking: for a store that is locked.
   /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError`.
@@ -85,7 +85,7 @@ package struct SecretServiceCopy: Sendable {
     return plan
   }
 
-  /// Finds the items that are there already.
+  /// Finds the items that exist already.
   private func match() async throws(VaultError) -> Plan {
     let contents = try await SecretServiceContents(of: store)
     var plan = Plan(unusable: peer.listing.unusable)
@@ -107,7 +107,7 @@ package struct SecretServiceCopy: Sendable {
     return plan
   }
 
-  /// Compares the secrets of the items that are there already and have no rule: nobody is asked for a finger.
+  /// Compares the secrets of existing items without a rule, so without a prompt for a finger.
   private func compare(_ plan: inout Plan, _ asking: Asking) async throws {
     var comparable: [(entry: Entry, id: ItemID)] = []
     for entry in plan.alreadyThere {
@@ -132,8 +132,8 @@ package struct SecretServiceCopy: Sendable {
   /// Copies what the plan says. Nothing is taken out of the service.
   ///
   /// - Parameters:
-  ///   - replacing: whether items that are there already get the service's secret, unless theirs is known to be the
-  ///     same. They keep their rule and label.
+  ///   - replacing: whether existing items get the service's secret, unless it is known to be the same. They keep their
+  ///     rule and label.
   ///   - asking: for a store that is locked.
   /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError` that keeps the store from taking any item.
   ///   What was copied before stays.
@@ -174,8 +174,7 @@ package struct SecretServiceCopy: Sendable {
     return outcome
   }
 
-  /// Notes on the items that were compared and are the same where their originals are. Those of an earlier import may not
-  /// say it.
+  /// Notes on compared and equal items where their originals are. Items of an earlier import may lack the note.
   private func mark(_ plan: Plan, _ asking: Asking) async throws(VaultError) {
     let other = Set(plan.differing + plan.uncompared)
     let unmarked = plan.alreadyThere.filter { !other.contains($0) }.compactMap { plan.items[$0] }
@@ -219,7 +218,7 @@ package struct SecretServiceCopy: Sendable {
 
   private enum Reading {
     case item(name: String, ItemToAdd)
-    /// The service does not give it out: why, in words that follow "it".
+    /// The service does not release it; why, as the words after "it".
     case refused(String)
   }
 

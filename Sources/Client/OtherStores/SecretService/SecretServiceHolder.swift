@@ -5,7 +5,7 @@ internal import SDBus
 
 /// The program that has the name of the Secret Service on a bus.
 package struct SecretServiceHolder: Sendable, Hashable {
-  /// The path of its executable, or its name where the path is not known; nil where neither is known.
+  /// The path of its executable, or else its name; nil if neither is known.
   package let program: String?
   package let process: Int32?
   /// Whether it is Whorl's own service.
@@ -15,7 +15,7 @@ package struct SecretServiceHolder: Sendable, Hashable {
   static let ownObject = "/org/whorl/SecretService"
   private static let ownProgram = "whorl-agent"
 
-  /// Nil where nobody has the name. Does not start a service.
+  /// Nil if no program owns the name. Does not start a service.
   package static func current(onBus address: String) async throws(ImportError) -> Self? {
     do throws(BusError) {
       let connection = try BusConnection(busAddress: address, handlers: .init())
@@ -27,7 +27,7 @@ package struct SecretServiceHolder: Sendable, Hashable {
     }
   }
 
-  /// Has the bus start the program for the name, where nobody has it. Returns whether somebody has it then.
+  /// Has the bus start a program for the name if nobody owns it. Returns whether it has an owner then.
   package static func start(onBus address: String) async throws(ImportError) -> Bool {
     do throws(BusError) {
       let connection = try BusConnection(busAddress: address, handlers: .init())
@@ -39,7 +39,7 @@ package struct SecretServiceHolder: Sendable, Hashable {
           MessageBus.target, "StartServiceByName", [.string(SecretServiceBus.name), .uint32(0)],
           within: SecretServiceBus.limit)
       } catch .remote {
-        // It knows no such program, or the program has failed.
+        // The bus knows no such program, or the program failed.
         return false
       }
       return try await connection.owner(of: SecretServiceBus.name) != nil
@@ -48,9 +48,8 @@ package struct SecretServiceHolder: Sendable, Hashable {
     }
   }
 
-  /// Whether the program that has the name may hold items. Starts no program and opens no collection, so a locked
-  /// collection counts as one with items, and so does a service that does not answer as it should. Where nobody has the
-  /// name: whether the bus can start a program for it.
+  /// Whether the name's owner may hold items. Starts no program and opens no collection, so a locked collection and a
+  /// malformed answer count as items. Without an owner: whether the bus can start a program for the name.
   package static func mayHoldItems(onBus address: String) async throws(ImportError) -> Bool {
     let connection: BusConnection
     do throws(BusError) {
@@ -81,7 +80,7 @@ package struct SecretServiceHolder: Sendable, Hashable {
     }
   }
 
-  /// Makes the bus look for new and removed files of services.
+  /// Makes the bus reload its service files.
   package static func rereadServices(onBus address: String) async throws(ImportError) {
     do throws(BusError) {
       let connection = try BusConnection(busAddress: address, handlers: .init())

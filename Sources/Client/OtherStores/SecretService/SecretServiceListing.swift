@@ -11,13 +11,13 @@ struct SecretServiceListing: Sendable {
 
   struct Item: Sendable {
     let path: String
-    /// The place of its collection in ``collections``.
+    /// The index of its collection in ``collections``.
     let collection: Int
     let label: String
     let attributes: [String: String]
-    /// Seconds since 1970; 0 where the service does not tell.
+    /// Seconds since 1970; 0 if the service does not report it.
     let created: UInt64
-    /// Seconds since 1970; 0 where the service does not tell.
+    /// Seconds since 1970; 0 if the service does not report it.
     let modified: UInt64
   }
 
@@ -28,7 +28,7 @@ struct SecretServiceListing: Sendable {
   /// The collections and items that stayed locked.
   private(set) var unusable: [UnusableEntry] = []
   private let bus: SecretServiceBus
-  /// The session in which secrets cross the bus.
+  /// The session in which secrets are transferred.
   let session: String
 
   /// Opens the collections, for which the desktop may ask, and lists what is in them.

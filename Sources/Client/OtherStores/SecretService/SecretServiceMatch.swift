@@ -15,9 +15,9 @@ struct SecretServiceMatch: Sendable {
     }
   }
 
-  /// The items of both: the place in the listing, and the store's item.
+  /// The items of both: the index in the listing, and the store's item.
   private(set) var pairs: [(place: Int, item: SecretServiceItem)] = []
-  /// The places of those that the store does not have, oldest first.
+  /// The indexes of those that the store does not have, oldest first.
   private(set) var onlyThere: [Int] = []
   /// The items that the other service does not have.
   private(set) var onlyHere: [SecretServiceItem] = []

@@ -6,9 +6,9 @@ internal import SecureMemory
 /// Removing what was copied from the program that it was copied from.
 extension SecretServiceCopy {
   package struct Removal: Sendable {
-    /// The originals that are gone.
+    /// The originals that were removed.
     package fileprivate(set) var removed: [Entry] = []
-    /// Those that stay, with the reason.
+    /// Those that were kept, with the reason.
     package fileprivate(set) var kept: [UnusableEntry] = []
     fileprivate var items: [ItemID] = []
   }
@@ -19,11 +19,12 @@ extension SecretServiceCopy {
     return SecretServiceMatch(peer, contents.items).pairs.map { entry($0.place) }
   }
 
-  /// Removes from the other program what the store has with the same secret. Each secret is read from both and compared
-  /// immediately before its original is removed.
+  /// Removes items from the other program that the store has with the same secret. Each secret is read from both sides
+  /// and compared immediately before its original is removed.
   ///
   /// - Parameter asking: for the items with a rule, and for a store that is locked.
-  /// - Throws: errors of an authentication, and what ends the other program. What was removed before is in the store.
+  /// - Throws: errors of an authentication, and errors that end the other program. Everything removed before is in the
+  ///   store.
   package func removeOriginals(_ asking: Asking) async throws -> Removal {
     let pairs = SecretServiceMatch(peer, try await SecretServiceContents(of: store).items).pairs
     var removal = Removal()
@@ -41,7 +42,7 @@ extension SecretServiceCopy {
         }
       }
     } catch {
-      // The items whose originals are gone say so, whatever follows.
+      // Update the notes on items whose originals are gone, even if there is an error.
       try? await unmark(removal, asking)
       throw error
     }
@@ -49,7 +50,7 @@ extension SecretServiceCopy {
     return removal
   }
 
-  /// - Throws: `unreadable` where it stays.
+  /// - Throws: `unreadable` if it was kept.
   private func remove(_ place: Int, _ released: Result<ReleasedItem, VaultError>) async throws(ImportError) {
     guard case .success(let released) = released else { throw .unreadable("cannot be read in Whorl") }
     switch try await peer.compare(released, with: place) {

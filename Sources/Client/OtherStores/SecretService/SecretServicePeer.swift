@@ -16,7 +16,7 @@ struct SecretServicePeer: Sendable {
   /// are left out.
   ///
   /// - Parameter address: of the session's bus.
-  /// - Throws: `ownService` where Whorl is the service, and what ends a reading.
+  /// - Throws: `ownService` if Whorl is the service, and errors that end the reading.
   init(onBus address: String) async throws(ImportError) {
     bus = try await SecretServiceBus(address)
     guard await !bus.holder().isOwn else { throw .ownService }
@@ -38,7 +38,7 @@ struct SecretServicePeer: Sendable {
 
   enum Comparison {
     case same, other
-    /// The program does not give the secret out: why, in words that follow "it".
+    /// The program does not release the secret; why, as the words after "it".
     case notGiven(String)
   }
 
@@ -55,7 +55,7 @@ struct SecretServicePeer: Sendable {
 }
 
 extension ReleasesInChunks {
-  /// The same for a body that uses another program, and may end with its errors.
+  /// The same for a body that uses another program and may throw its errors.
   func read(
     _ ids: [ItemID], using body: (Int, Result<ReleasedItem, VaultError>) async throws(ImportError) -> Void
   ) async throws {
@@ -65,7 +65,7 @@ extension ReleasesInChunks {
         do throws(ImportError) {
           try await body(place, released)
         } catch {
-          // Ends the reading. The error of the other program counts.
+          // Ends the reading with the other program's error.
           ending = error
           throw .cancelled
         }

@@ -4,10 +4,10 @@ package import SecretModel
 package import SecretServiceItems
 internal import SecureMemory
 
-/// Copies what programs have stored in Whorl, or changed there, into the program that is the Secret Service again.
+/// Copies what programs have stored or changed in Whorl to the program that becomes the Secret Service again.
 ///
-/// Nothing is removed, neither here nor there. What was copied is read again and compared. So an interrupted copy is
-/// made whole by the next one.
+/// Nothing is removed on either side. Copied items are read again and compared, so the next run completes an
+/// interrupted copy.
 package struct SecretServiceReturn: Sendable {
   package struct Entry: Sendable, Hashable {
     /// The name of its collection in Whorl.
@@ -20,15 +20,15 @@ package struct SecretServiceReturn: Sendable {
     package fileprivate(set) var new: [Entry] = []
     /// The items that it had with another secret or label.
     package fileprivate(set) var changed: [Entry] = []
-    /// How many items it has already, as they are in Whorl.
+    /// How many items it has already, unchanged.
     package fileprivate(set) var same = 0
     /// The items with a rule that were not read: in a plan, which asks nobody, or because of ``refusal``.
     package fileprivate(set) var gated: [Entry] = []
     /// What was not copied, with the reason.
     package fileprivate(set) var left: [UnusableEntry] = []
-    /// The items that the other program alone has.
+    /// The items that only the other program has.
     package fileprivate(set) var onlyThere: [Entry] = []
-    /// The error that kept the items with a rule from being read.
+    /// The error because of which the items with a rule were not read.
     package fileprivate(set) var refusal: VaultError?
     /// How many items were read.
     fileprivate var read = 0
@@ -40,38 +40,38 @@ package struct SecretServiceReturn: Sendable {
   /// Opens the collections of the other program, for which the desktop may ask, and lists what is in them.
   ///
   /// - Parameter address: of the session's bus.
-  /// - Throws: `ownService` where Whorl is the service, and what ends a reading.
+  /// - Throws: `ownService` if Whorl is the service, and errors that end the reading.
   package init(onBus address: String, from store: any VaultService) async throws(ImportError) {
     peer = try await SecretServicePeer(onBus: address)
     self.store = store
   }
 
-  /// The items that would be compared and copied: all but those that end with the session.
+  /// The items that would be compared and copied: all except those of the session.
   package static func items(of store: any VaultService) async throws(VaultError) -> [SecretServiceItem] {
     try await SecretServiceContents(of: store, Set(Item.State.allCases)).items.filter {
       $0.collection != SecretServiceFolder.sessionCollection
     }
   }
 
-  /// What would be copied. Asks nobody for a finger.
+  /// What would be copied. Does not ask for a finger.
   ///
   /// - Parameter asking: for a store that is locked.
   package func plan(_ asking: Asking) async throws -> Outcome { try await run(writing: false, asking) }
 
   /// Copies, first the items without a rule.
   ///
-  /// - Parameter asking: in a context that may ask, for the items with a rule. If they are refused, the outcome says so.
+  /// - Parameter asking: a context with prompts, for the items with a rule. If they are refused, the outcome says so.
   package func copy(_ asking: Asking) async throws -> Outcome { try await run(writing: true, asking) }
 
   private struct Work {
     let item: SecretServiceItem
-    /// Its place in the listing; nil for a new one.
+    /// Its index in the listing; nil for a new one.
     let place: Int?
   }
 
   private func run(writing: Bool, _ asking: Asking) async throws -> Outcome {
     let all = try await Self.items(of: store)
-    // Nothing is known of what is in a collection that stayed locked.
+    // The contents of a locked collection are unknown.
     let match = SecretServiceMatch(
       peer, all.filter { $0.state == .living && !peer.locked.contains($0.collection) })
     var outcome = Outcome()
@@ -106,7 +106,7 @@ package struct SecretServiceReturn: Sendable {
     do {
       try await go(gated, in: places, writing: true, asking, &outcome)
     } catch let error as VaultError {
-      // Without the finger they stay, and what was copied before is copied.
+      // Without the finger they are not copied, and earlier copies are kept.
       outcome.refusal = error
       outcome.gated = gated.dropFirst(outcome.read).map { Self.entry($0.item) }
     }
@@ -137,7 +137,7 @@ package struct SecretServiceReturn: Sendable {
     }
   }
 
-  /// Makes an item that the other program has the same as in Whorl, where Whorl's is the newer one.
+  /// Updates an item of the other program if Whorl's is newer.
   private func bring(
     _ item: SecretServiceItem, _ released: ReleasedItem, to place: Int, writing: Bool, _ outcome: inout Outcome
   ) async throws(ImportError) {
@@ -148,9 +148,9 @@ package struct SecretServiceReturn: Sendable {
     case .other: hasSameSecret = false
     case .notGiven(let why): throw .unreadable("cannot be compared: it \(why)")
     }
-    // The other program's times are whole seconds. Of two changes in the same second its own is kept.
+    // The other program's times are whole seconds. If both changed in the same second, its own is kept.
     let isNewer = UInt64(max(0, item.modified)) > other.modified
-    // An older label of Whorl's says nothing: an import keeps the label that an item has.
+    // An older label in Whorl does not count: an import keeps the label that an item has.
     let hasSameLabel = item.label == other.label || !isNewer
     if hasSameSecret, hasSameLabel {
       outcome.same += 1
@@ -179,7 +179,7 @@ package struct SecretServiceReturn: Sendable {
     }
   }
 
-  /// Reads what was written.
+  /// Reads the item back.
   private func confirm(_ released: ReleasedItem, at path: String) async throws(ImportError) {
     let written = try await peer.bus.secret(of: path, in: session)
     guard written.value.bytes.constantTimeEquals(released.secret) else {

@@ -11,7 +11,7 @@ final class SecretServiceSignals: Sendable {
 
   func end() { continuation.finish() }
 
-  /// The next signal of an object; nil where the connection ends before. Earlier signals of other objects are dropped.
+  /// The next signal of an object; nil if the connection ends first. Earlier signals of other objects are dropped.
   func first(from sender: String, path: String) async -> BusSignal? {
     for await signal in stream where signal.sender == sender && signal.path == path { return signal }
     return nil

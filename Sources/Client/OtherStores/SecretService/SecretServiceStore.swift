@@ -4,7 +4,7 @@ internal import SecureMemory
 
 /// The collections of the desktop's Secret Service: GNOME Keyring, KWallet, KeePassXC.
 ///
-/// Secrets come in the specification's session `plain`: in messages of the user's own bus.
+/// Secrets are transferred in the specification's `plain` session, over the user's own bus.
 package struct SecretServiceStore: ImportSource {
   package private(set) var entries: [ImportEntry] = []
   package private(set) var unusable: [UnusableEntry] = []
@@ -25,7 +25,7 @@ package struct SecretServiceStore: ImportSource {
     }
   }
 
-  /// By the attributes that programs name services and accounts with, else by the label.
+  /// Uses the attributes with which programs name services and accounts, or else the label.
   static func name(_ label: String, _ attributes: [String: String]) throws(VaultError) -> ItemName {
     func first(_ names: [String]) -> String? { names.lazy.compactMap { attributes[$0] }.first { !$0.isEmpty } }
     let service = first(["service", "server", "domain"]) ?? label

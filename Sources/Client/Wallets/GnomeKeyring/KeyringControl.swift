@@ -8,7 +8,7 @@ package import SecureMemory
 ///
 /// The calls block their thread until the answer comes, and no longer than ``limit``.
 package struct KeyringControl: Sendable {
-  /// What the daemon says to a request.
+  /// The daemon's answer to a request.
   package enum Answer: UInt32, Sendable {
     /// The request was carried out.
     case done = 0

@@ -1,17 +1,17 @@
 internal import Glibc
 
-/// Checks a keyring's file without its secret. Where the file is missing or cannot be read as a keyring, the daemon
-/// accepts any secret and makes a new keyring beside it, so check the file first.
+/// Checks a keyring's file without its secret. If the file is missing or not a keyring, the daemon accepts any secret
+/// and makes a new keyring beside it, so check the file first.
 package enum KeyringFile {
-  /// Refuses a file that is missing, or no whole keyring, or not encrypted.
+  /// Refuses a file that is missing, damaged or not encrypted.
   package static func requireSealed(_ path: String) throws(WalletError) {
     let bytes = try PrivateFile.read(path)
     guard !bytes.starts(with: Array("[keyring]".utf8)) else { throw .withoutPassword(path) }
     if let why = flaw(in: bytes) { throw .damaged(path, why: why) }
   }
 
-  /// What is wrong with the bytes as an encrypted keyring (`docs/file-format.txt` of gnome-keyring); nil where the file
-  /// parses completely.
+  /// What is wrong with the bytes as an encrypted keyring (`docs/file-format.txt` of gnome-keyring); nil if they parse
+  /// completely.
   private static func flaw(in bytes: [UInt8]) -> String? {
     var reader = Reader(bytes)
     guard reader.take(16).map(Array.init) == Array("GnomeKeyring\n\r\0\n".utf8) else { return "it is no keyring" }

@@ -1,8 +1,8 @@
-/// What can be seen of the login keyring without its secret.
+/// The state of the login keyring, as far as it is visible without its secret.
 package struct KeyringLook: Sendable {
-  /// What is wrong with its file; nil where no fault can be seen.
+  /// What is wrong with its file; nil if nothing visible is.
   package let problem: WalletError?
-  /// Whether there is still the copy of the file from before it got a secret of its own.
+  /// Whether the copy from before the change to a random secret still exists.
   package let hasFileOfBefore: Bool
   /// Whether the user's daemon listens, or the socket unit that starts it.
   package let isListening: Bool

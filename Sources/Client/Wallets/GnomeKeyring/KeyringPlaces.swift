@@ -33,7 +33,7 @@ package struct KeyringPlaces: Sendable, Hashable {
   /// The secret, sealed under the passcode and the recovery key.
   package var sealed: String { "\(folder)/login.keyring.whorl" }
 
-  /// The sealed copy; nil where there is none or it cannot be read.
+  /// The sealed copy; nil if there is none or it cannot be read.
   package var sealedCopy: SealedCopy? { (try? PrivateFile.read(sealed)).flatMap(SealedCopy.init) }
 
   /// The prefix of the files that the daemon leaves behind when it ends in the middle of a change.

@@ -9,7 +9,7 @@ package import SecureMemory
 package struct KeyringRekeying: Sendable {
   /// What has been done so far.
   package enum Step: String, Sendable, CaseIterable {
-    /// The sealed copy was opened, as it would be without the store.
+    /// The sealed copy was opened without the store, as a test.
     case walked
     /// A copy of the keyring was changed to the secret, and only the secret opens it.
     case rehearsed
@@ -53,10 +53,10 @@ package struct KeyringRekeying: Sendable {
   ///   - password: what opens it now.
   ///   - seal: seals the copy to keep beside the keyring. It is called before anything is changed, since it may ask for
   ///     the passcode.
-  ///   - openCopy: opens that copy with what the person has for it. It is called before anything is changed: a way back that
-  ///     nobody has walked may be none.
-  /// - Throws: `WalletError` and `VaultError`; `wrongSecret` where the password is wrong. Where the daemon has not
-  ///   changed the keyring, everything is as before.
+  ///   - openCopy: opens that copy with the person's passcode or recovery key. It is called before anything is changed,
+  ///     to prove that the copy can be opened.
+  /// - Throws: `WalletError` and `VaultError`; `wrongSecret` if the password is wrong. If the daemon has not changed
+  ///   the keyring, nothing has changed.
   package func enable(
     password: borrowing SecretBytes, sealing seal: (borrowing SecretBytes) async throws -> SealedCopy,
     opening openCopy: (SealedCopy) async throws -> SharedSecret

@@ -17,7 +17,7 @@ package struct KeyringRepair: Sendable {
     case unknown
   }
 
-  /// Questions that only a person can answer. Each returns nil where nobody can be asked.
+  /// Questions that only a person can answer. Each returns nil if nobody can be asked.
   package struct Questions: Sendable {
     /// The password of the keyring.
     package var password: @Sendable () async throws -> SharedSecret?
@@ -43,8 +43,8 @@ package struct KeyringRepair: Sendable {
     rekeying = KeyringRekeying(places, in: vault)
   }
 
-  /// - Parameter seal: seals the copy beside the keyring, for a person who wants it under other keys; nil: it is renewed
-  ///   and nobody is asked.
+  /// - Parameter seal: seals the copy beside the keyring under keys that the person chooses; nil: renews it without a
+  ///   prompt.
   /// - Throws: `WalletError`, `VaultError`, and what the questions and `seal` throw.
   package func run(
     asking questions: Questions, sealing seal: ((borrowing SecretBytes) async throws -> SealedCopy)? = nil

@@ -25,7 +25,7 @@ package final class KeyringTrial: Sendable {
   package init(of places: KeyringPlaces) throws(WalletError) {
     try KeyringFile.requireSealed(places.file)
     self.places = places
-    // Whatever fails from here on, `deinit` clears up.
+    // If a step below fails, `deinit` cleans up.
     lock = try TrialLock(places.trial + ".lock")
     clear()
     for folder in [places.trial, data, keyrings, "\(places.trial)/control"] { try Folder.make(folder) }
@@ -40,7 +40,7 @@ package final class KeyringTrial: Sendable {
     let result = Result { () throws(WalletError) in try control.unlock(with: secret) }
     await end(daemon)
     guard try result.get() == .done else { return false }
-    // For a file that the daemon cannot read it accepts any secret, and makes a new keyring beside it.
+    // If the daemon cannot read the file, it accepts any secret and makes a new keyring beside it.
     let others = Folder.names(in: keyrings).filter { $0.hasSuffix(".keyring") && $0 != "login.keyring" }
     guard others.isEmpty else { throw .damaged(places.file, why: "gnome-keyring-daemon cannot read it") }
     return true
@@ -49,7 +49,7 @@ package final class KeyringTrial: Sendable {
   /// Changes the password of the copy, as the user's daemon will change the keyring's, and checks that the new one
   /// opens it and the old one does not.
   ///
-  /// - Throws: `wrongSecret` where the old password is wrong, `refused`, `unverified`.
+  /// - Throws: `wrongSecret` if the old password is wrong, `refused`, `unverified`.
   package func rehearse(from old: borrowing SecretBytes, to new: borrowing SecretBytes) async throws(WalletError) {
     guard try await opens(with: old) else { throw .wrongSecret }
     let daemon = try await start()

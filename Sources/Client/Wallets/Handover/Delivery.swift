@@ -25,7 +25,7 @@ package struct Delivery: Sendable {
 
   /// Checks an entry's name: a variable must be a valid shell name, a file must be in ``folder``.
   ///
-  /// - Returns: what is wrong; nil where nothing is.
+  /// - Returns: what is wrong; nil if nothing is.
   package static func flaw(in entry: LoginItem) -> String? {
     switch entry.kind {
     case .environment:
@@ -57,7 +57,7 @@ package struct Delivery: Sendable {
     }
   }
 
-  /// Removes a delivered file or variable. A secret given to a command cannot be taken back.
+  /// Removes a delivered file or variable. A secret given to a command cannot be removed.
   package func takeBack(_ entry: LoginItem) async throws(WalletError) {
     guard Self.flaw(in: entry) == nil else { return }
     switch entry.kind {

@@ -1,7 +1,7 @@
 package import SecretModel
 internal import SecureMemory
 
-/// Hands over the secrets chosen for the login: opens the wallets and delivers the other secrets. Asks nobody.
+/// Hands over the secrets chosen for the login: opens the wallets and delivers the other secrets. Shows no prompts.
 package struct LoginHandover: Sendable {
   /// The result for one entry.
   package enum Outcome: Sendable, Hashable {

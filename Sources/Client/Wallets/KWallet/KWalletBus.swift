@@ -12,7 +12,7 @@ struct KWalletBus {
   /// Whether the bus takes connections.
   var listens: Bool { (try? BusConnection(busAddress: address, handlers: .init()))?.close() != nil }
 
-  /// Whether the wallet is open; nil where no daemon runs. The call does not start one.
+  /// Whether the wallet is open; nil if no daemon runs. Does not start one.
   ///
   /// A daemon that was started with a key tries it before it answers.
   func isOpen() async throws(WalletError) -> Bool? {

@@ -34,7 +34,7 @@ package struct KWalletChoice: Sendable {
 
   /// Stores the key of the wallet, after checking that the key opens a copy.
   ///
-  /// - Throws: `wrongSecret` where the password is wrong, and errors for damaged files.
+  /// - Throws: `wrongSecret` if the password is wrong, and errors for damaged files.
   package func enable(password: SharedSecret) async throws {
     let trial = try KWalletTrial(of: places)
     let key = try await derive(password, try KWalletFile.salt(of: places))
@@ -47,7 +47,7 @@ package struct KWalletChoice: Sendable {
 
   /// Checks whether the key still opens the wallet, and asks for the password if it does not.
   ///
-  /// - Parameter password: returns nil where nobody can be asked.
+  /// - Parameter password: returns nil if nobody can be asked.
   package func repair(asking password: @Sendable () async throws -> SharedSecret?) async throws -> Outcome {
     guard let key = try await entries.secret(of: Self.entry) else { return .nothing }
     if try await opens(with: key) { return .opens }

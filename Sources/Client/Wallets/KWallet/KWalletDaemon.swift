@@ -20,13 +20,13 @@ package struct KWalletDaemon: Sendable, Hashable {
   let whenOpen: BusValue
   let whenClosed: BusValue
 
-  /// The name of the program alone, for messages.
+  /// The program's file name, for messages.
   package var name: String { String(program.split(separator: "/").last ?? "") }
 
-  /// All that are known, the newest first: beside ksecretd there is a kwalletd6 that passes calls on to it.
+  /// All known ones, newest first: ksecretd comes with a kwalletd6 that forwards calls to it.
   package static let all = [ksecretd, kwalletd6, kwalletd5]
 
-  /// The daemon of this machine: the newest that is installed, or kwalletd5 where none is.
+  /// The daemon of this machine: the newest that is installed, or kwalletd5 if none is.
   package static var installed: Self { all.first { access($0.program, X_OK) == 0 } ?? kwalletd5 }
 
   /// KDE 5, on Debian 12.

@@ -25,8 +25,8 @@ package struct KWalletOpening: Sendable {
     }
   }
 
-  /// - Throws: errors for damaged files, `program`, `noAnswer`, and `refused` where the key is wrong or a daemon runs
-  ///   already with the wallet closed.
+  /// - Throws: errors for damaged files, `program`, `noAnswer`, and `refused` if the key is wrong or a daemon already
+  ///   runs with the wallet closed.
   package func open(with key: borrowing SecretBytes) async throws(WalletError) {
     try KWalletFile.requireSealed(places)
     let bus = KWalletBus(address: busAddress, daemon: places.daemon)

@@ -4,7 +4,7 @@ package struct KWalletPlaces: Sendable, Hashable {
   package let folder: String
   /// The user's runtime directory, which is in memory and private to the user.
   package let runtime: String
-  /// The daemon that has the wallets.
+  /// The daemon that manages the wallets.
   package let daemon: KWalletDaemon
   /// The full path of dbus-daemon, for the trial's own bus.
   package let busProgram: String

@@ -51,7 +51,7 @@ struct KWalletStart {
     }
   }
 
-  /// A listening socket with a closed connection in its queue: the daemon reads an empty environment, since it has been
+  /// A listening socket with a closed connection in its queue, from which the daemon reads an empty environment. It was
   /// started with the right one.
   private func listener() throws(WalletError) -> (socket: Int32, connection: Int32) {
     var address = sockaddr_un()

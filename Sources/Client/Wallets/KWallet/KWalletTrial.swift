@@ -31,7 +31,7 @@ package final class KWalletTrial: Sendable {
     try KWalletFile.requireSealed(places)
     self.places = places
     self.limit = limit
-    // Whatever fails from here on, `deinit` clears up.
+    // If a step below fails, `deinit` cleans up.
     lock = try TrialLock(places.trial + ".lock")
     Folder.remove(places.trial)
     let copies = KWalletPlaces(data: data, runtime: places.trial)

@@ -5,7 +5,7 @@ struct FingerLines {
     "pam_unix.so", "pam_sss.so", "pam_ldap.so", "pam_krb5.so", "pam_winbind.so", "pam_systemd_home.so",
   ]
 
-  /// The line of Whorl's that asks for a finger.
+  /// Whorl's line that asks for a finger.
   private let own: (index: Int, rule: PAMStack.Rule)?
   private let fprintd: PAMStack.Rule?
   private let firstPassword: Int?
@@ -20,7 +20,7 @@ struct FingerLines {
 
   var takesFinger: Bool { own != nil || fprintd != nil }
 
-  /// What is wrong with Whorl's own line; nil where it is right or missing.
+  /// What is wrong with Whorl's own line; nil if it is right or missing.
   var advice: String? {
     guard let own else { return nil }
     let place = "line \(own.rule.line) of \(own.rule.file)"

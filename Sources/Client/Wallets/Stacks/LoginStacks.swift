@@ -17,7 +17,7 @@ package struct LoginStacks: Sendable {
     package let state: State
     /// Whether the service takes a finger, by Whorl or by fprintd.
     package let takesFinger: Bool
-    /// What is wrong and what to change; nil where nothing is wrong.
+    /// What is wrong and what to change; nil if nothing is wrong.
     package let advice: String?
   }
 

@@ -24,7 +24,7 @@ package struct PAMStack: Sendable {
   /// The rules of all kinds, in the order in which they are written.
   package let rules: [Rule]
 
-  /// Reads the stack of a service; nil where none of the folders has a file for it.
+  /// Reads the stack of a service; nil if none of the folders has a file for it.
   ///
   /// - Parameter folders: searched in this order; the first file of the service is read.
   package init?(service: String, in folders: [String]) {
@@ -44,7 +44,7 @@ package struct PAMStack: Sendable {
     let folders: [String]
     var rules: [Rule] = []
 
-    /// Reads the rules of one kind, or of all, out of a file; false where there is none.
+    /// Reads the rules of one kind, or of all, from a file; false if it does not exist.
     mutating func read(_ name: String, _ kind: Kind?, depth: Int) -> Bool {
       guard depth < Self.depthLimit, let (path, text) = contents(of: name) else { return false }
       var number = 0

@@ -31,7 +31,7 @@ struct Answers: Sendable {
     }
   }
 
-  /// The answer from a descriptor or given before; nil where the person must be asked.
+  /// The answer from a descriptor or given before; nil if the person must be asked.
   func prepared(_ request: SecretRequest) throws(Failure) -> SecretBytes? {
     switch request {
     case .passcode(let attempt):
@@ -56,7 +56,7 @@ struct Answers: Sendable {
     }
   }
 
-  /// The terminal for questions. Throws where nobody can be asked.
+  /// The terminal for prompts. Throws if nobody can be asked.
   @discardableResult
   func terminal(_ request: SecretRequest) throws(Failure) -> Terminal {
     if !noPrompt, let terminal = Terminal() { return terminal }

@@ -10,7 +10,7 @@ extension Finger: ExpressibleByArgument {}
 extension ReaderSelection: ExpressibleByArgument {
   /// Parses the value of `--reader`.
   public init?(argument: String) { self.init(argument) }
-  /// How help shows a default.
+  /// The default's text in help.
   public var defaultValueDescription: String { description }
 }
 
@@ -25,7 +25,7 @@ extension ItemClass: ExpressibleByArgument {
   }
   /// The values that help and errors list.
   public static var allValueStrings: [String] { allCases.map(\.word) }
-  /// How help shows a default.
+  /// The default's text in help.
   public var defaultValueDescription: String { word }
 }
 
@@ -34,7 +34,7 @@ extension KeyAlgorithm: ExpressibleByArgument {
   package init?(argument: String) { self.init(word: argument) }
   /// The values that help and errors list.
   package static var allValueStrings: [String] { offered.map(\.word) }
-  /// How help shows a default.
+  /// The default's text in help.
   package var defaultValueDescription: String { word }
 }
 

@@ -48,7 +48,7 @@ final class CommandAnswers: PreparedAnswers {
       try answers.terminal(request)
       return .ask(twice: awaiting == .new)
     } catch {
-      // If nobody can be asked for the passcode, report why no finger could be asked for.
+      // If nobody can be asked for the passcode, report why no finger could be used.
       fail(unavailable.map { Failure($0) } ?? error)
       return .none
     }

@@ -2,7 +2,7 @@ import SecretModel
 import Synchronization
 import Whorl
 
-/// The connection of a command to the vault, of which it has at most one.
+/// A command's only connection to the vault.
 final class CommandConnection: Sendable {
   private let connection: Mutex<(any VaultConnection)?>
 

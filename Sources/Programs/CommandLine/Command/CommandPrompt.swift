@@ -20,7 +20,7 @@ struct CommandPrompt: AuthenticationPrompt {
       await desktop?.handle(event, in: session)
       return
     }
-    // Each question has one answer. The desktop asks for passcodes alone.
+    // Only one of them answers a prompt. The desktop asks for passcodes only.
     if let desktop, case .passcode = request, !answers.hasPasscode {
       await desktop.handle(event, in: session)
     } else {

@@ -2,9 +2,9 @@ import SecretModel
 import Whorl
 
 extension Session {
-  /// The secret of an item for a program that keeps its credentials here. Asks only where somebody has to be asked. A
-  /// store that waits for its first unlock is unlocked first, and if the vault ends meanwhile, the next one is asked:
-  /// nobody sees what a helper of git would advise.
+  /// The secret of an item for a program that stores its credentials here. Prompts only if needed. Unlocks a store that
+  /// still needs its first unlock, and asks again if the vault ends meanwhile, since nobody would see advice from a
+  /// helper of git.
   func secret(
     of item: Item, from store: any VaultService, reason: String, noPrompt: Bool
   ) async throws(Failure) -> ReleasedItem {

@@ -7,7 +7,7 @@ internal import SecretServiceItems
 import Synchronization
 
 extension CompletionKind {
-  /// Completes names of items. Listing them needs no finger. Completes nothing where the store is missing or cannot be
+  /// Completes names of items. Listing them needs no finger. Completes nothing if the store is missing or cannot be
   /// opened.
   static let itemNames = names { store throws(VaultError) in
     // Items of the Secret Service have generated names, which nobody types.
@@ -32,7 +32,7 @@ extension CompletionKind {
     try await SecretServiceContents(of: store).programs.map(\.name)
   }
 
-  /// Completes names of keys for SSH, also of those that cannot be used any more.
+  /// Completes names of keys for SSH, including unusable ones.
   static let sshKeyNames = names { store throws(VaultError) in
     try await store.allItems(SSHKey.search([.living, .dead])).compactMap(SSHKey.init).map(\.name)
   }

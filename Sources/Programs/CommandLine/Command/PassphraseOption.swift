@@ -5,7 +5,7 @@ internal import TerminalLines
 
 /// The option for the passphrase of an encrypted file.
 struct PassphraseOption: ParsableArguments {
-  /// The fewest bytes of a new passphrase. Whoever has the file can try short ones.
+  /// The fewest bytes of a new passphrase: anyone with the file could try short ones.
   private static let shortest = 8
 
   @Option(

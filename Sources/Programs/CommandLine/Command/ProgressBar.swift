@@ -9,8 +9,7 @@ struct QuietOption: ParsableArguments {
   var quiet = false
 }
 
-/// Shows on standard error how far something is, where that is a terminal: one line that changes, and is gone at the
-/// end.
+/// Shows progress on standard error, if that is a terminal: one line that is updated, and removed at the end.
 final class ProgressBar: Sendable {
   /// The least time between two changes of the line.
   private static let interval = Duration.milliseconds(100)
@@ -24,9 +23,9 @@ final class ProgressBar: Sendable {
   private let words: String
   private let state: Mutex<State>
 
-  /// Nil where no progress is shown: on no terminal, with `--quiet` and with `--json`.
+  /// Nil without a terminal, with `--quiet` and with `--json`.
   ///
-  /// - Parameter words: what is being done.
+  /// - Parameter words: the current activity.
   init?(_ words: String, _ quiet: QuietOption, _ options: GlobalOptions) {
     guard !quiet.quiet, !options.json, isatty(STDERR_FILENO) == 1 else { return nil }
     self.words = words

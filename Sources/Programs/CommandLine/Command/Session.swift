@@ -59,7 +59,7 @@ struct Session {
 
   // MARK: The vault
 
-  /// The connection to the vault of this place, made at the first call.
+  /// The connection to the vault of this place, opened at the first call.
   func connect(to place: StorePlace) async throws(Failure) -> any VaultConnection {
     if let made = connection.current { return made }
     let made = try await explained { () async throws(VaultError) in
@@ -87,7 +87,7 @@ struct Session {
     return try await withTerminalAgent(call)
   }
 
-  /// Runs a call during which polkit may ask for a password, at this terminal where no desktop asks.
+  /// Runs a call during which polkit may ask for a password, at this terminal if there is no desktop.
   func withTerminalAgent<Answer>(
     _ call: () async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
@@ -102,7 +102,7 @@ struct Session {
     return try result.get()
   }
 
-  /// How a person is asked: for the passcode at once where a script gives it, so that it does not wait for a touch.
+  /// The options for prompts. If a script passes the passcode, it is used at once, without waiting for a touch.
   var contextOptions: ContextOptions {
     ContextOptions(timeout: configuration.timeout ?? .seconds(60), preferPasscode: options.passcodeFd != nil)
   }
@@ -114,8 +114,8 @@ struct Session {
     return options
   }
 
-  /// Runs a call that may ask a person: shows its prompts, answers its questions, and cancels it on a signal. Where the
-  /// store still waits for its first unlock, and somebody can answer, it asks for the passcode and makes the call once more.
+  /// Runs a call that may prompt the person, and cancels it on a signal. If the store still needs its first unlock, and
+  /// somebody can answer, it asks for the passcode and repeats the call.
   func asking<Answer: Sendable>(
     _ store: any VaultService, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,
     options: ContextOptions? = nil, reason: String? = nil,
@@ -139,10 +139,10 @@ struct Session {
     }
   }
 
-  /// Opens a store that waits for its first unlock, before calls that store items and ask nobody. Where nobody can give
-  /// the passcode it does nothing, and those calls fail.
+  /// Opens a store that still needs its first unlock, before calls that store items without a prompt. Does nothing if
+  /// nobody can give the passcode; those calls then fail.
   ///
-  /// - Parameter purpose: what the person is about to do.
+  /// - Parameter purpose: the person's next action.
   func openIfWaiting(
     _ store: any VaultService, _ answers: Answers, to purpose: String
   ) async throws(Failure) {
@@ -156,7 +156,7 @@ struct Session {
     purpose.map { "unlock the store, and then \($0)" } ?? "unlock the store"
   }
 
-  /// Whether the passcode opens what is closed. Otherwise the end of the session's lock does.
+  /// Whether the passcode opens the locked items. Otherwise unlocking the session does.
   private func awaitsFirstUnlock(_ store: any VaultService) async throws(Failure) -> Bool {
     try await explained { () async throws(VaultError) in
       try await !store.openClasses().contains(.afterFirstUnlock)
@@ -169,7 +169,7 @@ struct Session {
     return answers.passcode != nil || answers.given != nil || Terminal.exists || UserEnvironment.hasDisplay
   }
 
-  /// - Parameter question: what the passcode is asked for, where that is not plain.
+  /// - Parameter question: the reason for the passcode, unless it is obvious.
   private func prompting<Answer: Sendable>(
     _ store: any VaultService, _ answers: Answers, _ awaiting: CommandAnswers.Awaiting, _ options: ContextOptions,
     _ reason: String?, question: String? = nil, _ call: (Asking) async throws -> Answer
@@ -209,7 +209,7 @@ struct Session {
     }
   }
 
-  /// Runs a call that stores an item. Only an application password has to be asked for, and what opens the store.
+  /// Runs a call that stores an item. It may only prompt for an application password and the first unlock.
   func storing<Answer: Sendable>(
     _ item: NewItem, in store: any VaultService, _ answers: Answers, _ call: (Asking) async throws -> Answer
   ) async throws(Failure) -> Answer {
@@ -245,7 +245,7 @@ struct Session {
     do { return try ItemName(parsing: text) } catch { throw Failure(error) }
   }
 
-  /// The failure for an error. A named reader that is missing is reported differently from no reader.
+  /// The failure for an error. A missing named reader is reported differently from no reader.
   func explained(_ error: any Error) -> Failure {
     switch error {
     case let failure as Failure: return failure
@@ -265,7 +265,7 @@ struct Session {
     }
   }
 
-  /// Runs a call to the vault that asks nobody.
+  /// Runs a call to the vault that shows no prompt.
   func explained<Answer>(_ call: () async throws(VaultError) -> Answer) async throws(Failure) -> Answer {
     do { return try await call() } catch { throw explained(error as any Error) }
   }

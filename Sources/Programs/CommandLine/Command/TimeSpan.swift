@@ -9,8 +9,8 @@ enum TimeSpan {
     return count * unit
   }
 
-  /// The seconds of a time as `ssh-add -t` takes it (sshd_config(5), "TIME FORMATS"): `600`, `10m`, `1h30m`. Nil for text
-  /// of another form, and for more than 68 years.
+  /// The seconds of a time in the format of `ssh-add -t` (sshd_config(5), "TIME FORMATS"): `600`, `10m`, `1h30m`. Nil
+  /// for text of another form, and for more than 68 years.
   static func sshSeconds(_ word: String) -> Int64? {
     let units: [UInt8: Int64] = Dictionary(
       uniqueKeysWithValues: zip("smhdw".utf8, [1, 60, 3_600, 86_400, 604_800]))

@@ -57,7 +57,7 @@ struct DockerCredential: Command {
     case .store: try await store(session)
     case .erase: try await erase(session)
     case .list: try await list(session)
-    // The name under which docker runs it.
+    // docker runs it under this name.
     case .version: try StandardOutput.line("docker-credential-whorl \(Version.text)")
     }
   }

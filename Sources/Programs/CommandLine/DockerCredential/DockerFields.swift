@@ -13,15 +13,15 @@ struct DockerFields: Sendable {
     }
   }
 
-  /// The value of a member, the last where there are several; nil where there is none.
+  /// The value of a member, the last if there are several; nil if there is none.
   ///
-  /// - Throws: `usage` where it is not UTF-8.
+  /// - Throws: `usage` if it is not UTF-8.
   func text(_ name: String) throws(Failure) -> String? {
     guard let value = value(of: name) else { return nil }
     return try ObjectReader.text(value.bytes)
   }
 
-  /// A copy of the value of a member; nil where there is none.
+  /// A copy of the value of a member; nil if there is none.
   func secret(_ name: String) -> SecretBytes? { value(of: name)?.copy() }
 
   private func value(of name: String) -> SharedSecret? { members.last { $0.name == name }?.value }
@@ -93,7 +93,7 @@ private struct ObjectReader {
     }
   }
 
-  /// The character of four hexadecimal digits, or of two such escapes that are a pair of surrogates.
+  /// The character of a four-digit escape, or of two that form a surrogate pair.
   private mutating func unicodeScalar() throws(Failure) -> Unicode.Scalar {
     let first = try codeUnit()
     guard UTF16.isLeadSurrogate(first) else {

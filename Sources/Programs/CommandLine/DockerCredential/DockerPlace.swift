@@ -1,7 +1,7 @@
 import SecretModel
 
-/// A registry as docker names it: `https://index.test/v1/`, `c.test`, `localhost:5000`. Every name becomes the
-/// attributes of an internet password, and they become the same name again.
+/// A registry as docker names it: `https://index.test/v1/`, `c.test`, `localhost:5000`. A name is stored as attributes
+/// of an internet password, which give the same name again.
 struct DockerPlace: Sendable, Hashable {
   private let server: String
   private let port: Int64?
@@ -27,7 +27,7 @@ struct DockerPlace: Sendable, Hashable {
     }
     self.networkProtocol = networkProtocol
     path = host.endIndex == rest.endIndex ? nil : String(rest[host.endIndex...])
-    // The port follows the last colon, but for the colons of an IPv6 address, which stands in brackets.
+    // The port follows the last colon, except for colons inside a bracketed IPv6 address.
     if let colon = host.lastIndex(of: ":"), colon > host.startIndex,
       let port = UInt16(host[host.index(after: colon)...]), port > 0, host[colon...] == ":\(port)"
     {

@@ -3,7 +3,7 @@ import SecretModel
 /// The program's exit statuses (from `sysexits.h` where it has one).
 enum ExitStatus: Int32, CaseIterable {
   case done = 0
-  /// What failed is on standard output, in words that docker knows.
+  /// The failure is on standard output, in words that docker recognizes.
   case answered = 1
   case usage = 64
   case damaged = 65
@@ -45,7 +45,7 @@ enum ExitStatus: Int32, CaseIterable {
 }
 
 extension ExitStatus {
-  /// The status of a command that fails so.
+  /// The status for a kind of failure.
   init(_ kind: FailureKind) {
     self =
       switch kind {

@@ -1,23 +1,23 @@
 internal import PromptTexts
 import SecretModel
 
-/// A failure of a command. Its first line is for a person: what failed, and what to do. The names that programs know it
-/// by follow with `--verbose` and `--json` (``FailureReport``).
+/// A failure of a command. Its first line says what failed and what to do. `--verbose` and `--json` add its technical
+/// names (``FailureReport``).
 struct Failure: Error {
   var status: ExitStatus
   /// What failed.
   var what: String
   /// The `LAError` or `OSStatus` name.
   var name: String?
-  /// What to do; nil where there is nothing to say.
+  /// What to do; nil if there is no advice.
   var advice: String?
-  /// What the cause says of itself.
+  /// Technical details of the cause.
   var detail: String?
-  /// The error of the vault that it tells of; nil for every other failure.
+  /// The vault's error; nil for other failures.
   var cause: VaultError?
   /// Whether the vault ended during a call that changes nothing, so that the call can be repeated.
   var vaultHasEnded = false
-  /// Whether standard output has told it, so that no line follows.
+  /// Whether it was reported on standard output, so that no line is printed.
   var isTold = false
 
   init(_ status: ExitStatus, _ what: String, name: String? = nil, advice: String? = nil, isTold: Bool = false) {
@@ -33,7 +33,7 @@ struct Failure: Error {
     detail = explanation.detail
   }
 
-  /// What failed, with what the cause says of itself: for lists such as those of 'doctor' and 'status'.
+  /// What failed, with technical details, for lists such as those of 'doctor' and 'status'.
   var words: String { detail.map { "\(what) (\($0))" } ?? what }
 
   /// Whether the items are closed: until the store's first unlock, or while the session is locked.
@@ -52,15 +52,15 @@ struct Failure: Error {
     Failure(.usage, what, name: "errSecParam", advice: advice)
   }
 
-  /// A question that nobody can answer.
+  /// A prompt that nobody can answer.
   static func interactionNotAllowed(_ what: String, advice: String) -> Failure {
     Failure(.refused, what, name: "errSecInteractionNotAllowed", advice: advice)
   }
 
-  /// What failed was said on standard output already.
+  /// The failure was already printed on standard output.
   static let answered = Failure(.answered, "answered", isTold: true)
 
-  /// Something of a source was not brought in. The report has told what.
+  /// A part of a source was not imported, as the report has listed.
   ///
   /// - Parameter isTold: whether the report was for a program, which reads the status.
   static func incomplete(isTold: Bool) -> Failure {

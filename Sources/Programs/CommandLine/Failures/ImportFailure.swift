@@ -1,7 +1,7 @@
 internal import Moving
 
 extension Failure {
-  /// The failure for each end of reading another program's secrets.
+  /// The failure for each error of reading another program's secrets.
   init(_ error: ImportError) {
     let (status, name): (ExitStatus, String?) =
       switch error {

@@ -94,7 +94,7 @@ struct Unenroll: Command {
     try await EnrolmentChange.allow(store, session, answers, yes: yes)
     let finger = finger
     if let reader = look.readerOfFprintd {
-      // fprintd first: the service may not delete there, and would take the finger over again.
+      // fprintd first: the service may not delete there, and would adopt the finger again.
       try await FprintdFingers(session: session).delete(finger, on: reader)
     }
     let change = try await session.asking(store, answers) { try await store.unenroll(finger, $0) }

@@ -2,12 +2,12 @@ import Fingerprint
 import SecretModel
 import Whorl
 
-/// The fingers of a store, after a look at those that fprintd has. They are enrolled in the desktop's settings, and belong
-/// to a store that uses fprintd without any command of Whorl's.
+/// The fingers of a store, updated from fprintd. Fingers that are enrolled in the desktop's settings belong to a store
+/// that uses fprintd without any command of Whorl's.
 struct FingerLook {
   let status: VaultStatus
   let readers: SecretModel.ReaderList
-  /// Why fprintd's fingers are not the store's now; nil where they are, and where no look was needed.
+  /// Why the store does not have fprintd's fingers; nil if it has, or does not use fprintd.
   let problem: VaultError?
 
   init(at store: any VaultService) async throws(VaultError) {
@@ -28,15 +28,15 @@ struct FingerLook {
   /// The fingers of all readers.
   var count: Int { status.sets.map(\.fingers.count).reduce(0, +) }
 
-  /// The reader that fprintd enrols on, for this program and with the permission of the person's own session; nil where the
-  /// vault enrols, after the passcode. The passcode is needed for the fingers of an fprintd that a configuration names, and
-  /// for fprintd's in a store whose own are libfprint's.
+  /// The reader that fprintd enrols on, for this program and with the permission of the person's own session; nil if
+  /// the vault enrols, after the passcode. That is so for an fprintd that a configuration names, and for a store with
+  /// libfprint's fingers.
   var readerOfFprintd: ReaderDescription? {
     guard status.adapter?.sharesFingers != false else { return nil }
     return readers.chosen.flatMap { $0.identity.adapter.sharesFingers && $0.nature == .physical ? $0 : nil }
   }
 
-  /// What is to be said where there is no finger, and the words of the command that changes it.
+  /// The message for a store without fingers, and the command that enrols one.
   var absence: (words: String, command: [String]) {
     switch problem {
     case .fingersNotAccepted?: ("fprintd's are not accepted with the passcode yet", ["reader", "use", "fprintd"])

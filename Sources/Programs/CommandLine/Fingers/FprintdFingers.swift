@@ -8,9 +8,9 @@ import Synchronization
 internal import TerminalLines
 import Whorl
 
-/// The fingers that fprintd has for this user. They are asked for, enrolled and deleted by a reader process of this program,
-/// with the permission of the person's own session, as the desktop's settings do. The system service has no session, so
-/// fprintd lets it do nothing but verify.
+/// This user's fingers in fprintd. A reader process of this program lists, enrols and deletes them with the permission
+/// of the person's session, like the desktop's settings. fprintd only allows the system service, which has no session,
+/// to verify.
 struct FprintdFingers {
   let session: Session
 
@@ -22,7 +22,7 @@ struct FprintdFingers {
     }
   }
 
-  /// Enrols a finger. fprintd asks for the login password first, unless this session has given it a moment ago.
+  /// Enrols a finger. fprintd asks for the login password first, unless it was given recently in this session.
   func enroll(_ finger: Finger, on chosen: ReaderDescription) async throws(Failure) {
     let line = Line()
     try await session.withTerminalAgent { () async throws(Failure) in
@@ -46,7 +46,7 @@ struct FprintdFingers {
     }
   }
 
-  /// Refuses a session that fprintd would refuse, such as one over ssh, before anything is asked. fprintd itself decides.
+  /// Refuses a session that fprintd would refuse, such as one over ssh, before any prompt. fprintd itself decides.
   ///
   /// - Parameter change: "enrol a finger".
   static func requirePermission(to change: String) throws(Failure) {
@@ -60,8 +60,8 @@ struct FprintdFingers {
     "do it in the desktop's settings (Users, Fingerprint), or with 'sudo fprintd-enroll \(Account.ownName)'"
   }
 
-  /// Whether fprintd has a finger on its first reader. It does not claim the reader, which a program that enrols needs. Nil
-  /// where it does not tell.
+  /// Whether fprintd has a finger on its first reader. It does not claim the reader, which an enrolling program needs.
+  /// Nil if fprintd does not say.
   func isAnyEnrolled() async -> Bool? {
     let address = (session.configuration.fprintd ?? .system).bus
     guard let bus = try? BusConnection(busAddress: address, handlers: .init()) else { return nil }
@@ -97,7 +97,7 @@ struct FprintdFingers {
     do throws(ReaderError) { return try result.get() } catch { throw session.explained(error) }
   }
 
-  /// The line that says what to do during an enrolment.
+  /// The line with instructions during an enrolment.
   private final class Line: Sendable {
     private struct State: ~Copyable {
       var line = ProgressLine.onStandardError()
@@ -109,7 +109,7 @@ struct FprintdFingers {
     func show(_ event: ScanEvent, asking request: TouchRequest) {
       state.withLock { state in
         switch event {
-        // The first comes after fprintd's question for the password, which the terminal may be needed for.
+        // The first event comes after fprintd's password prompt, which may need the terminal.
         case .fingerNeeded where !state.isAsked:
           state.isAsked = true
           state.line.show(PromptText.touch(request, keys: nil))
@@ -124,7 +124,7 @@ struct FprintdFingers {
   }
 }
 
-/// What polkit says of enrolling a finger in fprintd, without asking anybody. It decides nothing: fprintd asks polkit again.
+/// polkit's answer about enrolling a finger in fprintd, without a prompt. Only for messages: fprintd asks polkit again.
 enum EnrolmentPermission {
   case given
   case withPassword

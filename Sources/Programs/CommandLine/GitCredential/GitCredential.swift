@@ -121,7 +121,7 @@ struct GitCredential: Command {
     do throws(VaultError) {
       _ = try await store.delete(.ids(gone))
     } catch .serviceUnavailable {
-      // The vault has ended while the person was asked, and nothing was deleted.
+      // The vault ended during the prompt, and nothing was deleted.
       await session.close()
       let next = try await session.store()
       _ = try await session.explained { () async throws(VaultError) in try await next.delete(.ids(gone)) }
@@ -130,7 +130,7 @@ struct GitCredential: Command {
     }
   }
 
-  /// Whether git wants this item to be forgotten: where it names a password, only the item with that password, since the
+  /// Whether git wants this item erased. If the request has a password, only an item with that password, since the
   /// refused one may have been typed or come from another helper.
   private func isMeant(
     _ item: Item, _ request: GitFields, _ place: GitPlace, _ store: any VaultService, _ session: Session
@@ -162,7 +162,7 @@ struct GitCredential: Command {
     return try GitFields(bytes)
   }
 
-  /// The state that git gives back with a password that it got from here: the item's id, and when the item was changed.
+  /// The state that git returns with a password from here: the item's id and modification time.
   private static func state(of item: Item) -> String {
     "\(statePrefix)\(Hexadecimal.text(of: item.id.bytes)).\(Int64(item.modified * 1_000))"
   }

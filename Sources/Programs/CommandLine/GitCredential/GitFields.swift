@@ -1,12 +1,12 @@
 import SecureMemory
 
-/// Fields as git and a credential helper exchange them: lines of `key=value`, up to an empty line or the end
+/// The fields between git and a credential helper: lines of `key=value`, up to an empty line or the end
 /// (git-credential(1), "Input/output format"). The values stay in locked memory.
 struct GitFields: Sendable {
   private let bytes: SharedSecret
   private var values: [(key: String, place: Range<Int>)] = []
 
-  /// Reads the fields from a place in the bytes on.
+  /// Reads the fields from a position in the bytes.
   ///
   /// - Throws: `usage` for a line without an equals sign, and for a key that is not UTF-8.
   init(_ bytes: SharedSecret, from start: Int = 0) throws(Failure) {
@@ -23,9 +23,9 @@ struct GitFields: Sendable {
     }
   }
 
-  /// The value of a key, the last where there are several; nil where there is none.
+  /// The value of a key, the last if there are several; nil if there is none.
   ///
-  /// - Throws: `usage` where it is not UTF-8.
+  /// - Throws: `usage` if it is not UTF-8.
   func text(_ key: String) throws(Failure) -> String? {
     guard let place = place(of: key) else { return nil }
     guard let text = Self.text(place, of: bytes.bytes) else {
@@ -34,12 +34,12 @@ struct GitFields: Sendable {
     return text
   }
 
-  /// The values of a key that may have several, such as `capability[]`. Leaves out what is not UTF-8.
+  /// The values of a repeated key, such as `capability[]`. Leaves out values that are not UTF-8.
   func all(_ key: String) -> [String] {
     values.compactMap { $0.key == key ? Self.text($0.place, of: bytes.bytes) : nil }
   }
 
-  /// A copy of the value of a key; nil where there is none.
+  /// A copy of the value of a key; nil if there is none.
   func secret(_ key: String) -> SecretBytes? {
     guard let place = place(of: key) else { return nil }
     return bytes.bytes.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[place])) }

@@ -1,9 +1,9 @@
-/// The line of git's configuration by which git asks Whorl.
+/// The line of git's configuration that makes git use Whorl.
 enum GitHelperLine {
-  /// A shell runs it, with what git wants at its end. Where Whorl is removed, it does nothing and says nothing; of the
-  /// helper `whorl` git would say each time that it is missing.
+  /// git appends its request and runs it in a shell. After Whorl was removed it does nothing, whereas git would report
+  /// a missing helper `whorl` each time.
   static let value = "!type whorl >/dev/null 2>&1 && whorl git-credential"
 
-  /// All lines that have git ask Whorl, with options as well, as a regular expression of git.
+  /// A regular expression of git for all lines that make it use Whorl, also with options.
   static let pattern = "^(whorl( |$)|!type whorl .*whorl git-credential)"
 }

@@ -1,7 +1,7 @@
 internal import PromptTexts
 import SecretModel
 
-/// Where git signs in: the fields of a request that say which item is meant.
+/// Where git signs in: the fields of a request that identify the item.
 struct GitPlace: Sendable {
   let server: String
   let port: Int64?
@@ -11,14 +11,14 @@ struct GitPlace: Sendable {
   let path: String?
   let username: String?
 
-  /// Nil where git names no server or no protocol, or a name of `kSecAttrProtocol` in the place of a protocol, such as
-  /// `htps`: then no item is meant. A remote with such an address would get the password of another protocol.
+  /// Nil without a server or protocol, or if the protocol is a value of `kSecAttrProtocol`, such as `htps`: a remote
+  /// with such an address would get the password of another protocol.
   init?(_ request: GitFields) throws(Failure) {
     guard let host = try request.text("host"), !host.isEmpty,
       let networkProtocol = try request.text("protocol"), !networkProtocol.isEmpty,
       !Self.isAppleName(networkProtocol)
     else { return nil }
-    // The port follows the last colon. What follows the last one of an IPv6 address ends with a bracket.
+    // The port follows the last colon. In an IPv6 address the text after the last colon ends with a bracket.
     if let colon = host.lastIndex(of: ":"), let port = Int64(host[host.index(after: colon)...]) {
       (server, self.port) = (String(host[..<colon]), port)
     } else {
@@ -43,15 +43,15 @@ struct GitPlace: Sendable {
     return attributes
   }
 
-  /// The item that stands for exactly this place and user, if there is one.
+  /// The item for exactly this place and user, if there is one.
   func exactItem(in store: any VaultService) async throws(VaultError) -> Item? {
     let wanted = PrimaryAttributes(of: .internetPassword, attributes)
     return try await store.allItems(ItemSearch(.internetPassword, searched, states: [.living, .dead]))
       .first { PrimaryAttributes(of: .internetPassword, $0.attributes) == wanted }
   }
 
-  /// The items that git may mean, the best first: those without a path, then those that were changed last. What the
-  /// request leaves out matches everything.
+  /// The items that match the request, the best first: those without a path, then the newest. Missing fields match
+  /// everything.
   func items(in store: any VaultService) async throws(VaultError) -> [Item] {
     try await store.allItems(ItemSearch(.internetPassword, searched))
       .filter { item in
@@ -78,7 +78,7 @@ struct GitPlace: Sendable {
     "https": "htps", "ftp": "ftp ", "imaps": "imps", "ssh": "ssh ", "pop3s": "pops",
   ]
 
-  /// The other names of `kSecAttrProtocol` that are no names of a protocol anywhere else.
+  /// The other values of `kSecAttrProtocol` that are not names of protocols elsewhere.
   private static let otherAppleNames: Swift.Set = [
     "afp ", "atlk", "cvsp", "eppc", "ftpa", "ftpx", "htpx", "htsx", "ipp ", "irc ", "ldps", "ntps", "rtsx", "smb ",
     "sox ", "svn ", "teln", "tels",

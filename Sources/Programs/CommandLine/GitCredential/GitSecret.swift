@@ -1,12 +1,12 @@
 import SecureMemory
 
-/// The secret of an item that git has stored: the password, and on the lines after it what else git gave with it. The
-/// form is that of git's own helper for the Secret Service.
+/// The secret of an item that git has stored: the password, and git's other fields on the lines after it, as in git's
+/// own helper for the Secret Service.
 struct GitSecret: Sendable {
-  /// What stands on the lines after the password, in this order.
+  /// The fields on the lines after the password, in this order.
   private static let others = ["password_expiry_utc", "oauth_refresh_token", "authtype", "credential"]
 
-  /// What git reads only if it has announced the capability `authtype`.
+  /// The fields that git reads only if it has announced the capability `authtype`.
   private static let ofAuthenticationTypes = ["authtype", "credential"]
 
   private let bytes: SharedSecret
@@ -14,7 +14,7 @@ struct GitSecret: Sendable {
   /// The secret of an item.
   init(_ bytes: consuming SecretBytes) { self.bytes = SharedSecret(bytes) }
 
-  /// What git wants to be stored; nil where it gave neither a password nor a credential.
+  /// The secret that git wants to store; nil without a password and credential.
   init?(storing request: GitFields) {
     let password = request.secret("password")
     guard password != nil || request.secret("credential") != nil else { return nil }
@@ -47,7 +47,7 @@ struct GitSecret: Sendable {
   func write(to answer: inout SecretBytes, authenticationTypes: Bool) throws(Failure) {
     let end = bytes.bytes.withUnsafeBytes { Self.firstLine(of: $0) }
     let fields = try GitFields(bytes, from: end + 1)
-    // An empty first line is an empty password, or stands for none beside a credential.
+    // An empty first line means an empty password, or none if there is a credential.
     if end > 0 || fields.secret("credential") == nil {
       answer.append("password=")
       bytes.bytes.withUnsafeBytes { answer.append(UnsafeRawBufferPointer(rebasing: $0[..<end])) }

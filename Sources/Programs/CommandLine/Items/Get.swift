@@ -63,14 +63,14 @@ struct ReleaseOptions: ParsableArguments {
   /// The most characters shown of a reason.
   private static let longestReason = 256
 
-  /// The reason of the program that has started this one, which may not look like another part of the prompt.
+  /// The reason from the program that started this one, without characters that could imitate the prompt.
   private static func shown(_ reason: String) -> String { PromptLabel.text(reason, longest: longestReason) }
 
-  /// The result of a call that asks nobody.
+  /// The result of a call without a prompt.
   private enum Unasked {
     case released([ReleasedItem])
     case wouldAsk(ItemSelection)
-    /// One of the names is not an item of the command line. It may be another program's.
+    /// One of the names is not the command line's item, and may be another program's.
     case notThere
   }
 

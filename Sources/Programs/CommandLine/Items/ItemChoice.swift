@@ -101,7 +101,7 @@ extension ItemID {
 }
 
 extension Item {
-  /// The access group; nil where the item is damaged.
+  /// The access group; nil if the item is damaged.
   var group: String? {
     if case .text(let group)? = attributes[.accessGroup] { group } else { nil }
   }

@@ -19,7 +19,7 @@ struct ItemOptions: ParsableArguments {
     return search
   }
 
-  /// The words as names of the command line's own items; nil where they must be looked up in another way.
+  /// The words as names of the command line's own items; nil if they must be looked up in another way.
   func exactNames(_ words: [String]) -> [ItemName]? {
     guard !narrows else { return nil }
     let names = words.compactMap { word in ItemID(spoken: word) == nil ? try? ItemName(parsing: word) : nil }

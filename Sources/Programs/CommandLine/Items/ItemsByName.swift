@@ -1,7 +1,7 @@
 import SecretModel
 
-/// Finds the items that have a name, of whatever class and access group, with the store's indexes: to look at all items
-/// takes seconds in a large store.
+/// Finds the items with a name, of any class and access group, with the store's indexes. Listing all items takes
+/// seconds in a large store.
 struct ItemsByName {
   let options: ItemOptions
   let store: any VaultService
@@ -14,8 +14,8 @@ struct ItemsByName {
       for item in try await all(search) { found[item.id] = item }
     }
     guard found.isEmpty else { return found.values.sorted { $0.created < $1.created } }
-    // A name may show bytes, such as those of an account, and no index has them under the text that is shown. Look at
-    // all items.
+    // The displayed name may stand for bytes, such as an account given as data, which no index has as text. Search all
+    // items.
     return try await all(options.search)
   }
 
@@ -23,7 +23,7 @@ struct ItemsByName {
     try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
   }
 
-  /// Searches whose attributes have an index. What they find may have another name.
+  /// Searches by indexed attributes. Their results may have other names.
   private func searches(for text: String) -> [ItemSearch] {
     let classes = options.itemClass.map { [$0] } ?? ItemClass.allCases
     return classes.flatMap { itemClass in

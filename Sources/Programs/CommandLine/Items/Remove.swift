@@ -64,7 +64,7 @@ struct Remove: Command {
     }
   }
 
-  /// The names between quotation marks; of many the first ones, and how many more there are.
+  /// The names in quotation marks; if there are many, the first ones and the number of the others.
   private static func quoted(_ names: [String]) -> String {
     let shown = names.prefix(PromptLabel.most).map { "“\(Visible.text($0))”" }.joined(separator: ", ")
     return names.count > PromptLabel.most ? "\(shown) and \(names.count - PromptLabel.most) more" : shown

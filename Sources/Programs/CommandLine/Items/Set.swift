@@ -85,7 +85,7 @@ struct Set: Command {
     }
   }
 
-  /// Throws where an item has the name, and says in which state.
+  /// Throws if an item has the name; the error says in which state.
   private func requireFree(
     _ name: ItemName, in store: any VaultService, _ session: Session
   ) async throws(Failure) {
@@ -123,7 +123,7 @@ struct Set: Command {
     }
   }
 
-  /// Whether standard input is no file. What is in a file is there on purpose.
+  /// Whether standard input is not a file. The contents of a file are stored unchanged.
   private static var isPiped: Bool {
     var status = stat()
     return fstat(STDIN_FILENO, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
@@ -139,7 +139,7 @@ struct Set: Command {
 }
 
 extension SecretBytes {
-  /// Whether this is one line of text, ended by a line feed. In a key of random bytes the last one may be a line feed, too.
+  /// Whether this is one line of text ended by a line feed. Random bytes that happen to end with one are not text.
   fileprivate var isLineOfText: Bool {
     withUnsafeBytes { bytes in
       guard bytes.last == UInt8(ascii: "\n") else { return false }
@@ -151,7 +151,7 @@ extension SecretBytes {
 }
 
 extension Unicode {
-  /// Whether these bytes are UTF-8. Makes no string of them.
+  /// Whether these bytes are UTF-8. Does not copy them into a string.
   fileprivate static func isValidUTF8(_ bytes: some Sequence<UInt8>) -> Bool {
     var decoder = UTF8()
     var rest = bytes.makeIterator()

@@ -85,7 +85,7 @@ struct LoginEnable: Command {
   private func enablePasscode(_ store: any VaultService, _ session: Session) async throws(Failure) {
     let status = try await session.explained { () async throws(VaultError) in try await store.status() }
     guard status.passcodeSet else { throw Failure(.passcodeNotSet) }
-    // A script that gives one word gives it for both.
+    // A single password from a script is used for both.
     let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd ?? options.passcodeFd)
     try await loginPasscode(passwords, store, session).enable(
       isAgreed: changePasscode, session.contextOptions(guessable))
@@ -159,8 +159,8 @@ struct LoginEnable: Command {
     say("Logins open the wallet from now on. It keeps its password.")
   }
 
-  /// Whether the password of a login is what opens the store after a start, and so the keyring. Refuses a store where a
-  /// login would be followed by a question for the passcode.
+  /// Whether a login's password opens the store after a start, and so the keyring. Refuses a store that would still
+  /// need the passcode after a login.
   private func isOpenedByPassword(_ store: any VaultService, _ session: Session) async throws(Failure) -> Bool {
     let (first, isPasscode) = try await session.explained { () async throws(VaultError) in
       (try await store.status().firstUnlock, try await LoginEntries(in: store).has(LoginItem(.passcode)))
@@ -177,8 +177,8 @@ struct LoginEnable: Command {
     return true
   }
 
-  /// Refuses if the change would bring nothing: no login program takes a finger, so the password opens the keyring
-  /// anyway, or none reports logins to Whorl.
+  /// Refuses if the change has no effect: no login program takes a finger, so the password opens the keyring anyway, or
+  /// none reports logins to Whorl.
   private static func requireGain() throws(Failure) {
     let stacks = LoginStacks()
     let advice = "'whorl login status' says what to change; with --anyway 'whorl login open' opens the keyring by hand"

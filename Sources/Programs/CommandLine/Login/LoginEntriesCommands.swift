@@ -108,7 +108,7 @@ struct LoginRow: Encodable {
   var kind: String
   var name: String
   var spoken: String
-  /// The item whose secret is delivered; "gone" where it no longer exists. Nil for an entry with its own secret.
+  /// The item whose secret is delivered; "gone" if it no longer exists. Nil for an entry with its own secret.
   var item: String?
 }
 

@@ -79,8 +79,8 @@ struct LoginOpen: Command {
     if let failure = outcomes.lazy.compactMap(\.failure).first { throw failure }
   }
 
-  /// The store, after a question for what opens it, where a login has left it closed. Nil where there is nothing to hand
-  /// over, or where it is open.
+  /// The store, after prompts that open it, if a login has left it closed. Nil if there is nothing to hand over, or if
+  /// it is open.
   private func openedAfterLogin(_ session: Session) async throws(Failure) -> (any VaultService)? {
     guard let store = try await storeIfThere(session) else { return nil }
     let (isWanted, isOpen, passcode) = try await session.explained { () async throws(VaultError) in
@@ -102,7 +102,7 @@ struct LoginOpen: Command {
     return store
   }
 
-  /// The user's store; nil where the user has none.
+  /// The user's store; nil if the user has none.
   private func storeIfThere(_ session: Session) async throws(Failure) -> (any VaultService)? {
     let place = try session.place()
     let connection = try await session.connect(to: place)

@@ -3,31 +3,31 @@ import SecureMemory
 import Wallets
 import Whorl
 
-/// Proves that the login password is the passcode, and makes it so where the person wants that.
+/// Checks that the login password is the passcode, and changes the passcode to it if the person wants that.
 ///
-/// A word is tried at both that it has to open: at the account, as PAM does it, and at the store. Where it opens one of the
-/// two alone, the person is told which.
+/// The password is checked against the account, as PAM does, and against the store. If it opens only one of them, the
+/// error says which.
 struct LoginPasscodeChoice {
   let store: any VaultService
   let session: Session
   /// A script's descriptor with a line for each password; nil for the person at the terminal.
   let passwords: WalletPasswords
-  /// Whether no lines for people are wanted.
+  /// Whether to print no lines for people.
   let isQuiet: Bool
 
   /// How often a person may type the login password.
   private static let attempts = 3
 
-  /// What the login password was compared with.
+  /// How the login password was checked.
   private enum Proof {
-    /// The account, as PAM does it.
+    /// Against the account, as PAM does.
     case account
-    /// Nothing: this machine's files do not tell.
+    /// Not at all: this machine's files do not contain it.
     case none
   }
 
-  /// Asks for the login password, proves it, and stores the choice. Where the passcode is another one, it is changed if the
-  /// person agrees.
+  /// Asks for the login password, checks it, and stores the choice. A different passcode is changed if the person
+  /// agrees.
   ///
   /// - Parameters:
   ///   - isAgreed: whether the person has agreed in advance.
@@ -51,9 +51,9 @@ struct LoginPasscodeChoice {
     say("'whorl login status' then.")
   }
 
-  /// Proves that a login with the password opens the store, for something that nothing else will open.
+  /// Checks that a login with the password opens the store, before something is changed that nothing else will open.
   ///
-  /// - Parameter first: a word that may be the login password.
+  /// - Parameter first: a candidate for the login password.
   func prove(first: SharedSecret) async throws(Failure) {
     var password = first
     if await LoginPassword.check(first.bytes) == .wrong {
@@ -78,7 +78,7 @@ struct LoginPasscodeChoice {
     }
   }
 
-  /// Asks for the login password until it is right. Tells of one that is the passcode instead, and returns that one, too.
+  /// Asks for the login password until it is right. If the passcode was typed instead, says so and returns it as well.
   private func provenPassword() async throws(Failure) -> (password: SharedSecret, passcode: SharedSecret?, Proof) {
     var passcode: SharedSecret?
     for attempt in 1... {
@@ -107,7 +107,7 @@ struct LoginPasscodeChoice {
     throw .cancelled
   }
 
-  /// Whether the word is the passcode. A wrong one counts as everywhere.
+  /// Whether the word is the passcode. A wrong one counts as a failure, as everywhere.
   func opens(_ word: SharedSecret) async throws(Failure) -> Bool {
     do throws(Failure) {
       let access = AccessControl(.passcode)
@@ -137,7 +137,7 @@ struct LoginPasscodeChoice {
 
   /// Changes the passcode to the login password.
   ///
-  /// - Parameter passcode: the one of now; nil: it is asked for.
+  /// - Parameter passcode: the current one; nil: asks for it.
   func change(
     from passcode: SharedSecret?, to password: SharedSecret, _ context: ContextOptions
   ) async throws(Failure) {

@@ -3,16 +3,16 @@ import SessionPrompts
 import Wallets
 import Whorl
 
-/// Mends on a desktop that the login password is not the passcode any more, after a login that has opened nothing for that
-/// reason. It asks for both, each in a window of pinentry.
+/// Makes the login password and the passcode the same again, on a desktop after a login that opened nothing because
+/// they differ. Asks for both with pinentry.
 struct LoginPasscodeMending {
   let choice: LoginPasscodeChoice
   let environment: [String]
 
-  /// How often a question is asked.
+  /// The number of tries for each prompt.
   private static let attempts = 3
 
-  /// Opens the store with the passcode, and makes the login password the passcode where the person gives it.
+  /// Opens the store with the passcode, and makes the login password the passcode if the person gives it.
   func run() async throws(Failure) {
     let passcode = try await answer(
       to: Pinentry.Question(
@@ -33,7 +33,7 @@ struct LoginPasscodeMending {
     try await choice.keep(isProven: true)
   }
 
-  /// Asks until the answer is right. Nil where the person cancels, or has no right one.
+  /// Asks until the answer is right. Nil if the person cancels or runs out of tries.
   private func answer(
     to question: Pinentry.Question, otherwise problem: String,
     isRight: (SharedSecret) async throws(Failure) -> Bool

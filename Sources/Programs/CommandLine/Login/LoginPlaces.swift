@@ -51,7 +51,7 @@ extension Session {
     try await explained { () async throws(VaultError) in try await LoginEntries(in: store).has(LoginItem(.passcode)) }
   }
 
-  /// Says after a change of the passcode what a login does now.
+  /// Explains the effect on logins after a change of the passcode.
   func tellOfLoginPasscode() {
     guard !options.json else { return }
     StandardError.line(
@@ -91,7 +91,7 @@ extension Failure {
   static let noHome = Failure(
     .configuration, "there is no home directory whose name is text", advice: "set HOME")
 
-  /// The failure for a question that was not answered, or could not be asked.
+  /// The failure for an unanswered or impossible prompt.
   init(unanswered error: any Error) {
     switch error {
     case let failure as Failure: self = failure
@@ -129,7 +129,7 @@ struct SealedCopyAnswers {
     return try result.get().copy()
   }
 
-  /// Has the person open a copy that was just made. A typing error can be corrected at a terminal.
+  /// Makes the person open a new copy. A typing error can be corrected at a terminal.
   func trial(of copy: SealedCopy) async throws(Failure) -> SharedSecret {
     var attempt = 1
     while true {

@@ -75,7 +75,7 @@ struct LoginStatus: Command {
 /// Whether the login password is the passcode.
 private struct PasscodeReport: Encodable {
   var isLoginPassword: Bool?
-  /// When it was seen that it is not, in seconds since 1970.
+  /// When a difference was found, in seconds since 1970.
   var differsSince: Int64?
   var problem: String?
 
@@ -97,7 +97,7 @@ extension LoginPasscode {
     }
   }
 
-  /// What is wrong, and what to do; nil where nothing is.
+  /// What is wrong, and what to do; nil if nothing is.
   var problem: Failure? {
     switch self {
     case .same: nil
@@ -120,7 +120,7 @@ extension Failure {
   fileprivate var sentence: String { [words, advice].compactMap { $0 }.joined(separator: ": ") }
 }
 
-/// The state of the login keyring, as far as it can be seen without its secret.
+/// The state of the login keyring, as far as it is visible without its secret.
 private struct KeyringReport: Encodable {
   var file: String
   var ownSecret: Bool
@@ -151,7 +151,7 @@ private struct KeyringReport: Encodable {
   }
 }
 
-/// The state of the wallet of KWallet; nil where there is none and the user has not chosen it.
+/// The state of the wallet of KWallet; nil if there is none and the user has not chosen it.
 private struct KWalletReport: Encodable {
   var file: String
   var keyKept: Bool

@@ -3,7 +3,7 @@ import SecretModel
 import SecureMemory
 import Wallets
 
-/// The option that says what the copy beside a keyring is sealed under.
+/// The option for the keys that a keyring's copy is sealed under.
 struct SealedCopyOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -13,7 +13,7 @@ struct SealedCopyOption: ParsableArguments {
         + "try passcodes without being counted. Default: recovery-key.", valueName: "keys"))
   var sealedUnder: SealedCopy.Keys?
 
-  /// Seals a copy under the chosen keys. Asks for the passcode where it is one of them.
+  /// Seals a copy under the chosen keys. Asks for the passcode if it is one of them.
   ///
   /// - Parameter answers: nil for those of the session.
   func copy(

@@ -29,7 +29,7 @@ final class BackupDirectory: Sendable {
     guard rmdirIsPossible else { throw exists }
   }
 
-  /// Makes the directory beside its place, for this user alone, calls `body` to write the file, and gives it its name.
+  /// Makes the directory under a temporary name for this user alone, calls `body` to write the file, and renames it.
   /// Removes it if that fails.
   func write(_ body: (Int32) async throws(Failure) -> Void) async throws(Failure) {
     let new = "\(path).\(Hexadecimal.text(of: UInt64.random(in: 0...UInt64.max)))"

@@ -3,7 +3,8 @@ import Primitives
 import Processes
 import Whorl
 
-/// A file that a command writes beside its place and renames when it is complete, so that it is never there by half.
+/// A file that a command writes under a temporary name and renames when it is complete, so that no partial file has its
+/// name.
 struct EncryptedOutput {
   private let path: String
   private let replaces: Bool

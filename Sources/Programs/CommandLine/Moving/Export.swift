@@ -74,7 +74,7 @@ struct Export: Command {
       try await session.asking(
         store, answers, options: session.fileContext, reason: "export \(what) to \(Visible.text(file))"
       ) { asking in
-        // Ask before the file is made, so that there is no file if the person does not show what the items require.
+        // Prompt before the file is made, so that there is no file if the person does not give what the items require.
         try await export.ask(plan, asking)
         defer { bar?.end() }
         return try await output.write { descriptor throws(Failure) in

@@ -152,7 +152,7 @@ struct Import: Command {
     }
     guard let outcome else { return }
     try ImportReport(outcome).print(json: options.json)
-    // What the person has left out is not missing.
+    // Items that the person chose to skip do not count as missing.
     guard skipBound || outcome.isWhole else { throw .incomplete(isTold: options.json) }
   }
 

@@ -6,7 +6,7 @@ import SecretModel
 struct ImportReport: Encodable {
   struct Staying: Encodable {
     var entry: String
-    /// The field that keeps it from being brought in; nil where it is no single one.
+    /// The field because of which it was not imported; nil if it is not a single field.
     var field: String?
     var reason: String
 
@@ -19,7 +19,7 @@ struct ImportReport: Encodable {
     var words: String { "\(entry): \(field.map { "its \($0)" } ?? "it") \(reason)" }
   }
 
-  /// What is listed: the first names, and how many more there are.
+  /// The listed names, and the number of the others.
   private struct Names {
     var first: [String]
     var more = 0
@@ -34,15 +34,15 @@ struct ImportReport: Encodable {
     var count: Int { first.count + more }
   }
 
-  /// Whether nothing was brought in yet.
+  /// Whether nothing was imported yet.
   private var isPlan: Bool
-  /// The items that were brought in, or the entries that would be.
+  /// The items that were imported, or the entries that would be.
   private var brought: Names
   private var alreadyThere: Names
   private var duplicates: Names
   private var staying: [Staying]
   private var stayingMore = 0
-  /// What is left out of all entries.
+  /// What is not imported of any entry.
   private var leftOut: [String] = []
   /// The items that a touch would bind to fingers. Only items of an export can be bound.
   private var binding: Names?

@@ -100,7 +100,7 @@ struct Migrate: Command {
     if removeOld {
       try requireDone(plan)
       try confirmRemoval(plan, answers)
-      // An item may have been added or changed while the question stood.
+      // An item may have been added or changed during the prompt.
       return try requireDone(
         try await session.explained { () async throws(VaultError) in try await migration.plan() })
     }

@@ -10,7 +10,7 @@ extension MoveObstacle {
     case export
   }
 
-  /// Why the item stays, and what can be done.
+  /// Why the item is not copied, and what can be done.
   func words(_ destination: Destination) -> String {
     switch self {
     case .dead: "the fingers or the passcode that it was bound to are gone"

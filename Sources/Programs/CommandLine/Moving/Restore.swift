@@ -65,7 +65,7 @@ struct Restore: Command {
     _ place: StorePlace, of backup: BackupDirectory, by connection: any VaultConnection, _ session: Session,
     _ answers: Answers
   ) async throws(Failure) {
-    // What can be told without the key comes before it is asked for.
+    // Report all errors that can be found without the key before asking for it.
     do throws(VaultError) {
       try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: SecretBytes(count: 0))
     } catch {
@@ -84,7 +84,7 @@ struct Restore: Command {
     try report(items: items, [])
   }
 
-  /// The failure for an error. A backup that this store does not take can still be a store of its own.
+  /// The failure for an error. A backup that does not fit this store can still be restored as a new store.
   private static func explained(_ error: VaultError, _ session: Session) -> Failure {
     var failure = session.explained(error)
     guard case .fileUnreadable = error else { return failure }

@@ -8,7 +8,7 @@ struct RestoreOptions: ParsableArguments {
   @Flag(help: "Accept an earlier copy that was put back, without being asked.")
   var acceptRestore = false
 
-  /// Shows a detected restore and asks for confirmation; nil where there is none.
+  /// Shows a detected restore and asks for confirmation; nil if there is none.
   func confirm(_ store: any VaultService, _ session: Session, _ answers: Answers) async throws(Failure)
     -> DetectedRestore?
   {

@@ -1,7 +1,7 @@
 internal import PromptTexts
 
-/// How a failure is told on standard error: one line for a person; with `--verbose` a second line, of the names that
-/// programs know it by; with `--json` all of it as one object on one line.
+/// The form of a failure on standard error: one line for a person; with `--verbose` a second line with technical names;
+/// with `--json` one object on one line.
 struct FailureReport {
   private enum Form { case line, verbose, json }
 
@@ -9,8 +9,7 @@ struct FailureReport {
   /// The command's name.
   var command: String?
 
-  /// - Parameter words: the words of the command line. The form has to be known before they are parsed, and where they
-  ///   cannot be.
+  /// - Parameter words: the words of the command line. The form is needed even before, or without, successful parsing.
   init(_ words: [String] = []) {
     let own = words.prefix { $0 != "--" }
     form = own.contains("--json") ? .json : own.contains("--verbose") ? .verbose : .line

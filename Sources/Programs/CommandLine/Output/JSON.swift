@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The JSON form of an answer. Used only with `--json`.
+/// The JSON form of a result. Used only with `--json`.
 enum JSON {
   static func text(_ value: some Encodable) throws(Failure) -> String {
     let encoder = JSONEncoder()

@@ -1,7 +1,7 @@
 import Glibc
 internal import TerminalLines
 
-/// Standard error, for everything but the answer.
+/// Standard error, for everything but the result.
 enum StandardError {
   static let isTerminal = isatty(STDERR_FILENO) == 1
 
@@ -15,7 +15,7 @@ enum StandardError {
   }
 }
 
-/// Standard output, for the answer alone.
+/// Standard output, for the result only.
 enum StandardOutput {
   static let isTerminal = isatty(STDOUT_FILENO) == 1
 

@@ -13,11 +13,11 @@ struct ChosenCommand {
 
   init(_ words: [String]) { self.words = words }
 
-  /// Runs it to its end, with this program's terminal and environment, and with the limits that this program was started
-  /// with. The status is that of a shell: 127 where there is no such program. A signal ends the command, and this program
-  /// then ends by the same one, once it has told how to go on.
+  /// Runs it to its end, with this program's terminal and environment, and with the limits that this program was
+  /// started with. The status is that of a shell: 127 if there is no such program. If a signal ends the command, this
+  /// program says how to continue and ends by the same signal.
   ///
-  /// - Parameter answers: what the command reads from the descriptors that these options name, so that nobody is asked
+  /// - Parameter answers: secrets that the command reads from the descriptors of these options instead of prompting
   ///   again.
   func run(_ hardening: Hardening, answers: [Answer] = []) -> Int32 {
     let inputs = answers.compactMap { answer in Self.input(of: answer.secret).map { (answer.option, $0) } }
@@ -34,8 +34,8 @@ struct ChosenCommand {
     return ending.status
   }
 
-  /// A descriptor of the secret as lines of a file in memory: as many as a command may ask for. Nil where there is no memory
-  /// for it, and the command then asks the person.
+  /// A descriptor of a memory file that repeats the secret, one line for each prompt of a command. Nil if there is no
+  /// memory; the command then prompts.
   private static func input(of secret: SharedSecret) -> Int32? {
     do {
       var writer = try SealedFile.Writer()
@@ -51,7 +51,7 @@ struct ChosenCommand {
     }
   }
 
-  /// Whether it ends with status 0, without showing anything; nil where there is no such program.
+  /// Whether it ends with status 0, run without output; nil if there is no such program.
   func isTrue() -> Bool? {
     guard let command = try? ForegroundCommand(program, words, isQuiet: true) else { return nil }
     let status = command.status()
@@ -60,8 +60,8 @@ struct ChosenCommand {
 
   private static let notFound: Int32 = 127
 
-  /// This very program, and not another of its name in `PATH`. By its path where that is known: the kernel calls a program
-  /// "exe" that was started through `/proc/self/exe`, and prompts and the log would show that name.
+  /// This program's own executable, not one from `PATH`. If possible its path, since a program started through
+  /// `/proc/self/exe` is called "exe" in prompts and the log.
   private static var executable: String {
     guard let path = ClientProgram(getpid()).path, access(path, X_OK) == 0 else { return "/proc/self/exe" }
     return path
@@ -70,7 +70,7 @@ struct ChosenCommand {
   private var program: String { words[0] == "whorl" ? Self.executable : words[0] }
 }
 
-/// A command as a shell reads it.
+/// A command in shell syntax.
 enum ShellLine {
   static func text(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
 

@@ -1,4 +1,4 @@
 import Processes
 
-/// What every command is given for the programs that it executes.
+/// The restrictions that a command undoes for programs that it executes.
 typealias Hardening = Processes.Hardening

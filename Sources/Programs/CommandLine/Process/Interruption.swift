@@ -11,7 +11,7 @@ enum Interruption {
   private struct State {
     /// The first signal that this process received.
     var received: Int32?
-    /// The signal that has ended a command of this process.
+    /// The signal that ended a command of this process.
     var followed: Int32?
     var cancel: (@Sendable () -> Void)?
     var report = FailureReport()
@@ -23,7 +23,7 @@ enum Interruption {
   /// The signal settings from the start, to be restored for another program.
   private static let before = Mutex((mask: sigset_t(), ignoresPipe: false))
 
-  /// How long a cancelled call may take to end by itself. The whole process is to end within a second.
+  /// How long a cancelled call may take to end by itself. The whole process should end within a second.
   private static let graceMilliseconds: Int32 = 700
 
   static var happened: Bool { state.withLock { $0.received != nil } }
@@ -59,7 +59,7 @@ enum Interruption {
     }
   }
 
-  /// Sets how a cancelled command is told.
+  /// Sets the form in which a cancelled command is reported.
   static func report(as report: FailureReport) {
     state.withLock { $0.report = report }
   }

@@ -11,7 +11,7 @@ struct PasswordAgent: Sendable {
 
   private let child: ChildProcess
 
-  /// Starts the agent for this process. Nil without a terminal, and where the program is not installed.
+  /// Starts the agent for this process. Nil without a terminal, or if the program is not installed.
   init?() {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     guard terminal >= 0 else { return nil }

@@ -6,7 +6,7 @@ enum GlobalWords {
   private static let withValue = ["--config", "--store", "--passcode-fd", "--reader"]
   private static let flags = ["--json", "--verbose"]
   static let all = withValue + flags
-  /// Commands whose next word is a command, too.
+  /// Commands with subcommands.
   private static let groups = Root.configuration.subcommands.filter { !$0.configuration.subcommands.isEmpty }
     .compactMap { $0.configuration.commandName }
 

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Whorl
 
-/// Help that the parser does not give: `whorl help exit-statuses`, and that a command is not there.
+/// Help that the parser does not have: `whorl help exit-statuses`, and messages for unknown commands.
 enum HelpPage {
-  /// The page for these words; nil where the parser has the help, or the words are no request for it.
+  /// The page for these words; nil if the parser has the help, or the words do not request any.
   static func text(for words: [String]) throws(Failure) -> String? {
     guard words.first == "help", let topic = words.dropFirst().first, !topic.hasPrefix("-") else { return nil }
     if topic == "exit-statuses" { return exitStatuses }
@@ -32,7 +32,7 @@ enum HelpPage {
 }
 
 extension Failure {
-  /// A word that is no command.
+  /// The failure for an unknown command.
   ///
   /// - Parameter known: the commands that there are.
   static func noCommand(_ word: String, among known: [String], help: String) -> Failure {

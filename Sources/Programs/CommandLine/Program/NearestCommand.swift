@@ -1,4 +1,4 @@
-/// The command that a person probably meant by a word that is none.
+/// The command that a person probably meant by an unknown word.
 enum NearestCommand {
   /// What commands do, in the words of other programs.
   private static let synonyms = [
@@ -11,7 +11,7 @@ enum NearestCommand {
   static func of(_ word: String, among known: [String]) -> String? {
     let word = word.lowercased()
     if let meant = synonyms[word], known.contains(meant) { return meant }
-    // A word of two or three letters is near to too many others.
+    // A short word is near to too many others.
     let limit = word.count < 5 ? 1 : 2
     let near = known.map { ($0, distance(from: Array(word), to: Array($0))) }.filter { $0.1 <= limit }
     return near.min { $0.1 < $1.1 }?.0

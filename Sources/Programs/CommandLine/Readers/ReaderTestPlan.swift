@@ -58,7 +58,7 @@ struct ReaderTestPlan {
     }
   }
 
-  /// Deletes the test's print if the steps say so, also where one failed or the report cannot be written.
+  /// Deletes the test's print if the steps say so, even if a step failed or the report cannot be written.
   private func forgetPrint(of test: ReaderTestRun, _ steps: [ReaderTestStep]) async {
     // A new task, since this one may be cancelled.
     if steps.contains(.delete) { await Task { await test.forgetPrint() }.value }

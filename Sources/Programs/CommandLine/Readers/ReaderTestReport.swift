@@ -28,7 +28,7 @@ struct ReaderTestReport {
     var width: Int
     /// In pixels.
     var height: Int
-    /// Nil where the driver does not tell.
+    /// Nil if the driver does not tell.
     var dotsPerInch: Int?
     var minutiae: Int
     var contrast: Int

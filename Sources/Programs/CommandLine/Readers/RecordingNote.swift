@@ -37,7 +37,7 @@ struct RecordingNote: Codable {
     whorl = Version.text
   }
 
-  /// Nil where the folder has none, as in libfprint's own recordings.
+  /// Nil if the folder has none, as in libfprint's own recordings.
   static func read(in folder: String) throws(Failure) -> RecordingNote? {
     let path = "\(folder)/\(file)"
     guard let bytes = try? SmallFile.read(path, limit: 64 << 10) else { return nil }

@@ -119,7 +119,7 @@ struct SSHDisable: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let files = try SSHAgentFiles()
-    // Named in one of the files, so read before they go.
+    // Read before the files are removed, since one of them has it.
     let other = files.namedOtherAgent.flatMap { Self.isSocket($0) ? $0 : nil }
     var removed: [String] = []
     for file in files.all where try file.remove() { removed.append(file.path) }
@@ -127,7 +127,7 @@ struct SSHDisable: Command {
       let manager = ServiceManager(hardening: hardening)
       if !removed.isEmpty { try manager.reload() }
       try manager.disable([files.socket, files.service])
-      // The socket's unit has taken the variable away when it stopped.
+      // The socket's unit removed the variable when it stopped.
       if let other { try manager.setEnvironment("SSH_AUTH_SOCK", to: other) }
     }
     if options.json { return try JSON.print(Report(removed: removed, otherAgent: other)) }

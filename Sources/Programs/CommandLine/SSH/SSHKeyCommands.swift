@@ -58,7 +58,7 @@ struct SSHList: Command {
     try table.print(head: ["name", "type", "access", "hosts", "state"] + (hasTwins ? ["id"] : []))
   }
 
-  /// The state, with what is left of a lifetime.
+  /// The state, with the rest of a lifetime.
   private static func state(of key: SSHKey) -> String {
     let now = Double(SystemClock.calendar.nanoseconds) / 1e9
     guard key.state == .living, let end = key.end else { return key.state.rawValue }

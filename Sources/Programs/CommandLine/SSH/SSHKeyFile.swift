@@ -6,10 +6,10 @@ internal import SSHKeys
 import SecureMemory
 import Whorl
 
-/// A file with a private key for SSH. The user's own `ssh-add` reads it, whatever its format, and asks for its
-/// passphrase: this program takes the place of the agent to which it gives the key.
+/// A file with a private key for SSH. The user's `ssh-add` reads it, in any format, and asks for its passphrase. This
+/// program acts as the agent that gets the key.
 struct SSHKeyFile {
-  /// What `ssh-add` needs to know of the user's session.
+  /// The environment variables that `ssh-add` needs.
   private static let passed = [
     "HOME", "PATH", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
     "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
@@ -17,7 +17,7 @@ struct SSHKeyFile {
   /// The numbers of the messages (draft-ietf-sshm-ssh-agent).
   private static let (failure, success, identities, noIdentities, add): (UInt8, UInt8, UInt8, UInt8, UInt8) =
     (5, 6, 11, 12, 17)
-  /// A key with constraints, as the provider of a security key is one.
+  /// A key with constraints, such as the provider of a security key.
   private static let addConstrained: UInt8 = 25
   private static let messageLimit = 256 << 10
 
@@ -25,10 +25,10 @@ struct SSHKeyFile {
 
   init(_ path: String) { self.path = path }
 
-  /// What `ssh-add` gives to an agent.
+  /// What `ssh-add` sends to an agent.
   struct Contents {
     var privateKey: SharedSecret
-    /// The user's certificate of the key in the file beside it (`NAME-cert.pub`); nil where there is none.
+    /// The user's certificate of the key in the file beside it (`NAME-cert.pub`); nil if there is none.
     var certificate: [UInt8]?
     /// Whether there is another certificate in that file, such as a host's.
     var hasOtherCertificate: Bool
@@ -68,7 +68,7 @@ struct SSHKeyFile {
     return Contents(privateKey: key, certificate: certificate, hasOtherCertificate: false)
   }
 
-  /// Finds `ssh-add` on the user's path, where nobody but root and the user could have put it.
+  /// Finds `ssh-add` in `PATH`. Refuses one that anyone but root and the user could have put there.
   private static func program(_ environment: [String]) throws(Failure) -> HelperProgram {
     let path = environment.first { $0.hasPrefix("PATH=") }?.dropFirst(5) ?? "/usr/local/bin:/usr/bin:/bin"
     var problem = "ssh-add is not installed"
@@ -84,11 +84,11 @@ struct SSHKeyFile {
     throw Failure(.unavailable, problem, advice: "install OpenSSH's client")
   }
 
-  /// What `ssh-add` has given to the agent.
+  /// What `ssh-add` has sent to the agent.
   private struct Offer: Sendable {
     var key: SharedSecret?
     var certificate: [UInt8]?
-    /// Whether the file only says on which device the key is.
+    /// Whether the key is on a device and not in the file.
     var isOnDevice = false
   }
 
@@ -148,7 +148,7 @@ struct SSHKeyFile {
     privateKey.bytes.withUnsafeBytes { bytes in
       var fields: [[UInt8]] = []
       var next = 0
-      // The kind, and at most two fields of the public key: those behind them are secret.
+      // The kind, and at most two fields of the public key; the fields after them are secret.
       while fields.count < 3, let field = SSHFormat.string(in: bytes, at: next) {
         let isPublic =
           switch (fields.first.map { String(decoding: $0, as: UTF8.self) }, fields.count) {
@@ -223,7 +223,7 @@ private final class PrivateListener: Sendable {
     rmdir(folder)
   }
 
-  /// The first connection; nil where none comes as long as the condition holds.
+  /// The first connection; nil if none comes while the condition holds.
   func accept(while condition: () -> Bool) -> Int32? {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while condition() {

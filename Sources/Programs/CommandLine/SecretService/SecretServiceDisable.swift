@@ -32,7 +32,7 @@ struct SecretServiceDisable: Command {
   @Flag(help: "Only tell what would be done.")
   var dryRun = false
 
-  // It is always done at once, since what is stored later could not be copied. Scripts may still say it.
+  // Ignored, since disabling always happens at once: later items could not be copied. Kept for scripts.
   @Flag(help: .hidden)
   var now = false
 
@@ -71,10 +71,10 @@ struct SecretServiceDisable: Command {
     _ files: SecretServiceFiles, _ manager: ServiceManager, hadFiles: Bool
   ) async throws(Failure) {
     let holder: SecretServiceHolderReport?
-    // Without a bus there is nobody to give it to.
+    // Without a bus there is no other program.
     do { holder = try await SecretServiceHolderReport.current() } catch { return }
     guard hadFiles || holder?.own == true else { return }
-    // What fails here is told, and the copy then says who has the part.
+    // Report errors here and continue; the copy then reports which program is the Secret Service.
     func attempt(_ step: () async throws(Failure) -> Void) async {
       do throws(Failure) { try await step() } catch { StandardError.line(error.line(command: Self.spoken)) }
     }
@@ -90,8 +90,8 @@ struct SecretServiceDisable: Command {
       running.signal(SIGTERM)
       await running.ended(within: .seconds(10))
     }
-    // A daemon of GNOME Keyring that runs takes the part when the bus asks for it, and its keyrings stay open. One that
-    // the bus cannot start is restarted.
+    // A running GNOME Keyring daemon takes over when the bus starts the name, and its keyrings stay open. One that the
+    // bus cannot start is restarted.
     if files.keyring.isInstalled, try await !SecretServiceHolderReport.start() {
       await attempt { () async throws(Failure) in try manager.restart(files.keyring) }
     }
@@ -125,10 +125,9 @@ struct SecretServiceDisable: Command {
     }
   }
 
-  /// The program that is the Secret Service in the place of Whorl, started where the bus knows one; nil where there is
-  /// none.
+  /// The program that is the Secret Service instead of Whorl, started by the bus if possible; nil if there is none.
   private func other() async throws(Failure) -> SecretServiceHolderReport? {
-    // Without a bus there is none. A plan starts nobody.
+    // Without a bus there is none. A dry run starts no program.
     let found = dryRun ? try? await SecretServiceHolderReport.current() : try? await SecretServiceHolderReport.running()
     guard let holder = found else { return nil }
     return holder.own ? nil : holder
@@ -136,7 +135,7 @@ struct SecretServiceDisable: Command {
 }
 
 extension Failure {
-  /// Not everything could be copied into the program that has the Secret Service again. The report has told what.
+  /// Not everything could be copied to the program that is the Secret Service again. The report lists what.
   fileprivate static func notAllCopiedBack(isTold: Bool) -> Failure {
     Failure(
       .incomplete, "not everything was copied back: what stayed is listed above, and is still in Whorl",

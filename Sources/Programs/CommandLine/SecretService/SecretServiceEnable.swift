@@ -54,7 +54,7 @@ struct SecretServiceEnable: Command {
 
   private func takeOver(_ files: SecretServiceFiles, _ manager: ServiceManager) async throws(Failure) {
     try manager.reload()
-    // Before GNOME Keyring restarts, so that Whorl answers a program that asks in between.
+    // Before GNOME Keyring restarts, so that Whorl answers programs in between.
     try await manager.reloadBus()
     if files.keyring.isInstalled { try manager.restart(files.keyring) }
     if let holder = try await SecretServiceHolderReport.current(), !holder.own {

@@ -102,7 +102,7 @@ struct SecretServiceConsent: ParsableArguments {
     if json { return try JSON.print(change.report(dryRun: dryRun)) }
     change.tell(isDone: !dryRun)
     change.tellOriginals()
-    // Such as GNOME Keyring, which runs for ten seconds after a logout and then on, where the next login comes before.
+    // Such as GNOME Keyring, which ends ten seconds after a logout, and keeps running if the next login is sooner.
     if access != nil, !dryRun, !change.isEmpty, let holder = try? await SecretServiceHolderReport.current(), !holder.own
     {
       StandardError.line(

@@ -54,7 +54,7 @@ struct SecretServiceImport: Command {
   var yes = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    // Open the store first, so that the other program asks nobody if there is no store.
+    // Open the store first, so that the other program shows no prompt if there is no store.
     let store = try await session.store()
     do {
       let program = try await SecretServiceHolderReport.running()?.name ?? "the other program"
@@ -76,7 +76,7 @@ struct SecretServiceImport: Command {
     }
   }
 
-  /// The originals of what the store has, which are removed if that is asked for.
+  /// The originals of items that the store has, which are removed on request.
   private func originals(
     of copy: SecretServiceCopy, _ program: String, in store: any VaultService, _ session: Session
   ) async throws -> SecretServiceOriginalsReport {
@@ -132,16 +132,16 @@ private struct SecretServiceImportReport: Encodable {
   /// The collections that are new to the store.
   var collections: [String]
   var brought: [Entry]
-  /// Items that the store had already, and that have the other program's secret now, or would.
+  /// Existing items that got, or would get, the other program's secret.
   var replaced: [Entry]
-  /// Items that the store has already, and that stay as they are.
+  /// Existing items that are not changed.
   var alreadyThere: [Entry]
   /// Of these: the ones with another secret.
   var differing: [Entry]
   /// Of these: the ones that were not compared.
   var uncompared: [Entry]
   var staying: [Staying]
-  /// What the other program has of the items that the store has too; nil in a plan that removes nothing.
+  /// The other program's originals of items in the store; nil in a plan that removes nothing.
   var originals: SecretServiceOriginalsReport?
 
   /// What would be done.
@@ -170,7 +170,7 @@ private struct SecretServiceImportReport: Encodable {
     staying = unusable.map { Staying(item: $0.called, reason: $0.reason.words) }
   }
 
-  /// On standard error, for people: what comes in.
+  /// Prints for people, on standard error, what is imported.
   func tell() {
     let end = dryRun && !brought.isEmpty ? ":" : "."
     StandardError.line("\(dryRun ? "Would copy" : "Copied") \(Spoken.plural(brought.count, "item"))\(end)")

@@ -3,7 +3,8 @@ import OtherStores
 internal import PromptTexts
 import SecretModel
 
-/// What `whorl secret-service import` tells of the originals: which are still in the other program, and which it removed.
+/// The report of `whorl secret-service import` on the originals: those still in the other program, and those it
+/// removed.
 struct SecretServiceOriginalsReport: Encodable {
   private struct Kept: Encodable {
     var item: String

@@ -24,11 +24,11 @@ struct SecretServiceReturnReport: Encodable {
   var dryRun: Bool
   /// The files that were removed, or would be.
   var removed: [String] = []
-  /// The program that has the part again; nil where none has it.
+  /// The program that is the Secret Service again; nil if there is none.
   var program: String?
-  /// What was copied into it, or would be; nil where it was not reached.
+  /// What was copied to it, or would be; nil if it was not reached.
   var outcome: SecretServiceReturn.Outcome?
-  /// The items that were not even compared, as no other program could be reached.
+  /// The items that were not compared, since no other program could be reached.
   var unread: [SecretServiceItem] = []
 
   init(dryRun: Bool) { self.dryRun = dryRun }
@@ -66,7 +66,7 @@ struct SecretServiceReturnReport: Encodable {
     tell()
   }
 
-  /// Says on standard error which files go.
+  /// Prints on standard error which files are removed.
   func tellFiles() {
     for path in removed { StandardError.line("\(dryRun ? "Would remove" : "Removed") \(Visible.text(path))") }
     if removed.isEmpty { StandardError.line("There is no file of Whorl's to remove.") }
@@ -115,7 +115,7 @@ struct SecretServiceReturnReport: Encodable {
 
   private func words(_ entry: SecretServiceReturn.Entry) -> String { "\(entry.collection): \(entry.label)" }
 
-  /// One line with the number of items, and the items below it; nothing where there are none.
+  /// One line with the number of items, and the items below it; nothing if there are none.
   private func say(_ head: String, _ lines: [String], _ end: String?) {
     guard !lines.isEmpty else { return }
     StandardError.line("\(head) \(Spoken.plural(lines.count, "item"))\(end.map { " \($0)" } ?? ""):")

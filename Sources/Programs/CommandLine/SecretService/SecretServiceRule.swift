@@ -17,7 +17,7 @@ extension SecretServiceFolder {
   }
 }
 
-/// What reading a secret needs, and how long a touch holds for further reads.
+/// What reading a secret needs, and how long a touch is valid for further reads.
 struct SecretServiceRule: Hashable {
   /// The word of `--access`.
   var access: String

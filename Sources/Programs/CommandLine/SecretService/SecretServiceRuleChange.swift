@@ -13,19 +13,19 @@ struct SecretServiceRuleChange {
   private let access: AccessControl.Constraint
   private let grant: SecretServiceItem.Grant
   private let folder: SecretServiceFolder?
-  /// The new rule of ``folder``; nil where it stays as it is.
+  /// The new rule of ``folder``; nil if it is unchanged.
   private var newFolder: FolderChange?
-  /// The items that get another rule.
+  /// The items whose rule changes.
   private var items: [SecretServiceItem] = []
   private var unchanged = 0
 
   private enum FolderChange {
     case kept(SecretServiceFolder)
-    /// What a program stores gets the rule of its collection again.
+    /// New items of a program get the rule of their collection again.
     case removed
   }
 
-  /// - Parameter access: the new rule; nil takes the rule away.
+  /// - Parameter access: the new rule; nil removes the rule.
   init(
     _ named: SecretServiceNamed, to access: AccessControl.Constraint?, _ grant: SecretServiceItem.Grant
   ) {
@@ -95,7 +95,7 @@ struct SecretServiceRuleChange {
 
   private var spoken: String { SecretServiceRule(access: access.rawValue, grant: grant).spoken }
 
-  /// Says on standard error what changes, or has changed.
+  /// Prints on standard error what changes, or has changed.
   func tell(isDone: Bool) {
     if isEmpty { return StandardError.line("Nothing to change.") }
     if !items.isEmpty {
@@ -121,7 +121,7 @@ struct SecretServiceRuleChange {
     }
   }
 
-  /// Says where the originals of the items may be, which a rule of Whorl's does not cover.
+  /// Prints where the items' originals may be, to which a rule of Whorl's does not apply.
   func tellOriginals() {
     guard access != AccessControl.Constraint.none else { return }
     for program in Swift.Set(items.compactMap(\.original)).sorted() {

@@ -78,7 +78,7 @@ struct SecretServiceHolderReport: Encodable {
   /// Whether it is Whorl.
   var own: Bool
 
-  /// Nil where nobody has the name.
+  /// Nil if nobody has the name.
   ///
   /// - Throws: where there is no bus.
   static func current() async throws(Failure) -> Self? {
@@ -90,12 +90,12 @@ struct SecretServiceHolderReport: Encodable {
     }
   }
 
-  /// The program that has the name, started where nobody has it and the bus knows one.
+  /// The owner of the name, started by the bus if there is none.
   ///
   /// - Throws: where there is no bus.
   static func running() async throws(Failure) -> Self? { try await start() ? try await current() : nil }
 
-  /// Has the bus start the program for the name, where nobody has it. Returns whether somebody has it then.
+  /// Has the bus start a program for the name if nobody owns it. Returns whether it has an owner then.
   ///
   /// - Throws: where there is no bus.
   static func start() async throws(Failure) -> Bool {
@@ -119,7 +119,7 @@ struct SecretServiceHolderReport: Encodable {
 
   private var fileName: String { program.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "" }
 
-  /// Its name as people know it; nil for a program that is not known here.
+  /// Its common name; nil for an unknown program.
   private var knownName: String? {
     own
       ? "Whorl"
@@ -137,7 +137,7 @@ struct SecretServiceHolderReport: Encodable {
   /// Its name and its path.
   var words: String { own ? name : knownName.map { "\($0) (\(path))" } ?? path }
 
-  /// What the user must do in a program that Whorl's files cannot keep from taking the name.
+  /// Advice for a program that Whorl's files cannot prevent from taking the name.
   var advice: String? {
     switch fileName {
     case "kwalletd5", "kwalletd6", "ksecretd":

@@ -4,7 +4,7 @@ internal import PromptTexts
 import SecretModel
 internal import SecretServiceItems
 
-/// Which programs a shell offers for `--program`.
+/// The shell completions for `--program`.
 protocol SecretServicePrograms {
   static var completion: CompletionKind { get }
 }
@@ -14,19 +14,19 @@ enum AnyProgram: SecretServicePrograms {
   static var completion: CompletionKind { .file() }
 }
 
-/// A rule is taken from a program that has one.
+/// Only programs with a rule.
 enum ProgramWithRule: SecretServicePrograms {
   static var completion: CompletionKind { .secretServicePrograms }
 }
 
-/// A collection, a program or items, as they are in the store.
+/// A collection, a program or items in the store.
 enum SecretServiceNamed {
   case items([SecretServiceItem])
   case collection(SecretServiceFolder, [SecretServiceItem])
   case program(SecretServiceFolder)
 }
 
-/// The options that name what gets another rule: a collection, a program, or items.
+/// The options that select whose rule changes: a collection, a program, or items.
 struct SecretServiceTarget<Programs: SecretServicePrograms>: ParsableArguments {
   @Argument(
     help: ArgumentHelp("Items, by label or id; capitals do not matter.", valueName: "label"),
@@ -93,14 +93,14 @@ struct SecretServiceTarget<Programs: SecretServicePrograms>: ParsableArguments {
     return .items(items)
   }
 
-  /// The item of this id, or else those of this label; in any case where there is none.
+  /// The item with this id, or else the items with this label, if necessary ignoring case.
   private static func items(called word: String, in contents: SecretServiceContents) -> [SecretServiceItem] {
     let exact = contents.items.filter { $0.id == ItemID(spoken: word) || $0.label == word }
     guard exact.isEmpty else { return exact }
     return contents.items.filter { $0.label.lowercased() == word.lowercased() }
   }
 
-  /// Lists the items that a label means, each with what can be typed in its place.
+  /// Lists the items with a label, each with an unambiguous id.
   private static func several(_ items: [SecretServiceItem], called word: String) -> Failure {
     StandardError.line("\(Visible.text(word)) means \(items.count) items:")
     for item in items {

@@ -2,7 +2,7 @@ import ArgumentParser
 internal import PromptTexts
 import SecretModel
 
-/// `whorl` alone at a terminal: where the person stands, and what is next.
+/// `whorl` without arguments at a terminal: what is set up, and the next step.
 struct Overview {
   let session: Session
 

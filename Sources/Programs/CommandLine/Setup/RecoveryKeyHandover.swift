@@ -2,14 +2,14 @@ import Glibc
 import SecureMemory
 internal import TerminalLines
 
-/// Gives a new recovery key to the person: shown, with a part of it typed back, or saved in a file.
+/// Gives a new recovery key to the person: shows it and asks for a part of it, or saves it in a file.
 struct RecoveryKeyHandover {
   let dialogue: SetupDialogue
   let output: RecoveryKeyOutput
 
   /// Letters and digits in each group of the key, and the dash after it.
   private static let groupWidth = 6
-  /// How many characters are typed back.
+  /// The number of characters to type.
   private static let sample = 4
 
   func hand(over key: borrowing SecretBytes) throws(Failure) {
@@ -34,7 +34,7 @@ struct RecoveryKeyHandover {
     try checkWriting(of: key)
   }
 
-  /// Has four characters typed, so that a key that nobody has written down is noticed now.
+  /// Asks for four characters, to check that the key was written down.
   private func checkWriting(of key: borrowing SecretBytes) throws(Failure) {
     let group = Int.random(in: 1...((key.count + 1) / Self.groupWidth))
     let start = (group - 1) * Self.groupWidth
@@ -52,7 +52,7 @@ struct RecoveryKeyHandover {
     }
   }
 
-  /// The symbol that is meant, as `RecoveryKey` reads it: lower case, O for 0, and I or L for 1 are taken.
+  /// Normalizes a symbol like `RecoveryKey`: accepts lower case, O for 0, and I or L for 1.
   private static func symbol(_ typed: UInt8) -> UInt8 {
     let upper = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(typed) ? typed - 32 : typed
     return switch upper {

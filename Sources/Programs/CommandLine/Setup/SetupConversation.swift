@@ -2,15 +2,15 @@ import Processes
 internal import PromptTexts
 import SecureMemory
 
-/// `whorl setup` at a terminal: asks for each step that is left and carries out what is chosen. It looks at the machine anew
-/// before each question, so that it can be ended anywhere and goes on from there the next time.
+/// `whorl setup` at a terminal: asks for each remaining step and carries out what is chosen. It checks the machine
+/// again before each question, so that it can be stopped anywhere and continued later.
 final class SetupConversation {
   private let survey: SetupSurvey
   private let dialogue: SetupDialogue
   private let hardening: Hardening
-  /// The passcode and the recovery key of the store that was made here, so that no command asks for them again.
+  /// The passcode and the recovery key of a new store, so that no command asks for them again.
   private var store: StoreMaking.Choice?
-  /// The commands that did not succeed.
+  /// The commands that failed.
   private var failed: [[String]] = []
 
   private var session: Session { survey.session }
@@ -19,7 +19,7 @@ final class SetupConversation {
     (self.survey, self.dialogue, self.hardening) = (survey, dialogue, hardening)
   }
 
-  /// - Parameter findings: what the survey has found, which is on the screen.
+  /// - Parameter findings: the survey's findings, already printed.
   func run(_ findings: [SetupFinding]) async throws(Failure) {
     Interruption.atEnd { StandardError.line("\(SetupDialogue.goesOn).") }
     guard findings.contains(where: { $0.state == .open }) else { return try await page() }
@@ -53,7 +53,7 @@ final class SetupConversation {
     } catch {
       made = .failure(error)
     }
-    // The vault's connection, with a store that nobody has kept.
+    // This also removes a new store that was not kept.
     await session.close()
     store = try made.get()
     dialogue.tell("The store is made.")
@@ -65,13 +65,13 @@ final class SetupConversation {
   }
 
   private func isChosen(_ offer: SetupOffer, of step: SetupStep) throws(Failure) -> Bool {
-    // It was chosen with the passcode.
+    // Already chosen together with the passcode.
     if step == .login, store?.isLoginPassword == true { return true }
     dialogue.tell()
     return try dialogue.isChosen(offer.question, standard: step == .fingers)
   }
 
-  /// Runs a command, and again where it did not succeed and the person wants that. False where it did not.
+  /// Runs a command, and again if it failed and the person wants that. False if it failed.
   private func run(_ offer: SetupOffer, of step: SetupStep) throws(Failure) -> Bool {
     dialogue.add("> \(ShellLine.text(offer.command))")
     var answers = answers(for: step)
@@ -83,7 +83,7 @@ final class SetupConversation {
           .unavailable, "this ended with status \(status): \(ShellLine.text(offer.command))",
           advice: SetupDialogue.goesOn)
       }
-      // What was given to it may have been wrong.
+      // The answers may have been wrong.
       answers = []
       guard try dialogue.isChosen("That did not work, for the reason above. Try it again?") else {
         failed.append(offer.command)
@@ -92,7 +92,7 @@ final class SetupConversation {
     }
   }
 
-  /// What a command of this step is given, so that it does not ask.
+  /// The answers for a command of this step, so that it does not prompt.
   private func answers(for step: SetupStep) -> [ChosenCommand.Answer] {
     guard let store else { return [] }
     switch step {
@@ -117,7 +117,7 @@ final class SetupConversation {
     }
   }
 
-  /// What is on and how each is undone, and what is left.
+  /// The final summary: what is on, how to undo it, and what is left.
   private func page() async throws(Failure) {
     let findings = try await survey.findings()
     var lines = ["", "On:"] + findings.filter { $0.state == .done }.flatMap(\.wayBackLines)

@@ -1,20 +1,20 @@
 internal import PromptTexts
 internal import TerminalLines
 
-/// What `whorl setup` says and asks at the terminal.
+/// The messages and prompts of `whorl setup` at the terminal.
 struct SetupDialogue {
   let terminal: Terminal
 
-  /// Where Ctrl-C and Esc leave the person.
+  /// The message after Ctrl-C and Esc.
   static let goesOn = "'whorl setup' goes on from here"
 
-  /// Tells lines, after an empty one.
+  /// Prints lines after an empty one.
   func tell(_ lines: String...) {
     StandardError.line("")
     for line in lines { add(line) }
   }
 
-  /// Tells a line that belongs to the one before.
+  /// Prints a line that belongs to the one before.
   func add(_ line: String) { StandardError.line(Visible.text(line)) }
 
   /// Asks until the answer is a yes or a no. Enter takes the standard answer, and the end of input is a no.
@@ -40,12 +40,12 @@ struct SetupDialogue {
     }
   }
 
-  /// Waits for Enter. False where the time is over first.
+  /// Waits for Enter. False after the time limit.
   func isEntered(within limit: Duration) throws(Failure) -> Bool {
     try asked { () throws(Unanswered) in try terminal.isEntered(within: limit) }
   }
 
-  /// Runs a question. One that was cancelled ends the setup, and nothing that is done already.
+  /// Runs a prompt. Cancelling it ends the setup, but undoes nothing.
   func asked<Answer: ~Copyable>(_ question: () throws(Unanswered) -> Answer) throws(Failure) -> Answer {
     do {
       return try question()
@@ -57,6 +57,6 @@ struct SetupDialogue {
 }
 
 extension Failure {
-  /// The person has ended the setup at a question.
+  /// The person ended the setup at a prompt.
   static let stopped = Failure(.refused, "stopped", name: "LAError.userCancel", advice: SetupDialogue.goesOn)
 }

@@ -1,11 +1,11 @@
-/// What `whorl setup` looks at, in the order in which it is set up.
+/// The steps of `whorl setup`, in order.
 enum SetupStep: String, CaseIterable, Encodable {
   case service, store, passcode, reader, fingers, login, keyring, kwallet, secrets, ssh, git
 }
 
-/// A command that carries a step out, or a part of it, and the question whether to run it.
+/// A command for a step or a part of it, and the question whether to run it.
 struct SetupOffer: Encodable {
-  /// In the words of a person who knows none of the commands.
+  /// In plain words, without names of commands.
   let question: String
   let command: [String]
 
@@ -15,7 +15,7 @@ struct SetupOffer: Encodable {
   }
 }
 
-/// The state of a step, and what is left of it.
+/// The state of a step, and what is left to do.
 struct SetupFinding: Encodable {
   enum State: String, Encodable {
     case done
@@ -31,18 +31,18 @@ struct SetupFinding: Encodable {
   let state: State
   /// What was found.
   let words: String
-  /// What is left, one after another.
+  /// The remaining commands, in order.
   private(set) var commands: [SetupOffer] = []
-  /// What the person can do without Whorl, where no command does it.
+  /// What the person can do without Whorl, if no command does it.
   private(set) var advice: String?
-  /// The command that takes it back, as a shell reads it.
+  /// The command that undoes it, in shell syntax.
   private(set) var wayBack: String?
-  /// The same, to be run.
+  /// The same as words.
   private(set) var undo: [String]?
 
   private enum CodingKeys: CodingKey { case step, state, words, commands, advice, wayBack }
 
-  /// - Parameter undo: nil for what no command of this user takes back.
+  /// - Parameter undo: nil if no command of this user undoes it.
   static func done(_ step: SetupStep, _ words: String, undo: [String]?) -> Self {
     Self(step: step, state: .done, words: words, wayBack: undo.map(ShellLine.text), undo: undo)
   }
@@ -68,7 +68,7 @@ struct SetupFinding: Encodable {
       + (advice.map { [column + $0] } ?? [])
   }
 
-  /// The lines of what is on, with the command that takes it back.
+  /// The lines for a finished step, with the command that undoes it.
   var wayBackLines: [String] {
     ["  \(name)\(words)"] + (wayBack.map { [String(repeating: " ", count: 12) + "undo: " + $0] } ?? [])
   }

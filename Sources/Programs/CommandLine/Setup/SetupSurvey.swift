@@ -5,7 +5,7 @@ internal import PromptTexts
 import SecretModel
 import Wallets
 
-/// Looks at what `whorl setup` can set up. Changes nothing and asks nobody.
+/// Checks the state of everything that `whorl setup` can set up. Changes nothing and shows no prompt.
 struct SetupSurvey {
   let session: Session
 
@@ -85,7 +85,7 @@ struct SetupSurvey {
     }
   }
 
-  /// What can be seen of reader and fingers without a store.
+  /// The state of reader and fingers without a store.
   private func readerAndFingers() async -> [SetupFinding] {
     let attached: [ReaderDescription]
     do throws(Failure) {
@@ -106,7 +106,7 @@ struct SetupSurvey {
     return [found, .done(.fingers, "\(fingers.count) in the desktop's settings, which the store takes", undo: nil)]
   }
 
-  /// Looks at the login password, and at the wallets that a login by finger leaves locked. Only the service is told about
+  /// Checks the login password, and the wallets that a login by finger leaves locked. Only the service is told about
   /// logins.
   private func lookAtLogin(
     _ store: any VaultService, _ isOwn: Bool, _ findings: inout [SetupFinding]
@@ -149,7 +149,7 @@ struct SetupSurvey {
     }
   }
 
-  /// Looks at the Secret Service of the desktop.
+  /// Checks the Secret Service of the desktop.
   private func secrets() async throws(Failure) -> SetupFinding {
     let undo = command("secret-service", "disable")
     let isEnabled = try SecretServiceFiles().isEnabled
@@ -174,7 +174,7 @@ struct SetupSurvey {
     guard try await SecretServiceHolderReport.mayHoldItems() else {
       return .open(.secrets, words, enable, undo: undo)
     }
-    // First what they have: once Whorl is the service, nothing can be read from the other program.
+    // Copy first: once Whorl is the service, nothing can be read from the other program.
     let copy = SetupOffer(
       question:
         "Copy the passwords that programs of the desktop have stored into Whorl? They stay where they are, too.",

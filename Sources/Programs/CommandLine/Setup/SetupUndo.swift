@@ -3,11 +3,11 @@ internal import PromptTexts
 import SecretModel
 internal import TerminalLines
 
-/// `whorl setup --undo`: takes back what is set up, the last first, and at the end the store with everything in it.
+/// `whorl setup --undo`: undoes the steps in reverse order, and finally removes the store with everything in it.
 struct SetupUndo {
   let survey: SetupSurvey
   let hardening: Hardening
-  /// Whether nobody is asked. The store is kept then.
+  /// Whether to skip the prompts. The store is then kept.
   let isAgreed: Bool
 
   private static let steps: [SetupStep] = [.git, .ssh, .secrets, .kwallet, .keyring, .login]
@@ -33,7 +33,7 @@ struct SetupUndo {
       }
       if status != 0 { failed.append(command) }
     }
-    // The secrets of a wallet that could not be given its password back are in the store.
+    // If an undo failed, the store may have the secret of a wallet.
     if failed.isEmpty, try await removeStore(findings) { return }
     tellOfTheRest(findings)
     guard let command = failed.first else { return }
@@ -42,7 +42,7 @@ struct SetupUndo {
       advice: "then 'whorl setup --undo' goes on")
   }
 
-  /// Removes the store if the person wants that. A further question, since nothing brings it back.
+  /// Removes the store after another prompt, since it cannot be restored.
   private func removeStore(_ findings: [SetupFinding]) async throws(Failure) -> Bool {
     guard let command = findings.first(where: { $0.step == .store && $0.state == .done })?.undo else {
       if findings.allSatisfy({ $0.undo == nil || $0.state != .done }) { StandardError.line("Nothing is set up.") }
@@ -65,7 +65,7 @@ struct SetupUndo {
     return try await survey.session.explained { () async throws(VaultError) in try await store.status().items }
   }
 
-  /// Names what stays, and what takes it away.
+  /// Lists what stays, and how to remove it.
   private func tellOfTheRest(_ findings: [SetupFinding]) {
     guard let store = findings.first(where: { $0.step == .store && $0.state == .done }) else { return }
     StandardError.line("The store stays, with its passcode, its fingers and what is in it. To remove it for good:")

@@ -4,7 +4,7 @@ import SecureMemory
 internal import TerminalLines
 import Wallets
 
-/// Makes the store in the conversation of `whorl setup`. It is kept only once its recovery key is in the person's hands.
+/// Makes the store in `whorl setup`. It is kept only after the person has the recovery key.
 struct StoreMaking {
   let session: Session
   let dialogue: SetupDialogue
@@ -14,7 +14,7 @@ struct StoreMaking {
     let passcode: SharedSecret
     let isLoginPassword: Bool
     let recoveryKey: SharedSecret
-    /// Whether the store's keys are in a file, and not in a TPM or under a credential.
+    /// Whether the store's keys are in a file instead of a TPM or under a credential.
     let isInKeyFile: Bool
   }
 
@@ -60,20 +60,20 @@ struct StoreMaking {
     }
   }
 
-  /// Offers the login password where a login tells the store, so that the two stay one.
+  /// Offers the login password as the passcode if logins are reported to Whorl, which keeps them the same.
   private func loginPasswordIsTaken(at place: StorePlace) throws(Failure) -> Bool {
     guard case .own = place, LoginStacks().isAnyGood else { return false }
     dialogue.add("It can be your login password: one word less to know, and logging in opens the store as well.")
     return try dialogue.isChosen("Take your login password?", standard: true)
   }
 
-  /// Asks twice, and again where the two differ, or where it should be the login password and is not.
+  /// Asks twice, and again if the two differ, or if it should be the login password and is not.
   private func newPasscode(_ isLoginPassword: Bool) async throws(Failure) -> SharedSecret {
     if isLoginPassword { dialogue.add("Type your login password where it asks for the new passcode.") }
     while true {
       do throws(Unanswered) {
         let passcode = SharedSecret(try dialogue.terminal.readNewSecret("passcode"))
-        // One that cannot be compared here is proven by the next login.
+        // If it cannot be checked here, the next login does it.
         guard isLoginPassword, await LoginPassword.check(passcode.bytes) == .wrong else { return passcode }
         dialogue.add("That is not your login password. Nothing is lost: type it once more.")
       } catch .differed {
@@ -98,7 +98,7 @@ struct StoreMaking {
     }
   }
 
-  /// The failure for an error of the disk where the reason is that it is full; nil for other errors.
+  /// The failure for a full disk; nil for other errors.
   private static func fullDisk(at place: StorePlace, _ error: VaultError) -> Failure? {
     guard case .inputOutput = error, case .folder(let folder) = place else { return nil }
     let parent = folder.directory.lastIndex(of: "/").map { String(folder.directory[..<$0]) } ?? "."
@@ -109,7 +109,7 @@ struct StoreMaking {
       advice: "make room, then \(SetupDialogue.goesOn)")
   }
 
-  /// A new store is smaller, in bytes.
+  /// More than the size of a new store, in bytes.
   private static let roomWanted: UInt = 1 << 20
 
   private static var whoAsks: String {

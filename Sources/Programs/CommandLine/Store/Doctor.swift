@@ -42,7 +42,7 @@ struct Doctor: Command {
     throw Failure(worst.status, "\(Spoken.plural(count, "check")) failed", name: worst.name, advice: worst.what)
   }
 
-  /// Opens the store; nil where there is none, or it cannot be used.
+  /// Opens the store; nil if there is none, or it cannot be used.
   private static func openStore(_ session: Session, _ findings: inout Findings) async -> (any VaultService)? {
     do throws(Failure) {
       switch try session.place() {
@@ -83,7 +83,7 @@ struct Doctor: Command {
     }
   }
 
-  /// Looks for fingers where there is no store that could have some.
+  /// Checks for fingers without a store.
   private func checkFingers(_ session: Session, _ findings: inout Findings) async {
     guard let fingers = try? await FprintdFingers(session: session).enrolled().fingers, !fingers.isEmpty else { return }
     findings.ok("fingers", "\(Spoken.fingers(fingers)) in fprintd, for the store that 'whorl setup' makes")
@@ -293,7 +293,7 @@ extension ReaderError {
     }
   }
 
-  /// The advice for errors for which other commands only refer to `doctor`.
+  /// The advice for errors for which other commands refer to `doctor`.
   fileprivate var remedy: String? {
     switch self {
     case .absent:

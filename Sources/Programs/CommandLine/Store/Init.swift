@@ -65,7 +65,7 @@ struct Init: Command {
     }
   }
 
-  /// The next step, for a person: a script knows its own, and does not wait for a look at the reader.
+  /// The next step, for a person. Scripts do not need it, and should not wait for the reader.
   private func next(_ session: Session) async -> String {
     guard StandardError.isTerminal, let store = try? await session.store(), let look = try? await FingerLook(at: store),
       look.count > 0
@@ -74,7 +74,7 @@ struct Init: Command {
     return "fprintd has \(Spoken.plural(look.count, "finger")) of yours, and the store takes \(them). Next: whorl set"
   }
 
-  /// Says what the passcode is worth where a copy of the store is open to guesses. The store is made, whatever fails here.
+  /// Warns that the passcode can be guessed on a copy of the store. Errors here do not undo the new store.
   private func warnOfGuesses(_ session: Session) async {
     guard let store = try? await session.store(), let tier = try? await store.status().tier, tier.isOpenToGuesses else {
       return

@@ -60,7 +60,7 @@ struct Log: Command {
     guard follow else { return }
     search.last = AuditSearch.limit
     search.after = first.last?.number ?? 0
-    // Ctrl-C ends this normally; it is no failure.
+    // Ctrl-C is the normal end, not a failure.
     Interruption.onSignal { _exit(ExitStatus.done.rawValue) }
     while (try? await Task.sleep(for: Self.pause)) != nil {
       let new = try await session.explained { [search] () async throws(VaultError) in try await store.log(search) }
@@ -154,7 +154,7 @@ private struct EntryReport: Encodable {
   var time: Int64
   var program: String?
   var process: Int?
-  /// The program for which it asks, as it says.
+  /// The program for which it claims to ask.
   var behalf: String?
   var request: String
   var items: [ItemReport]

@@ -11,7 +11,8 @@ struct RecoveryKeyOutput {
   /// - Parameters:
   ///   - descriptor: nil for standard error.
   ///   - option: the option that names a descriptor.
-  /// - Throws: `interactionNotAllowed` where standard error is no terminal, since the key would end in a log, or nowhere.
+  /// - Throws: `interactionNotAllowed` if standard error is not a terminal, since the key would end in a log or be
+  ///   lost.
   init(descriptor: Int32?, option: String) throws(Failure) {
     guard descriptor != nil || StandardError.isTerminal else {
       throw .interactionNotAllowed(
@@ -21,11 +22,11 @@ struct RecoveryKeyOutput {
     self.descriptor = descriptor
   }
 
-  /// Writes the key, and returns once it is written whole.
+  /// Writes the complete key.
   ///
   /// - Parameters:
-  ///   - heading: what is said above it on standard error.
-  ///   - consequence: what the error says where it cannot be written.
+  ///   - heading: the line above it on standard error.
+  ///   - consequence: the error's text if it cannot be written.
   func show(
     _ key: borrowing SecretBytes, _ heading: String, otherwise consequence: String
   ) throws(VaultError) {

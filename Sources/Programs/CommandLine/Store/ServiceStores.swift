@@ -68,7 +68,7 @@ enum ServiceStores {
 }
 
 extension ServiceStores.Store {
-  /// Nil for a folder that is no store, such as one that is being made, whose name has a point.
+  /// Nil for a folder that is not a store, such as an unfinished one, whose name has a point.
   fileprivate init?(named name: String, in parent: Int32) {
     let parts = name.split(separator: "-", maxSplits: 1)
     guard parts.count == 2, !name.contains("."), let user = UInt32(parts[0]), let account = Self.unescaped(parts[1])

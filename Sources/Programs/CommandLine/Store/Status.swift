@@ -198,7 +198,7 @@ extension ReaderAdapter {
 }
 
 extension VaultStatus.Tier {
-  /// Where the store's keys are, in words, and whether the store is private.
+  /// A description of where the store's keys are, and whether the store is private.
   func spoken(in place: StorePlace) -> String {
     switch (self, place) {
     case (.keyFile, .folder): "key file (private)"

@@ -1,6 +1,6 @@
 /// Words of a command in a service file of the message bus, which splits them as a shell does.
 enum BusWord {
-  /// A word, in quotes where it needs them. No backslash is added: the bus's two implementations differ about these.
+  /// A word, quoted if needed, without backslashes, which the bus's two implementations treat differently.
   static func quoted(_ word: String) -> String {
     let plain = word.utf8.allSatisfy {
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0)

@@ -1,7 +1,7 @@
 import Glibc
 import Whorl
 
-/// A program that the machine's configuration starts with a desktop, and that a file of the user's hides.
+/// A program that the machine's configuration starts with a desktop, hidden by a file of the user's.
 struct HiddenAutostart {
   private let name: String
   private let title: String

@@ -5,7 +5,7 @@ internal import Primitives
 struct MarkedFile {
   enum State: String, Encodable {
     case missing
-    /// Written by Whorl, as it would be written now.
+    /// Written by Whorl, with the current contents.
     case current
     /// Written by Whorl, with other contents.
     case outdated
@@ -29,7 +29,7 @@ struct MarkedFile {
   private let owner: Owner
   private let contents: [UInt8]
 
-  /// - Parameter lines: what follows the first line.
+  /// - Parameter lines: the lines after the first one.
   init(_ path: String, of owner: Owner, _ lines: [String]) {
     (self.path, self.owner) = (path, owner)
     contents = Array(([owner.mark] + lines).map { $0 + "\n" }.joined().utf8)
@@ -38,7 +38,7 @@ struct MarkedFile {
   var state: State {
     var status = stat()
     guard lstat(path, &status) == 0 else { return errno == ENOENT || errno == ENOTDIR ? .missing : .foreign }
-    // A symbolic link is the user's, whatever it leads to.
+    // A symbolic link counts as the user's own file.
     guard status.st_mode & S_IFMT == S_IFREG, let there = try? SmallFile.read(path, limit: Self.limit) else {
       return .foreign
     }
@@ -46,7 +46,7 @@ struct MarkedFile {
     return there.starts(with: owner.mark.utf8) ? .outdated : .foreign
   }
 
-  /// The lines that are there, without the first one; nil where Whorl has not written the file.
+  /// The existing lines without the first one; nil if Whorl did not write the file.
   var ownLines: [Substring]? {
     guard [.current, .outdated].contains(state), let there = try? SmallFile.read(path, limit: Self.limit) else {
       return nil
@@ -62,7 +62,7 @@ struct MarkedFile {
       advice: "nothing was changed; move it away, and try again")
   }
 
-  /// Writes it, with the folders that are missing.
+  /// Writes it, and creates missing folders.
   func write() throws(Failure) {
     try requireOwn()
     for (index, character) in zip(path.indices, path).dropFirst() where character == "/" {

@@ -21,15 +21,15 @@ struct SSHAgentFiles {
   var socket: UserUnit { UserUnit(Self.socketUnit, configuration: configuration, data: data) }
   var service: UserUnit { UserUnit(Self.serviceUnit, configuration: configuration, data: data) }
 
-  /// Whether a session starts the agent; nil where the service manager of the user cannot be asked.
+  /// Whether a session starts the agent; nil if the user's service manager cannot be asked.
   var isEnabled: Bool? {
     socket.isInstalled ? ChosenCommand(["systemctl", "--user", "is-enabled", socket.name]).isTrue() : nil
   }
 
-  /// The file with the options of the agent, whatever it says now.
+  /// The file with the options of the agent, whatever its contents.
   var command: MarkedFile { MarkedFile(commandPath, of: .ssh, []) }
 
-  /// The file with the options of the agent; nil where it needs none.
+  /// The file with the options of the agent; nil if it needs none.
   ///
   /// - Parameters:
   ///   - otherAgent: the socket of the agent for other keys.
@@ -42,15 +42,15 @@ struct SSHAgentFiles {
       commandPath, of: .ssh, ["[Service]", "ExecStart=", "ExecStart=\(command)\(upstream)\(options.inUnit)"])
   }
 
-  /// The socket of the other agent that the file names; nil where it names none, or is not Whorl's.
+  /// The socket of the other agent in the file; nil if it has none, or is not Whorl's.
   var namedOtherAgent: String? {
     let command = self.command.ownLines?.last { $0.hasPrefix("ExecStart=") }?.dropFirst("ExecStart=".count)
     let words = command.map { UnitWord.words(of: $0) } ?? []
     return words.firstIndex(of: "--upstream").flatMap { $0 + 1 < words.count ? words[$0 + 1] : nil }
   }
 
-  /// The file that keeps GNOME Keyring from starting its SSH agent, which names its own socket to the desktop; nil
-  /// where that is not installed.
+  /// The file that prevents GNOME Keyring from starting its SSH agent, which would set its own socket in the desktop;
+  /// nil if that is not installed.
   var keyring: MarkedFile? { Self.keyringAutostart.isInstalled ? keyringFile : nil }
 
   private var keyringFile: MarkedFile { Self.keyringAutostart.file(in: configuration, of: .ssh) }

@@ -46,7 +46,7 @@ struct SecretServiceFiles {
     return ServiceOptions(words: words.firstIndex(of: Self.option).map { Array(words[($0 + 1)...]) } ?? [])
   }
 
-  /// The file with the options of an earlier `enable`; nil where there is none of Whorl's, or it is needed again.
+  /// The file with the options of an earlier `enable`; nil if there is none of Whorl's, or it is needed again.
   ///
   /// - Parameter wanted: the files that are needed now.
   func obsolete(beside wanted: [MarkedFile]) -> MarkedFile? {
@@ -84,13 +84,13 @@ struct SecretServiceFiles {
     return files
   }
 
-  /// The command of GNOME Keyring without its Secret Service; nil where it has none.
+  /// The command of GNOME Keyring without its Secret Service; nil if it has none.
   static func withoutSecrets(_ command: String) -> String? {
     let option = "--components="
     let quotes: [Character] = ["\"", "'"]
     var words = command.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     guard let place = words.firstIndex(where: { $0.drop { quotes.contains($0) }.hasPrefix(option) }) else {
-      // Without the option the daemon runs all of its components. Besides `secrets` that leaves this one.
+      // Without the option the daemon runs all of its components, which are `secrets` and this one.
       return "\(command) \(option)pkcs11"
     }
     let value = words[place].drop { quotes.contains($0) }.dropFirst(option.count).filter { !quotes.contains($0) }
@@ -105,7 +105,7 @@ struct SecretServiceFiles {
   private static let portals = "/usr/share/xdg-desktop-portal/portals"
 
   /// The line for `portals.conf` with which the desktop's portal asks the holder of the name for the secrets of
-  /// sandboxed programs; nil where the file has such a line, or no portal is installed.
+  /// sandboxed programs; nil if the file has such a line, or no portal is installed.
   var portalLine: String? {
     let key = "org.freedesktop.impl.portal.Secret"
     let names = ["whorl", "gnome-keyring"]

@@ -6,7 +6,7 @@ import Whorl
 struct ServiceManager {
   let hardening: Hardening
 
-  /// Reads all units again.
+  /// Reloads all units.
   func reload() throws(Failure) { try systemctl("daemon-reload") }
 
   /// Restarts a unit if it runs.
@@ -15,19 +15,19 @@ struct ServiceManager {
   /// Starts a unit now and with every session.
   func enable(_ unit: UserUnit) throws(Failure) { try systemctl("enable", "--now", unit.name) }
 
-  /// Ends units, and keeps them from starting with a session.
+  /// Stops units, and disables their start with a session.
   func disable(_ units: [UserUnit]) throws(Failure) { try systemctl(["disable", "--now"] + units.map(\.name)) }
 
   func start(_ unit: UserUnit) throws(Failure) { try systemctl("start", unit.name) }
 
   func stop(_ unit: UserUnit) throws(Failure) { try systemctl("stop", unit.name) }
 
-  /// Sets a variable of what the service manager starts from now on.
+  /// Sets an environment variable for programs that the service manager starts from now on.
   func setEnvironment(_ name: String, to value: String) throws(Failure) {
     try systemctl("set-environment", "\(name)=\(value)")
   }
 
-  /// Makes the bus read the files of services again.
+  /// Makes the bus reload its service files.
   func reloadBus() async throws(Failure) {
     do throws(ImportError) {
       try await SecretServiceHolder.rereadServices(onBus: BaseDirectories.sessionBus)

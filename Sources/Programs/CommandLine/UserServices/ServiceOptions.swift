@@ -1,14 +1,14 @@
 import Glibc
 import Whorl
 
-/// The options of a command that the service which it sets up has to have as well: for the same store and reader.
+/// The options of a command that are also set for its service: the store and the reader.
 struct ServiceOptions {
   /// Each option and its value, such as `--store` and `/srv/store`.
   let words: [String]
 
   init(words: [String]) { self.words = words }
 
-  /// - Throws: for a value that not every file of a service can hold.
+  /// - Throws: for a value that some service files cannot contain.
   init(_ options: GlobalOptions) throws(Failure) {
     let given = [
       ("--config", Self.full(options.config)), ("--store", Self.full(options.store)),
@@ -30,7 +30,7 @@ struct ServiceOptions {
   /// The same for the command of a service file of the bus.
   var onBus: String { words.map { " " + BusWord.quoted($0) }.joined() }
 
-  /// A path from the root: a service starts in another folder.
+  /// The full path, since a service starts in another folder.
   private static func full(_ path: String?) -> String? {
     guard let path, !path.hasPrefix("/") else { return path }
     // getcwd: the result is ours to free

@@ -1,9 +1,9 @@
 import Glibc
 import Whorl
 
-/// Words of a command in a unit, as systemd splits and expands it.
+/// Words of a command in a unit, in systemd's syntax.
 enum UnitWord {
-  /// A word in quotes, with the session's own folder as the unit names it.
+  /// A quoted word, with the runtime directory as a specifier.
   static func quoted(_ word: String) -> String {
     let isBelow = word.hasPrefix("\(BaseDirectories.runtime)/")
     let rest = isBelow ? String(word.dropFirst(BaseDirectories.runtime.count)) : word
@@ -18,7 +18,7 @@ enum UnitWord {
     return "\"\(isBelow ? "%t" : "")\(escaped)\""
   }
 
-  /// The words of a command whose words are plain, or written by ``quoted(_:)``.
+  /// The words of a command, plain or written by ``quoted(_:)``.
   static func words(of command: some StringProtocol) -> [String] {
     var words: [String] = []
     var word: String?
@@ -48,6 +48,6 @@ enum UnitWord {
     return words
   }
 
-  /// Whether it fits into one line of a unit, which has no way to write control characters.
+  /// Whether it fits into one line of a unit, which has no escapes for control characters.
   static func isLine(_ word: String) -> Bool { !word.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F } }
 }

@@ -22,7 +22,7 @@ struct UserUnit {
   /// Whether it is installed, and not masked.
   var isInstalled: Bool { text != nil }
 
-  /// The command that starts it; nil where it is not installed, or has none.
+  /// The command that starts it; nil if it is not installed, or has none.
   var command: String? {
     guard let text else { return nil }
     // A backslash at the end of a line continues it.

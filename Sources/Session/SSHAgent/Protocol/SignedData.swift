@@ -38,7 +38,7 @@ package struct SignInRequest: Sendable, Hashable {
   package var algorithm: String
   /// The public key, in SSH's form.
   package var key: [UInt8]
-  /// The host's public key, in SSH's form; nil where the request does not name it.
+  /// The host's public key, in SSH's form; nil if the request does not name it.
   package var hostKey: [UInt8]?
 
   private static let message: UInt8 = 50

@@ -14,7 +14,7 @@ internal import Whorl
 /// the vault and to the other agent, so that no two clients share a touch or a session. A client may stay connected for
 /// days, so the connection to the vault is closed after a time without requests.
 final class AgentConversation {
-  /// The longest wait for an answer of the other agent for which it needs nobody.
+  /// The longest wait for an answer of the other agent that needs no person.
   private static let upstreamLimit = Duration.seconds(3)
 
   private let socket: AgentSocket
@@ -74,7 +74,7 @@ final class AgentConversation {
     if type == AgentMessage.lock || type == AgentMessage.unlock {
       return await changeLock(message, isLocking: type == AgentMessage.lock)
     }
-    // A locked agent goes on to take sessions: otherwise it would not know of hosts that it is forwarded to meanwhile.
+    // A locked agent still accepts session bindings, to know the hosts that it is forwarded to meanwhile.
     if signer.lock.isLocked, type != AgentMessage.extension {
       return type == AgentMessage.requestIdentities ? AgentAnswer.identities([]) : AgentAnswer.failure
     }
@@ -92,8 +92,9 @@ final class AgentConversation {
     }
   }
 
-  /// Locks or unlocks the agent (`ssh-add -x` and `-X`). The other agent is not told: its keys are hidden here while this
-  /// agent is locked. A host that the agent is forwarded to cannot do it: it would shut out the person, or guess.
+  /// Locks or unlocks the agent (`ssh-add -x` and `-X`). The lock is not forwarded: the other agent's keys are hidden
+  /// here meanwhile. Refused for a host that the agent is forwarded to, which could otherwise lock the person out or
+  /// guess the password.
   private func changeLock(_ message: SharedSecret, isLocking: Bool) async -> [UInt8] {
     guard !binds.mayBeForwarded else {
       signer.log(
@@ -125,14 +126,14 @@ final class AgentConversation {
     message.bytes.withUnsafeBytes { AgentMessage.additions.contains($0[0]) }
   }
 
-  /// Says why a request is refused, which the protocol has no words for: in the log, and on the terminal of the person who
-  /// has started the client. Where the agent is forwarded to another machine, that one's programs would fill the terminal.
+  /// Reports why a request is refused, since the protocol cannot: in the log, and on the client's terminal. Not on the
+  /// terminal if the agent is forwarded, since remote programs could fill it.
   private func tell(_ why: String) {
     signer.log("\(peer.words) is refused: \(why)")
     if !binds.mayBeForwarded { ClientTerminal(of: peer.process)?.write(why) }
   }
 
-  /// The connection to the other agent, made for the first message; nil where there is none.
+  /// The connection to the other agent, opened for the first message; nil if there is none.
   private func otherAgent() -> AgentSocket? {
     if case .awaited(let path) = upstream {
       upstream = AgentSocket(connectingTo: path, within: Self.upstreamLimit).map { .connected($0) } ?? .none
@@ -141,12 +142,12 @@ final class AgentConversation {
     return connection
   }
 
-  /// Forwards a message that a locked agent refuses, and returns the other agent's answer; a failure where the agent is
-  /// locked before the answer is there. The other agent may ask the person first, so the wait has no limit: it ends when
-  /// the agent is locked or the client disconnects, and the connection to the other agent with it.
+  /// Forwards a message that a locked agent refuses, and returns the other agent's answer, or a failure if the agent is
+  /// locked first. The other agent may ask the person, so the wait has no limit: it ends, with the connection to the
+  /// other agent, when this agent is locked or the client disconnects.
   private func handedOn(_ message: SharedSecret) -> [UInt8] {
     if Self.addsKey(message), otherAgent() == nil {
-      // ssh-add itself says no more than "agent refused operation".
+      // ssh-add itself only prints "agent refused operation".
       tell("Whorl keeps no keys that ssh-add adds. 'whorl ssh add NAME --import FILE' brings a key into it.")
     }
     guard !signer.lock.isLocked, let connection = otherAgent(),
@@ -157,8 +158,8 @@ final class AgentConversation {
     return answer
   }
 
-  /// Forwards a message also while the agent is locked, and returns the other agent's answer; a failure if there is none
-  /// in time.
+  /// Forwards a message even if the agent is locked, and returns the other agent's answer, or a failure if there is
+  /// none in time.
   private func handedOnAtOnce(_ message: SharedSecret) -> [UInt8] {
     otherAgent().map { answer(of: $0, to: message, within: Self.upstreamLimit) } ?? AgentAnswer.failure
   }
@@ -253,7 +254,7 @@ final class AgentConversation {
     }
     let signature = await signing.value
     guard signer.lock.end(number) else {
-      // Its touch may have been kept after the others ended.
+      // This signature's touch may have been stored after the other grants were removed.
       signer.grants.forgetAll()
       return AgentAnswer.failure
     }

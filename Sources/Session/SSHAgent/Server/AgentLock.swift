@@ -4,10 +4,10 @@ internal import Keys
 package import SecureMemory
 internal import Synchronization
 
-/// The lock of the agent (`ssh-add -x`): while it is locked, the agent lists no key and signs nothing. It ends with the
-/// right password, or with the agent.
+/// The lock of the agent (`ssh-add -x`): a locked agent lists no key and signs nothing. It is unlocked by the right
+/// password, or by a restart.
 package final class AgentLock: Sendable {
-  /// What is kept of a password.
+  /// A salted hash of a password.
   private struct Password {
     /// The base-2 logarithm of scrypt's cost, for 16 MiB and less than a tenth of a second.
     private static let cost = 14
@@ -20,7 +20,7 @@ package final class AgentLock: Sendable {
       hash = SharedSecret(try Scrypt.derive(passphrase: password.bytes, salt: salt, logN: Self.cost))
     }
 
-    /// False also where that cannot be found out.
+    /// Also false if the hash cannot be computed.
     func equals(_ other: SharedSecret) -> Bool {
       guard let derived = try? Scrypt.derive(passphrase: other.bytes, salt: salt, logN: Self.cost) else { return false }
       return hash.bytes.constantTimeEquals(derived)
@@ -30,20 +30,20 @@ package final class AgentLock: Sendable {
   private struct State {
     /// Nil while the agent is not locked.
     var password: Password?
-    /// The wrong passwords since the agent was locked.
+    /// The number of wrong passwords since the agent was locked.
     var failures = 0
-    /// What cancels the signatures that are being made, here and by the other agent.
+    /// Closures that cancel the running signatures, of this agent and the other one.
     var signatures: [UInt64: @Sendable () -> Void] = [:]
     var lastNumber: UInt64 = 0
   }
 
-  /// As in OpenSSH, a wrong password is answered after a tenth of a second for each one so far, and 10 seconds at most.
+  /// As in OpenSSH, each wrong password delays its answer by another tenth of a second, up to 10 seconds.
   private static let mostCounted = 100
 
   private let wait: @Sendable (Duration) -> Void
   private let state = Mutex(State())
-  /// No two tries are made at a time. Processes take turns, so that one that guesses on many connections does not keep
-  /// another's right password waiting for all of them.
+  /// One try runs at a time. Processes take turns, so that a guesser with many connections does not delay another
+  /// process's right password.
   package let tries = FairQueue<pid_t>()
 
   /// - Parameter wait: blocks for a time; tests do not wait.
@@ -55,8 +55,8 @@ package final class AgentLock: Sendable {
 
   package var isLocked: Bool { state.withLock { $0.password != nil } }
 
-  /// Locks the agent and cancels the signatures that are being made. False where it is locked already, and for an empty
-  /// password. Blocks its thread.
+  /// Locks the agent and cancels running signatures. False if it is locked already or the password is empty. Blocks its
+  /// thread.
   package func lock(with password: SharedSecret, by process: pid_t) async -> Bool {
     guard let turn = try? await tries.turn(for: process) else { return false }
     let isDone = lock(with: password)
@@ -75,7 +75,7 @@ package final class AgentLock: Sendable {
     return true
   }
 
-  /// Unlocks the agent. False where it is not locked, and for a wrong password. Blocks its thread.
+  /// Unlocks the agent. False if it is not locked or the password is wrong. Blocks its thread.
   package func unlock(with password: SharedSecret, by process: pid_t) async -> Bool {
     guard let turn = try? await tries.turn(for: process) else { return false }
     let isDone = unlock(with: password)
@@ -97,7 +97,7 @@ package final class AgentLock: Sendable {
     return true
   }
 
-  /// Registers a signature that is being made, here or by the other agent. Nil where the agent is locked.
+  /// Registers a running signature, of this agent or the other one. Nil if the agent is locked.
   ///
   /// - Parameter cancel: called when the agent is locked.
   func begin(_ cancel: @escaping @Sendable () -> Void) -> UInt64? {
@@ -109,6 +109,6 @@ package final class AgentLock: Sendable {
     }
   }
 
-  /// Ends the registration. False where the agent was locked meanwhile, so that the signature is not given out.
+  /// Ends the registration. False if the agent was locked meanwhile; the signature must then be discarded.
   func end(_ number: UInt64) -> Bool { state.withLock { $0.signatures.removeValue(forKey: number) != nil } }
 }

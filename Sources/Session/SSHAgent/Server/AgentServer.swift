@@ -29,7 +29,7 @@ package final class AgentServer: Sendable {
       log: configuration.log, hosts: configuration.knownHosts)
   }
 
-  /// Begins to accept clients, on a thread of its own, for as long as the process runs.
+  /// Accepts clients on a thread of its own for as long as the process runs.
   ///
   /// - Parameter listener: a listening Unix socket, which stays open.
   package func begin(_ listener: Int32) {
@@ -54,7 +54,7 @@ package final class AgentServer: Sendable {
       return configuration.log("a program of another user is refused")
     }
     let peer = ClientProgram(whorl_socket_peer(socket.descriptor))
-    // This process is its own other agent: forwarding to itself would never end.
+    // This process is configured as its own other agent, so forwarding would never end.
     guard peer.process != getpid() else { return }
     guard let number = admitted(socket, of: peer) else { return }
     let (signer, configuration) = (signer, configuration)
@@ -69,7 +69,7 @@ package final class AgentServer: Sendable {
     }
   }
 
-  /// Gives a client a place, which another one may lose. Nil where it is refused.
+  /// Gives a client a place, possibly in exchange for another one's. Nil if it is refused.
   private func admitted(_ socket: AgentSocket, of peer: ClientProgram) -> Int? {
     let (number, answer, ended) = clients.withLock { clients in
       clients.lastNumber += 1

@@ -12,13 +12,13 @@ final class AgentSocket: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Connects to an agent. Nil where none listens at the path, or it does not accept within the time.
+  /// Connects to an agent. Nil if none listens at the path, or it does not accept within the time.
   convenience init?(connectingTo path: String, within limit: Duration) {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return nil }
     self.init(taking: descriptor)
     guard var address = UnixAddress(path) else { return nil }
-    // It ends connect(2), too, which waits where too many clients have not been accepted yet.
+    // It also limits connect(2), which waits while the backlog is full.
     var time = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
     guard setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
       return nil
@@ -26,7 +26,7 @@ final class AgentSocket: Sendable {
     guard address.with({ connect(descriptor, $0, $1) }) == 0 else { return nil }
   }
 
-  /// Whether a message, or the end of the connection, comes within the time. Blocks.
+  /// Whether a message or the end of the connection arrives within the time. Blocks.
   func hasInput(within time: Duration) -> Bool {
     let end = LoopClock.now + time.microseconds
     while true {
@@ -38,7 +38,7 @@ final class AgentSocket: Sendable {
     }
   }
 
-  /// The next message; nil where the connection ends, or a message is empty or too long. The message may hold a private
+  /// The next message; nil if the connection ends, or a message is empty or too long. The message may hold a private
   /// key for the other agent. Blocks.
   func read() -> SharedSecret? {
     guard let header = read(count: 4) else { return nil }
@@ -53,7 +53,7 @@ final class AgentSocket: Sendable {
     return bytes
   }
 
-  /// False where the connection has ended. Blocks.
+  /// False if the connection has ended. Blocks.
   func write(_ message: [UInt8]) -> Bool { message.withUnsafeBytes { sendWhole($0) } }
 
   private func sendWhole(_ message: UnsafeRawBufferPointer) -> Bool {

@@ -9,7 +9,7 @@ internal import Whorl
 final class Grants: Sendable {
   struct Purpose: Hashable {
     var key: ItemID
-    /// The certificate that lets in, in the place of the key; nil for the key itself.
+    /// The certificate that signs in instead of the key; nil for the key itself.
     var certificate: [UInt8]?
     /// The path of the program's executable.
     var program: String
@@ -20,7 +20,7 @@ final class Grants: Sendable {
 
   private struct Grant {
     let context: AuthenticationContext
-    /// When it ends, in nanoseconds since the machine started: minutes in which it sleeps count.
+    /// When it ends, in nanoseconds since the machine started, including sleep.
     let end: UInt64
   }
 
@@ -41,7 +41,7 @@ final class Grants: Sendable {
     let end = SystemClock.sinceBoot.nanoseconds + UInt64(60 * minutes) * 1_000_000_000
     let earlier = grants.withLock { $0.updateValue(Grant(context: context, end: end), forKey: purpose) }
     earlier?.context.invalidate()
-    // Ends it in time where the machine does not sleep.
+    // The timer does not count sleep, so `end` is checked as well.
     _ = LoopTimer(after: time) { [weak self] in self?.forget(purpose, context) }
   }
 

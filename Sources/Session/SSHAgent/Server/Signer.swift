@@ -16,8 +16,8 @@ struct Signer: Sendable {
   let log: @Sendable (String) -> Void
   let hosts: KnownHosts
 
-  /// Whether the key may sign for this purpose. A key that is restricted to hosts signs in to these hosts only, and
-  /// through other hosts only if its rules allow each of them.
+  /// Whether the key may sign for this purpose. A key that is restricted to hosts signs in only to these, and only
+  /// through hosts that its rules allow.
   func allows(_ purpose: SignaturePurpose, with key: SSHKey) -> Bool {
     guard !key.hosts.isEmpty else { return true }
     guard case .signIn(let user, let host?, let via) = purpose.target else { return false }
@@ -38,7 +38,7 @@ struct Signer: Sendable {
     hosts.name(ofHostWith: host, candidates: [name]) == name
   }
 
-  /// The signature in SSH's format; nil where it is refused.
+  /// The signature in SSH's format; nil if it is refused.
   func signature(
     _ request: SignatureRequest, for purpose: SignaturePurpose, with key: SSHKey, of store: SecretStore,
     to peer: ClientProgram
@@ -57,7 +57,7 @@ struct Signer: Sendable {
       log("A touch from before holds to \(reason), asked by \(peer.words)")
       return earlier
     }
-    /// The signature, after the first unlock where the store waits for it.
+    /// The signature, after unlocking the store if it still needs its first unlock.
     func opened() async throws(VaultError) -> [UInt8] {
       if try await store.awaitsFirstUnlock() {
         try await unlock(store, to: reason, for: peer)
@@ -66,12 +66,12 @@ struct Signer: Sendable {
       return try await asked(use, reason, key, granted, store, by: peer)
     }
     do throws(VaultError) {
-      // Outside of the turns: what needs nobody does not wait for another program's prompt.
+      // Before taking a turn: a signature without a prompt does not wait for another program's prompt.
       var signature = try await early()
       if signature == nil { signature = try await unasked(use, key, store) }
       if signature == nil {
         signature = try await turns.run(for: peer.program) { () throws(VaultError) in
-          // A request of the same program may have had its touch meanwhile.
+          // Another request of this program may have been granted a touch meanwhile.
           if let earlier = try await early() { return earlier }
           return try await askAgainWhereVaultEnds { () async throws(VaultError) in try await opened() }
         }
@@ -109,14 +109,14 @@ struct Signer: Sendable {
     }
   }
 
-  /// Has the person open the store with the passcode, which it needs once after a start of the machine.
+  /// Asks for the passcode, which the store needs once after a start of the machine.
   private func unlock(_ store: SecretStore, to reason: String, for peer: ClientProgram) async throws(VaultError) {
     let context = store.makeContext(prompt: prompt(peer))
     defer { context.invalidate() }
     try await store.unlock(reason: "unlock the store, and then \(reason)", using: context)
   }
 
-  /// The signature with a key that needs nobody; nil for other keys, and in a store that waits for its first unlock.
+  /// The signature with a key that needs no prompt; nil for other keys, and before the first unlock of the store.
   private func unasked(_ use: KeyUse, _ key: SSHKey, _ store: SecretStore) async throws(VaultError) -> [UInt8]? {
     do throws(VaultError) {
       return try await store.useKey(key.id, use, mayAsk: false).withUnsafeBytes { Array($0) }

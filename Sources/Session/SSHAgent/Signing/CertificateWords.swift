@@ -23,7 +23,7 @@ package enum CertificateWords {
 
   private static func users(_ certificate: SSHCertificate) -> String {
     guard !certificate.principals.isEmpty else { return "every user" }
-    // Between quotation marks, so that no name can go on as the prompt does.
+    // In quotation marks, so that no name can look like the rest of the prompt.
     let names = PromptLabel.names(Array(certificate.principals.prefix(most)), unnamed: "a user without a name")
     let rest = certificate.principals.count - most
     return rest > 0 ? "\(names) and \(rest) more" : names

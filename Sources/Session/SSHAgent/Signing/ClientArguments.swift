@@ -1,12 +1,12 @@
-/// The command line of `ssh`, as far as it tells of the host. It is the client's own and may say anything.
+/// The host in the command line of `ssh`. The client controls its command line, so it may be false.
 struct ClientArguments {
   /// The options that take a value, for getopt(3).
   private static let valued = "BbcDEeFIiJLlmOopQRSWw"
 
-  /// The first word that is no option: where `ssh` connects to.
+  /// The first argument that is not an option: where `ssh` connects to.
   private(set) var destination: Destination?
   private(set) var options = HostOptions()
-  /// The words after it, and the values of other options: names where the client is not `ssh`.
+  /// The arguments after it, and the values of other options: names for clients other than `ssh`.
   private(set) var others: [Destination] = []
 
   init(_ arguments: [String]) {

@@ -1,11 +1,10 @@
 internal import Primitives
 
-/// What a file of `ssh_config` says of the names and ports of hosts. Other files that it includes are not read, and
-/// conditions (`Match`) are not decided.
+/// The names and ports of hosts in an `ssh_config` file. `Include` is not followed, and `Match` is not evaluated.
 struct ClientConfiguration {
   /// The lines for some hosts: those before the first `Host`, and those after each `Host` and `Match`.
   struct Section {
-    /// The hosts that it is for. A `Match` is for none here.
+    /// The hosts that it applies to; none for a `Match`.
     fileprivate(set) var hosts: HostPatterns
     fileprivate(set) var options = HostOptions()
   }
@@ -15,7 +14,7 @@ struct ClientConfiguration {
 
   private(set) var sections = [Section(hosts: HostPatterns(["*"]))]
 
-  /// A file that is missing, longer than 1 MiB or no file says nothing.
+  /// Empty for something that is missing, longer than 1 MiB or not a regular file.
   init(file: String) {
     guard let bytes = try? SmallFile.read(file, limit: Self.limit) else { return }
     for line in bytes.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
@@ -31,7 +30,7 @@ struct ClientConfiguration {
 
 /// The options of `ssh` that decide under which name `known_hosts` has a host.
 struct HostOptions {
-  /// The names of `HostKeyAlias`, which stand for themselves, without a port.
+  /// The names of `HostKeyAlias`, which are looked up as they are, without a port.
   private(set) var aliases: [String] = []
   private(set) var ports: [String] = []
   private var hostNames: [String] = []

@@ -1,5 +1,5 @@
-/// The names under which `known_hosts` may have the host of a client, most likely first. They decide nothing: a name is
-/// shown only where `known_hosts` has it for the host's key.
+/// The names under which `known_hosts` may have the host of a client, most likely first. They are only guesses: a name
+/// is shown only if `known_hosts` has it for the host's key.
 struct HostCandidates {
   /// The most names that are tried, and the longest, in bytes.
   private static let (limit, longest) = (256, 255)

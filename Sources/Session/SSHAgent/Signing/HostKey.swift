@@ -22,7 +22,7 @@ struct HostKey {
   /// The key's fingerprint as `ssh` shows it.
   let fingerprint: String
 
-  /// Nil for what is no key that is known here.
+  /// Nil for anything but a supported key.
   init?(_ bytes: [UInt8]) {
     guard let plain = try? PublicKey(ssh: bytes).ssh else { return nil }
     key = Data(plain).base64EncodedString()

@@ -22,8 +22,8 @@ struct HostName {
     text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } && (UInt16(text) ?? 0) > 0
   }
 
-  /// Whether the name of a certificate can be shown as that of one host. It has letters, digits and `.-_:%` alone, so
-  /// that it is no pattern, and that nothing in a prompt can come from it but a name.
+  /// Whether a name in a certificate can be shown as a host name: it has only letters, digits and `.-_:%`, so it is not
+  /// a pattern and cannot imitate a prompt.
   static func isPlain(_ principal: String) -> Bool {
     !principal.isEmpty
       && principal.utf8.allSatisfy { byte in

@@ -3,7 +3,7 @@ internal import KeySchemes
 internal import Keys
 
 /// The names of hosts in a line of `known_hosts` or after the word `Host` of `ssh_config`: names, patterns with `*` and
-/// `?`, hashes of names, and each of them with `!` before it for what the line does not mean.
+/// `?`, hashes of names, each of them negated by a leading `!`.
 struct HostPatterns {
   private let meant: [Entry]
   private let excluded: [Entry]

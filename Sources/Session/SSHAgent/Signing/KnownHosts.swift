@@ -20,7 +20,7 @@ package struct KnownHosts: Sendable {
   /// The files that `ssh` uses unless its configuration names others.
   ///
   /// - Parameters:
-  ///   - home: the user's home directory; nil where it is not known.
+  ///   - home: the user's home directory; nil if it is not known.
   ///   - files: files of known hosts in the place of the usual ones; empty for these.
   package init(home: String?, files: [String]) {
     let folders = (home.map { ["\($0)/.ssh/"] } ?? []) + ["/etc/ssh/ssh_"]
@@ -28,7 +28,7 @@ package struct KnownHosts: Sendable {
     self.init(files: files.isEmpty ? usual : files, configurations: folders.map { "\($0)config" })
   }
 
-  /// The name of the host with this key; nil where no file names it, or one revokes its key. A host with a certificate
+  /// The name of the host with this key; nil if no file names it, or one revokes its key. A host with a certificate
   /// has the names that the certificate and the line of its authority agree on, if the certificate is valid now, and
   /// those of lines with its own key.
   ///
@@ -47,7 +47,7 @@ package struct KnownHosts: Sendable {
     return first
   }
 
-  /// The lines of all files; nil where a file is too long to be read, since it could revoke a key.
+  /// The lines of all files; nil if a file is too long to be read, since it could revoke a key.
   private var lines: [KnownHostsLine]? {
     var lines: [KnownHostsLine] = []
     for file in files {

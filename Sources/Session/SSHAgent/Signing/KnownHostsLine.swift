@@ -14,7 +14,7 @@ struct KnownHostsLine {
   /// In base 64.
   private let key: Substring
 
-  /// Nil for comments and for what is no such line.
+  /// Nil for comments and other lines.
   init?(_ text: Substring) {
     var fields = text.split { $0 == " " || $0 == "\t" }
     switch fields.first {
@@ -27,8 +27,8 @@ struct KnownHostsLine {
     (hosts, key) = (fields[0], fields[2])
   }
 
-  /// Whether it revokes the host's key or the authority of its certificate. Unlike `ssh`, for whatever hosts it is: the
-  /// name of the host is what is not known yet.
+  /// Whether it revokes the host's key or the authority of its certificate. Unlike in `ssh`, the line's host names do
+  /// not matter, since the host's name is not known yet.
   func revokes(_ host: HostKey) -> Bool {
     guard meaning == .revoked else { return false }
     if case .certified(let authority, _) = host.form, key == authority { return true }

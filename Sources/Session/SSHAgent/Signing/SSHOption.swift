@@ -1,4 +1,4 @@
-/// A line of `ssh_config`, or what `ssh` takes after `-o`: a keyword and its words.
+/// A line of `ssh_config`, or the value of `ssh -o`: a keyword and its arguments.
 struct SSHOption {
   /// In lower case.
   let keyword: String
@@ -14,7 +14,7 @@ struct SSHOption {
     (self.keyword, words) = (keyword.lowercased(), Self.words(of: rest))
   }
 
-  /// Words with spaces between them. Quotes hold a word together, and `#` at the beginning of one starts a comment.
+  /// Words with spaces between them. Quotes group a word, and `#` at the start of a word begins a comment.
   private static func words(of text: some StringProtocol) -> [String] {
     var words: [String] = []
     var word: String?

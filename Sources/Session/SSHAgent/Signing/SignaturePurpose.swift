@@ -5,7 +5,7 @@ package import Keys
 package struct SignaturePurpose: Sendable, Hashable {
   package enum Target: Sendable, Hashable {
     /// - Parameters:
-    ///   - host: the host's key; nil where it is unknown.
+    ///   - host: the host's key; nil if it is unknown.
     ///   - via: the keys of the hosts through which the agent was forwarded, in order from this machine.
     case signIn(user: String, host: [UInt8]?, via: [[UInt8]])
     /// A file or a message.
@@ -23,7 +23,7 @@ package struct SignaturePurpose: Sendable, Hashable {
     case otherSession
     /// The data names another host than the session's.
     case otherHost
-    /// An earlier bind of the connection was false.
+    /// An earlier bind of the connection was invalid.
     case brokenBinds
     /// The certificate cannot be read, its authority has not signed it, or it is not one for users.
     case certificate
@@ -64,7 +64,7 @@ package struct SignaturePurpose: Sendable, Hashable {
     case .unknown: target = .unknown
     case .signIn(let signIn):
       if signIn.key != request.key, certificate == nil, (try? PublicKey(ssh: signIn.key)) == key {
-        // `ssh` asks with the certificate where the agent lists it, and with the key where it is in a file.
+        // `ssh` asks with the certificate if the agent lists it, and with the key if the certificate is in a file.
         certificate = try Self.certificate(of: key, in: signIn.key)
       } else if signIn.key != request.key {
         throw .otherKey
@@ -76,7 +76,7 @@ package struct SignaturePurpose: Sendable, Hashable {
     self.certificate = certificate
   }
 
-  /// The certificate in the bytes, whether it is valid now or not; nil where they are the key itself.
+  /// The certificate in the bytes, whether it is valid now or not; nil if they are the key itself.
   private static func certificate(of key: PublicKey, in bytes: [UInt8]) throws(Refusal) -> SSHCertificate? {
     guard (try? key.ssh) != bytes else { return nil }
     guard let certificate = try? SSHCertificate(bytes), certificate.isForUser else { throw .certificate }
@@ -98,7 +98,7 @@ package struct SignaturePurpose: Sendable, Hashable {
     return .signIn(user: signIn.user, host: host, via: via.map(\.hostKey))
   }
 
-  /// SSH's name of the algorithm that the flags choose. Nil for SHA-1 and for flags that are not known here.
+  /// SSH's name of the algorithm that the flags select. Nil for SHA-1 and unknown flags.
   private static func algorithm(of key: KeyAlgorithm, _ flags: UInt32) -> String? {
     guard case .rsa = key else { return flags == 0 ? key.sshName : nil }
     return switch flags {

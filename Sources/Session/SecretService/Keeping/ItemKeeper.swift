@@ -7,7 +7,7 @@ internal import Whorl
 /// Stores the service's collections and items in the vault. No call here asks the person.
 struct ItemKeeper: Sendable {
   let store: SecretStore
-  /// Lets one change at a time look for the item that it replaces.
+  /// Serializes changes that first look for the item that they replace.
   private let changes = FairQueue<String>()
 
   init(_ store: SecretStore) { self.store = store }
@@ -16,10 +16,10 @@ struct ItemKeeper: Sendable {
 
   /// The collections that are always there.
   private static let builtIn: [SecretServiceFolder] = [.usual, .session]
-  /// Stands for the list of collections where one change at a time is made. No collection has this name.
+  /// The queue's key for changes of the list of collections. No collection has this name.
   private static let listOfCollections = "/"
 
-  /// All collections: those that are always there, and those that were made.
+  /// All collections: the built-in ones and those that programs have created.
   func collections() async throws(ServiceError) -> [SecretServiceFolder] {
     let kept = try await explained { () async throws(VaultError) in
       try await store.items(SecretServiceFolder.search(.collection)).compactMap(SecretServiceFolder.init)
@@ -34,7 +34,7 @@ struct ItemKeeper: Sendable {
     return always
   }
 
-  /// The name of the collection that an alias means; nil for none.
+  /// The name of the collection with this alias; nil if there is none.
   func collection(ofAlias alias: String) async throws(ServiceError) -> String? {
     let all = try await collections()
     if let named = all.first(where: { $0.aliases.contains(alias) }) { return named.name }
@@ -45,7 +45,7 @@ struct ItemKeeper: Sendable {
     }
   }
 
-  /// Makes an alias name a collection; nil removes the alias.
+  /// Points an alias at a collection; nil removes the alias.
   func setAlias(_ alias: String, to name: String?) async throws(ServiceError) {
     try await changing(Self.listOfCollections) { () throws(ServiceError) in
       for var folder in try await collections() where folder.aliases.contains(alias) != (folder.name == name) {
@@ -72,7 +72,7 @@ struct ItemKeeper: Sendable {
     }
   }
 
-  /// Stores the record of a collection, in the place of the one that it has.
+  /// Stores the record of a collection, replacing an earlier one.
   func keep(_ folder: SecretServiceFolder) async throws(ServiceError) {
     try await settled { () throws(ServiceError) in
       try await explained { () async throws(VaultError) in
@@ -83,7 +83,7 @@ struct ItemKeeper: Sendable {
 
   /// Removes a collection with all of its items.
   ///
-  /// - Throws: `notSupported` for one that is always there: its record has the rule that the user has chosen for it.
+  /// - Throws: `notSupported` for a built-in one, whose record has the rule that the user has chosen for it.
   func delete(collection name: String) async throws(ServiceError) {
     guard !Self.builtIn.contains(where: { $0.name == name }) else {
       throw .notSupported("the collection “\(name)” is always there; its items can be deleted")
@@ -99,7 +99,7 @@ struct ItemKeeper: Sendable {
     try await delete(SecretServiceItem.search(in: SecretServiceFolder.sessionCollection))
   }
 
-  /// The rule and settings stored for a program; nil where there are none.
+  /// The rule and settings stored for a program; nil if there are none.
   func rules(forProgram path: String) async throws(ServiceError) -> SecretServiceFolder? {
     try await folder(.program, path)
   }
@@ -119,10 +119,10 @@ struct ItemKeeper: Sendable {
     return context
   }
 
-  /// Whether the vault needs the passcode before any item can be read. The lock of the screen closes items with a rule
-  /// alone, which are locked anyway.
+  /// Whether the vault needs the passcode before any item can be read. The screen lock does not matter: it only closes
+  /// items with a rule, which are reported as locked anyway.
   ///
-  /// - Throws: `vaultEnded` where the vault does not say.
+  /// - Throws: `vaultEnded` if the vault does not answer.
   func isLocked() async throws(ServiceError) -> Bool {
     try await explained { () async throws(VaultError) in try await store.awaitsFirstUnlock() }
   }
@@ -150,7 +150,7 @@ struct ItemKeeper: Sendable {
     }
   }
 
-  /// The items of a collection, oldest first; nil where there are more than `limit`.
+  /// The items of a collection, oldest first; nil if there are more than `limit`.
   func items(in collection: String, atMost limit: Int) async throws(ServiceError) -> [SecretServiceItem]? {
     var search = SecretServiceItem.search(in: collection)
     var items: [SecretServiceItem] = []
@@ -173,7 +173,7 @@ struct ItemKeeper: Sendable {
 
   /// The secrets of the items at these places that are there and have no rule, in this order. Asks nobody.
   func openSecrets(_ places: [(collection: String, name: String)]) async throws(VaultError) -> [ReleasedItem] {
-    // What is not a name names no item.
+    // An invalid name belongs to no item.
     let names = places.compactMap { try? ItemName(service: $0.collection, account: $0.name) }
     return try await store.openSecrets(named: names, inGroup: SecretServiceItem.accessGroup)
   }
@@ -189,7 +189,7 @@ struct ItemKeeper: Sendable {
       try await settled { () throws(ServiceError) in
         var old: SecretServiceItem?
         if replacing {
-          // An item that was imported from GNOME Keyring may have an attribute that it has added.
+          // GNOME Keyring may have added an attribute to an item that was imported from it.
           let stored = SecretServiceItem.stored(new.attributes)
           try await each(stored, in: collection.name) { item in
             if old == nil, SecretServiceItem.stored(item.attributes) == stored { old = item }
@@ -201,15 +201,15 @@ struct ItemKeeper: Sendable {
           contentType: new.contentType,
           access: old?.access ?? AccessControl(rule?.access ?? collection.access ?? .none),
           grant: old?.grant ?? rule?.grant ?? collection.grant, original: old?.original)
-        // Made a second time, the change finds the item that it has stored itself.
+        // A repeated change finds the item that the first try stored.
         return (try await put(item, new.secret), old == nil || old?.name == name)
       }
     }
   }
 
-  /// Replaces an item's secret. Asks for nothing, like storing an item that replaces another.
+  /// Replaces an item's secret without a prompt, like storing an item that replaces another.
   ///
-  /// - Throws: `noSuchObject` where the item was removed meanwhile, `isLocked` where it was given a rule meanwhile.
+  /// - Throws: `noSuchObject` if the item was removed meanwhile, `isLocked` if it was given a rule meanwhile.
   func replaceSecret(of item: SecretServiceItem, with secret: SharedSecret, contentType: String)
     async throws(ServiceError)
   {
@@ -241,10 +241,9 @@ struct ItemKeeper: Sendable {
     }
   }
 
-  /// Makes a change, and makes it again if the vault ended before the change or during it.
+  /// Makes a change, and repeats it if the vault ended before or during it.
   ///
-  /// - Parameter body: looks at what is stored and gives items that it names the same values each time, so that the
-  ///   change made twice is the same as the change made once.
+  /// - Parameter body: has to be idempotent: it reads what is stored, and writes the same values each time.
   func settled<Value>(_ body: () async throws(ServiceError) -> Value) async throws(ServiceError) -> Value {
     do throws(ServiceError) {
       return try await body()

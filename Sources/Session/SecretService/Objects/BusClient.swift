@@ -25,8 +25,8 @@ final class BusClient: Sendable {
   private struct State {
     var sessions: [String: TransferSession] = [:]
     var prompts: [String: ServicePrompt] = [:]
-    /// The sandboxed programs for which a portal has made requests, by their ids. Each has a request that is being
-    /// answered, of which a client has no more than calls, or a touch that holds for a few seconds.
+    /// The sandboxed programs for which a portal has made requests, by id. Each has a running request or a recent
+    /// touch, so their number is limited.
     var sandboxed: [String: BusClient] = [:]
     /// The requests of a portal that are still being answered, by their paths.
     var requests: [String: Request] = [:]
@@ -128,7 +128,7 @@ final class BusClient: Sendable {
     }
   }
 
-  /// Ends a request of this portal, for whichever sandboxed program it is.
+  /// Ends a request of this portal, for any sandboxed program.
   ///
   /// - Throws: `noSuchObject`.
   func closeRequest(_ path: String) throws(ServiceError) {

@@ -51,7 +51,7 @@ struct CallContext: Sendable {
     signals.changed(collection.path, ["Label": .string(label)])
   }
 
-  /// What this client must show now before it may read items.
+  /// What this client has to prove now before it may read items.
   func gate() async throws(ServiceError) -> Gate {
     do throws(VaultError) {
       return Gate(locks: locks, reads: client.reads, rule: try await client.rule.current())
@@ -60,12 +60,12 @@ struct CallContext: Sendable {
     }
   }
 
-  /// Runs a call of the vault with a touch that this client was given for the item. Where there is none, or it does not
-  /// hold any more, asks the person.
+  /// Calls the vault with this client's earlier touch for the item. If there is none, or it has expired, asks the
+  /// person.
   ///
   /// - Parameters:
-  ///   - waits: false: throws `interactionNotAllowed` instead of asking.
-  ///   - body: is given the item too, if the touch has just released it.
+  ///   - waits: if false, throws `interactionNotAllowed` instead of asking.
+  ///   - body: gets the item as well if the touch has just released it.
   func touched<Value>(
     _ item: SecretServiceItem, waits: Bool,
     _ body: (AuthenticationContext, ReleasedItem?) async throws(VaultError) -> Value

@@ -1,6 +1,6 @@
 /// The interfaces of each object as XML, for clients that ask before they call.
 enum Introspection {
-  /// The interfaces of an object; nil where there is none.
+  /// The interfaces of an object; nil if it does not exist.
   static func xml(ofPath path: String) -> String? {
     let own: String
     switch path {

@@ -27,7 +27,7 @@ final class ItemLists: Sendable {
     }
   }
 
-  /// The items of a collection; nil where they are too many to be announced.
+  /// The items of a collection; nil if they are too many to announce.
   func items(of collection: String) async -> [SecretServiceItem]? {
     (try? await keeper.items(in: collection, atMost: Self.limit)) ?? nil
   }

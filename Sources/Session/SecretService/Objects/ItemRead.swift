@@ -13,10 +13,10 @@ struct ItemRead {
   /// How many items are read by one call of the vault.
   private static let together = 64
 
-  /// Reads several items at once, as far as that needs nobody: those without a rule, and those of an earlier touch.
-  /// Searches read like this, and must not wait for a person.
+  /// Reads those of several items that need no prompt: items without a rule, and items with an earlier touch. Searches
+  /// use this, and must not wait for a person.
   ///
-  /// - Parameter take: is given each item. May throw to end the reading.
+  /// - Parameter take: called for each item; may throw to stop.
   static func each(
     _ reads: [ItemRead], for call: CallContext, _ take: (ReleasedItem) throws(ServiceError) -> Void
   ) async throws(ServiceError) {
@@ -39,7 +39,7 @@ struct ItemRead {
       }
       for read in some where !given.contains(.item(collection: read.collection, name: read.name)) {
         do throws(ServiceError) {
-          // The vault has just left it out of the open ones.
+          // The vault did not include it in the open ones.
           try take(
             try await read.unlessLocked { () async throws(VaultError) in
               try await read.gated(hasRule: hasRule, waits: false)
@@ -53,13 +53,13 @@ struct ItemRead {
 
   /// The item with its secret.
   ///
-  /// - Parameter waits: whether to ask the person where the item has a rule.
-  /// - Throws: `isLocked` where the person did not answer in time.
+  /// - Parameter waits: whether to ask the person if the item has a rule.
+  /// - Throws: `isLocked` if the person did not answer in time.
   func released(waits: Bool) async throws(ServiceError) -> ReleasedItem {
     try await unlessLocked { () async throws(VaultError) in try await read(waits: waits) }
   }
 
-  /// What `read` gives, unless a program has locked the item.
+  /// The result of `read`, unless a program has locked the item.
   private func unlessLocked(
     _ read: () async throws(VaultError) -> ReleasedItem
   ) async throws(ServiceError) -> ReleasedItem {
@@ -81,13 +81,13 @@ struct ItemRead {
     return try await gated(hasRule: hasRule, waits: waits)
   }
 
-  /// Reads an item that has a rule, or whose program has one, after it was not found among those that are open.
+  /// Reads an item that is not open, because it or the program has a rule.
   private func gated(hasRule: Bool, waits: Bool) async throws(VaultError) -> ReleasedItem {
     let search = SecretServiceItem.search(named: name, in: collection)
     let found = try await call.keeper.store.items(search).first
     guard let item = found.flatMap(SecretServiceItem.init) else { throw .itemGone }
     guard hasRule || item.isGated else {
-      // Its vault is locked, or the vault says why the item cannot be read.
+      // An item without a rule is not open because the vault is locked, or for a reason that the read below throws.
       guard waits, try await !call.keeper.store.awaitsFirstUnlock() else { throw .interactionNotAllowed }
       return try await secret(of: item, call.keeper.silentContext())
     }

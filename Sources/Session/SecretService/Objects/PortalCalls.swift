@@ -8,7 +8,7 @@ internal import SecureMemory
 
 /// The back end of the portal that gives each sandboxed program one secret, with which the program encrypts its other
 /// secrets. Each program has its own secret, stored as an item with the program's id, and its own prompts, which name
-/// it. A secret made by another keyring is found by the same attributes once it was imported.
+/// it. An imported secret of another keyring is found by the same attributes.
 struct PortalCalls {
   private static let version = UInt32(1)
 

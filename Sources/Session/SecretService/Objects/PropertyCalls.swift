@@ -30,7 +30,7 @@ struct PropertyCalls {
     }
   }
 
-  /// Accepts the interface of this object, and the empty text, which stands for it.
+  /// Accepts this object's interface, and an empty name, which means the same.
   private func check(interface: String) throws(ServiceError) {
     let own =
       switch path {

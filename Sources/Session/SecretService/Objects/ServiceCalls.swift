@@ -5,8 +5,8 @@ internal import SecureMemory
 
 /// The calls of `org.freedesktop.Secret.Service`.
 struct ServiceCalls {
-  /// The property with the label of a new collection. Rust's `secret-service` sends the second name, which is that of
-  /// an item's label.
+  /// The property with the label of a new collection. Rust's `secret-service` crate sends an item's label instead, the
+  /// second name.
   private static let labelProperties = ["\(ServiceName.collection).Label", "\(ServiceName.item).Label"]
 
   let call: CallContext
@@ -39,7 +39,7 @@ struct ServiceCalls {
     let properties = call.arguments[0].asDictionary ?? [:]
     let label = Self.labelProperties.lazy.compactMap { properties[$0]?.asString }.first
     let alias = call.text(1)
-    // If a collection has the alias already, it is returned in place of a new one, with the properties set.
+    // If a collection has the alias already, its properties are set and it is returned.
     if !alias.isEmpty, let name = try await call.keeper.collection(ofAlias: alias) {
       let collection = try await call.keeper.collection(name)
       if let label, label != collection.label { try await call.relabel(collection, label) }
@@ -56,12 +56,12 @@ struct ServiceCalls {
   private func search() async throws(ServiceError) -> [BusValue] {
     var (unlocked, locked): ([ObjectPath], [ObjectPath]) = ([], [])
     let gate = try await call.gate()
-    // Asked together with the search, so that the vault wakes once for both.
+    // Runs in parallel with the search, so that the vault wakes only once.
     async let vaultIsLocked = isVaultLocked()
     try await call.keeper.each(call.texts(0)) { item in
       if gate.isLocked(item) { locked.append(item.path) } else { unlocked.append(item.path) }
     }
-    // Nothing is open in a vault that is locked.
+    // In a locked vault nothing is open.
     if try await vaultIsLocked.get() { (unlocked, locked) = ([], unlocked + locked) }
     return [.paths(unlocked), .paths(locked)]
   }
@@ -92,7 +92,7 @@ struct ServiceCalls {
     return [.paths(locked), .objectPath(ObjectPath.none)]
   }
 
-  /// Returns false for what cannot be locked.
+  /// Returns false for an object that cannot be locked.
   private func lock(_ path: ObjectPath) async throws(ServiceError) -> Bool {
     switch path {
     case .collection, .alias:

@@ -15,7 +15,7 @@ final class ServicePrompt: Sendable {
   private let dismissed: BusValue
   /// Asks the person. Returns the result, or nil if the prompt was dismissed.
   private let body: @Sendable () async -> BusValue?
-  /// Called once, with whether it was dismissed, and the result.
+  /// Called once, with whether the prompt was dismissed, and its result.
   private let completed: @Sendable (ServicePrompt, Bool, BusValue) -> Void
   private let state = Mutex(State.new)
 

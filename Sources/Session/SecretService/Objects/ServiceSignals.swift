@@ -6,7 +6,7 @@ struct ServiceSignals: Sendable {
   let connection: BusConnection
   let lists: ItemLists
 
-  /// The unique name of a name's owner; nil where there is none.
+  /// The unique name of a name's owner; nil if it has none.
   func owner(of name: String) async -> String? { (try? await connection.owner(of: name)) ?? nil }
 
   /// Announces new property values of an object, for programs that cache them.

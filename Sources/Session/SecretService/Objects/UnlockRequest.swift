@@ -55,7 +55,7 @@ struct UnlockRequest {
     try await Self.unlock(collections + enclosing, items, call)
   }
 
-  /// The prompt that unlocks what is locked; nil where nothing is.
+  /// The prompt that unlocks what is locked; nil if nothing is.
   mutating func prompt() async throws(ServiceError) -> ServicePrompt? {
     let vaultIsLocked = try await call.keeper.isLocked()
     // While the vault is locked, nothing counts as unlocked.
@@ -72,7 +72,7 @@ struct UnlockRequest {
         try await Self.unlock(collections, items, call)
         return .paths(paths)
       } catch {
-        // If the vault has ended, nothing is unlocked, and the person has dismissed nothing.
+        // If the vault has ended, nothing is unlocked, and the prompt does not count as dismissed.
         let hasEnded = [.vaultEnded, .outcomeUnknown].contains(ServiceError(error)) && !Task.isCancelled
         return hasEnded ? .paths([]) : nil
       }
@@ -89,11 +89,11 @@ struct UnlockRequest {
     try await call.client.reads.show("unlock the store") { context, reason throws(VaultError) in
       try await call.keeper.store.unlock(reason: reason, using: context)
     }
-    // Before the program hears that the prompt has ended.
+    // Announced before the end of the prompt.
     await call.vaultLock.tell(isLocked: false, call.signals)
   }
 
-  /// Asks for what is locked, in as many prompts as it takes to name all of it, and unlocks it after the last one.
+  /// Unlocks everything after as many prompts as are needed to name it.
   private static func unlock(
     _ collections: [SecretServiceFolder], _ items: [SecretServiceItem], _ call: CallContext
   ) async throws(VaultError) {
@@ -103,7 +103,7 @@ struct UnlockRequest {
     let lockedCollections = collections.filter {
       call.locks.isLocked(collection: $0.name) && namedCollections.insert($0.name).inserted
     }
-    // The collection of an item is unlocked with it.
+    // An item's collection is unlocked together with it.
     func isLockedAlone(_ item: SecretServiceItem) -> Bool {
       call.locks.isLocked(item) && !call.locks.isLocked(collection: item.collection)
     }
@@ -127,16 +127,16 @@ struct UnlockRequest {
     }
   }
 
-  /// What a prompt has to name.
+  /// Something that a prompt has to name.
   private struct Target {
     let label: String
-    /// The item that is read by its rule or the program's; nil for what is unlocked alone.
+    /// The item that is read under its own or the program's rule; nil if it is only unlocked.
     let item: SecretServiceItem?
     let isLocked: Bool
   }
 
-  /// Asks once, for no more than a prompt can name. What a program has locked is unlocked by any enrolled finger or the
-  /// passcode, but not by an earlier touch.
+  /// Asks once, for at most as many targets as a prompt can name. Locks of programs are opened by any enrolled finger
+  /// or the passcode, but not by an earlier touch.
   private static func ask(for targets: [Target], _ call: CallContext) async throws(VaultError) {
     let hasAsked = try await call.client.reads.ask(
       for: targets.compactMap(\.item), unlocking: targets.filter { $0.item == nil }.map(\.label))
@@ -146,7 +146,7 @@ struct UnlockRequest {
     }
   }
 
-  /// Asks for an enrolled finger or the passcode. Where there is neither, there is nothing to ask for.
+  /// Asks for an enrolled finger or the passcode. Does nothing in a store without either.
   @Sendable private static func showPresence(
     _ context: AuthenticationContext, _ reason: String
   ) async throws(VaultError) {

@@ -12,7 +12,7 @@ enum ObjectPath: Sendable, Hashable {
   case prompt(String)
 
   private static let root = "/org/freedesktop/secrets"
-  /// The path that stands for no object.
+  /// The path that means "no object".
   static let none = "/"
 
   /// - Parameter path: a valid path of D-Bus, which has no empty parts.
@@ -42,7 +42,7 @@ enum ObjectPath: Sendable, Hashable {
     }
   }
 
-  /// Text as one part of a path: what D-Bus does not allow there is written as `_` and two hexadecimal digits.
+  /// Text as one part of a path: characters that D-Bus does not allow are written as `_` and two hexadecimal digits.
   static func part(_ text: String) -> String {
     let allowed = { (byte: UInt8) in
       (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)

@@ -3,13 +3,13 @@ internal import Whorl
 
 /// Why a call is refused, as clients see it.
 enum ServiceError: Error, Sendable, Hashable {
-  /// The item or its collection is locked, or nobody has touched the reader in time.
+  /// The item or its collection is locked, or nobody touched the reader in time.
   case isLocked
   /// The vault's process ended before it answered, or cannot be started. Nothing is locked, and nothing was changed.
   case vaultEnded
   /// The vault's process ended during a change, which it may have made or not.
   case outcomeUnknown
-  /// The item is there, and its secret can never be released as it is.
+  /// The item exists, but its secret cannot be released.
   case unreadable(String)
   case noSession
   case noSuchObject
@@ -30,7 +30,7 @@ enum ServiceError: Error, Sendable, Hashable {
     case .interactionNotAllowed, .notUnlocked, .sessionRefused, .timedOut, .cancelled, .appCancelled,
       .authenticationFailed, .biometryLockout, .wrongPasscode, .passcodeDelayed:
       self = .isLocked
-    // A context is invalid when the vault that had it has ended: the service closes none that it still uses.
+    // The service closes no context that it still uses, so an invalid one means that the vault has ended.
     case .systemCancelled, .contextInvalidated, .serviceUnavailable: self = .vaultEnded
     case .outcomeUnknown: self = .outcomeUnknown
     case .itemDamaged:

@@ -1,6 +1,6 @@
 internal import SecretServiceItems
 
-/// What one program must show at the time of a call before it may read items, by their rules and its own.
+/// What a program has to prove before it may read items, by their rules and its own, at the time of a call.
 struct Gate {
   let locks: Locks
   let reads: GatedReads

@@ -7,13 +7,13 @@ internal import SessionPrompts
 internal import Synchronization
 internal import Whorl
 
-/// The reads of one client that need a touch or the passcode. Reads that arrive while the person is being asked are
-/// combined into one next prompt. Clients share no prompts and no grants.
+/// The reads of one client that need a touch or the passcode. Reads that arrive during a prompt are combined into the
+/// next one. Clients share no prompts or grants.
 final class GatedReads: Sendable {
-  /// How long a touch holds for further reads of the same item by the same client.
+  /// How long a touch is valid for further reads of the same item by the same client.
   static let briefGrant = Duration.seconds(10)
-  /// How long a refusal is repeated for further reads of the same item by the same client. Some clients read again at
-  /// once after a refusal, and the person would get the same question twice.
+  /// How long a refusal applies to further reads of the same item by the same client. Some clients retry at once after
+  /// a refusal, which would show the same prompt twice.
   static let briefRefusal = Duration.seconds(2)
   /// How long a read waits for the person, if the client did not use `Unlock` and its prompt. libsecret gives up after
   /// 25 s.
@@ -21,7 +21,7 @@ final class GatedReads: Sendable {
 
   /// What the person has allowed in one prompt.
   struct Allowed: Sendable {
-    /// Satisfies what the items require, and never asks again.
+    /// Meets the items' requirements, and never prompts again.
     let context: AuthenticationContext
     /// The items with a rule of their own, as the prompt released them.
     let released: [ItemID: ReleasedItem]
@@ -40,7 +40,7 @@ final class GatedReads: Sendable {
     /// Opened for the first read that needs the person.
     var store: SecretStore?
     var grants: [ItemID: AuthenticationContext] = [:]
-    /// Recent refusals, each with a number that tells it from a later one.
+    /// Recent refusals, numbered so that an expired one does not remove a later one.
     var refusals: [ItemID: (number: Int, error: VaultError)] = [:]
     var lastNumber = 0
     /// Reads that wait for the next prompt.
@@ -62,7 +62,7 @@ final class GatedReads: Sendable {
     (self.program, self.rule, self.desk) = (program, rule, desk)
   }
 
-  /// A context in which the person has shown what the item requires; nil where there is none. It never asks again.
+  /// A context that meets the item's requirements; nil if there is none. It never prompts again.
   func granted(_ item: SecretServiceItem) -> AuthenticationContext? {
     state.withLock { $0.grants[item.id] }
       // The item's rule may have changed since the grant, so check that it still allows one for the session.
@@ -98,7 +98,7 @@ final class GatedReads: Sendable {
     return true
   }
 
-  /// Has the person show a finger or the passcode, without releasing a secret.
+  /// Asks for a finger or the passcode without releasing a secret.
   ///
   /// - Parameters:
   ///   - reason: the purpose, as the prompt shows it.
@@ -133,7 +133,7 @@ final class GatedReads: Sendable {
     try result.get()
   }
 
-  /// Whether a touch holds now.
+  /// Whether a touch is valid now.
   var hasGrants: Bool { state.withLock { !$0.grants.isEmpty } }
 
   /// Ends all waiting reads of a client that has disconnected.
@@ -207,7 +207,7 @@ final class GatedReads: Sendable {
       }
       return found
     }
-    // The vault and the prompt are told that it was not the program that went away. The next reads are then asked for.
+    // Report a timeout, not a cancelled call. Then prompt for the next reads.
     unanswered?.expire()
     if let found { resume(found, .failure(error)) }
   }
@@ -229,7 +229,7 @@ final class GatedReads: Sendable {
 
   private func askOnce() async {
     let batch = state.withLock { state in
-      // One prompt names all that it releases. Those that would be too many for it wait for the next one.
+      // A prompt names everything that it releases. The reads that do not fit wait for the next one.
       var items: Set<ItemID> = []
       var unlocked = 0
       state.asked = Array(
@@ -277,8 +277,8 @@ final class GatedReads: Sendable {
     do throws(VaultError) {
       let gated = items.filter(\.isGated)
       if !gated.isEmpty { released = try await store.secrets(of: gated.map(\.id), reason: reason, using: context) }
-      // Items without a rule of their own need the program's rule. A touch that was just given for the others satisfies
-      // it as well.
+      // Items without their own rule need the program's. A touch that was just given for other items satisfies it as
+      // well.
       if gated.count < items.count, let rule = try await rule.current() {
         try await context.evaluate(rule.access, reason: reason)
         if rule.grant == .session { desk.grant(program, rule.access) }
@@ -335,7 +335,7 @@ final class GatedReads: Sendable {
 }
 
 extension VaultError {
-  /// Whether the person has said no, or was not recognized.
+  /// Whether the person cancelled, or was not recognized.
   fileprivate var isRefusal: Bool {
     switch self {
     case .cancelled, .authenticationFailed, .wrongPasscode: true

@@ -33,7 +33,7 @@ final class ProgramRule: Sendable {
     (self.program, self.desk, self.keeper) = (program, desk, keeper)
   }
 
-  /// Nil where the program has no rule, or was granted everything it reads until the service ends.
+  /// Nil if the program has no rule, or a grant for all of its reads until the service ends.
   func current() async throws(VaultError) -> Value? {
     guard let rule = try await stored(), !(rule.grant == .session && desk.isGranted(program, rule.access)) else {
       return nil

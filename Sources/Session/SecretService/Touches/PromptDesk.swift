@@ -5,7 +5,7 @@ internal import Whorl
 
 /// What the prompts of all clients share.
 final class PromptDesk: Sendable {
-  /// A program that may have a grant for as long as this service runs.
+  /// A program that can have a grant until this service ends.
   private struct Holder: Hashable {
     private let program: String
 
@@ -29,7 +29,7 @@ final class PromptDesk: Sendable {
   /// Writes a line for people.
   let log: @Sendable (String) -> Void
   private let sessionGrants = Mutex<[Holding: AuthenticationContext]>([:])
-  /// The programs whose rule was satisfied for as long as this service runs, each with the rule at that time.
+  /// The programs whose rule is satisfied until this service ends, each with the rule at that time.
   private let grantedPrograms = Mutex<[Holder: AccessControl]>([:])
 
   init(
@@ -40,7 +40,7 @@ final class PromptDesk: Sendable {
     (self.openStore, self.prompt, self.log) = (openStore, prompt, log)
   }
 
-  /// A program's grant for an item for as long as this service runs; nil where there is none.
+  /// A program's grant for an item until this service ends; nil if there is none.
   func sessionGrant(_ item: ItemID, _ program: ClientProgram) -> AuthenticationContext? {
     guard let holder = Holder(program) else { return nil }
     return sessionGrants.withLock { $0[Holding(item: item, holder: holder)] }
@@ -51,7 +51,7 @@ final class PromptDesk: Sendable {
     sessionGrants.withLock { $0[Holding(item: item, holder: holder)] = context }
   }
 
-  /// Whether the program has satisfied exactly this rule of its own, for as long as this service runs.
+  /// Whether the program has satisfied this exact rule of its own until this service ends.
   func isGranted(_ program: ClientProgram, _ rule: AccessControl) -> Bool {
     guard let holder = Holder(program) else { return false }
     return grantedPrograms.withLock { $0[holder] == rule }

@@ -23,7 +23,7 @@ package struct Certificate: Sendable {
   /// The content of the DER integer: big-endian, in two's complement.
   package let serialNumber: [UInt8]
 
-  /// The content of the extension that names the subject's key (RFC 5280, section 4.2.1.2); nil without one.
+  /// The content of the subject key identifier extension (RFC 5280, section 4.2.1.2); nil without one.
   package let subjectKeyID: [UInt8]?
 
   /// SHA-1 of the bits of the public key; equals ``PublicKey/label`` of that key.
@@ -68,7 +68,7 @@ package struct Certificate: Sendable {
 
   /// A short name of the subject, chosen like `SecCertificateCopySubjectSummary`: the common name (followed by a
   /// description), else an email address, else a DNS name, else the unit, the organization or another attribute of the
-  /// subject. Nil where there is none.
+  /// subject. Nil if there is none.
   package var summary: String? {
     guard let commonName = subject.joined(.commonName) else {
       return emailAddresses.first ?? dnsNames.first ?? subject.joined(.organizationalUnit)
@@ -125,7 +125,7 @@ private final class ParsedCertificate {
   }
 
   var subjectKeyID: [UInt8]? {
-    // The certificate's own; NULL where there is none.
+    // The certificate's own; NULL if there is none.
     X509_get0_subject_key_id(pointer).map { octets($0) }
   }
 
@@ -163,7 +163,7 @@ private final class ParsedCertificate {
 
   /// The names of one kind in the subject alternative name, in its order.
   func alternativeNames(_ kind: Int32) -> [String] {
-    // Transfer full; NULL where there is no such extension, more than one, or one that cannot be read.
+    // Transfer full; NULL if there is no such extension, more than one, or one that cannot be read.
     guard let extensionValue = X509_get_ext_d2i(pointer, NID_subject_alt_name, nil, nil) else { return [] }
     let names = OpaquePointer(extensionValue)
     defer { GENERAL_NAMES_free(names) }

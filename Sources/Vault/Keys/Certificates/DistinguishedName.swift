@@ -7,8 +7,8 @@ package struct DistinguishedName: Sendable, Hashable {
     case commonName, organizationalUnit, organization, description, emailAddress, other
   }
 
-  /// The whole name in DER, normalized so that two ways to write a name are the same bytes: a PrintableString is in
-  /// upper case, without spaces at its ends, and with single spaces within (RFC 3280, section 4.1.2.4). All else stays.
+  /// The whole name in DER, normalized so that equal names have the same bytes: a PrintableString is in upper case,
+  /// without spaces at its ends, and with single spaces within (RFC 3280, section 4.1.2.4). Other values are unchanged.
   /// Apple's calls compare names in this form.
   package let normalized: [UInt8]
 
@@ -73,7 +73,7 @@ package struct DistinguishedName: Sendable, Hashable {
     entries.filter { $0.attribute == attribute }.map(\.text)
   }
 
-  /// The texts of an attribute, the last and most particular first; nil where there is none.
+  /// The texts of an attribute, the last and most particular first; nil if there is none.
   func joined(_ attribute: Attribute) -> String? { Self.joined(texts(attribute)) }
 
   /// The texts of all other attributes, the last first.
@@ -125,7 +125,7 @@ func text(_ string: UnsafePointer<ASN1_STRING>) -> String? {
   return utf8.contains(0) ? nil : String(validating: utf8, as: UTF8.self)
 }
 
-/// The DER that one of libcrypto's `i2d_…` functions writes; nil where it fails.
+/// The DER that one of libcrypto's `i2d_…` functions writes; nil if it fails.
 func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8]? {
   let count = Int(write(nil))
   guard count > 0 else { return nil }

@@ -8,7 +8,7 @@ package struct CanonicalEncoding: Sendable, Hashable {
   package private(set) var bytes: [UInt8] = []
 
   package init() {
-    // What most of them take, so that they do not grow part by part.
+    // Enough for most encodings, so that the array rarely grows.
     bytes.reserveCapacity(256)
   }
 

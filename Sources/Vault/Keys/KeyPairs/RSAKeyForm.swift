@@ -5,8 +5,8 @@ internal import SecureMemory
 /// The PKCS #1 formats of RSA keys (RFC 8017, appendix A.1) in DER. A public key is n and e. A private key is 0 (for
 /// two primes), n, e, d, p, q, d mod (p - 1), d mod (q - 1) and 1/q mod p.
 enum RSAKeyForm {
-  /// The longest key that is read, in bytes. A private key of 4096 bits takes fewer than 2400; a longer one is read to
-  /// say how long it is.
+  /// The longest key that is read, in bytes. A private key of 4096 bits takes fewer than 2400; longer ones are read to
+  /// report their size.
   private static let limit = 16_384
 
   static func publicKey(_ bytes: [UInt8]) throws(KeysError) -> (KeyAlgorithm, KeyHandle) {

@@ -29,8 +29,8 @@ package struct LibraryContext: @unchecked Sendable {
     pointer = context
   }
 
-  /// Keeps libcrypto from listing its algorithms by the names and numbers of old interfaces, which nothing here uses. That
-  /// takes a twentieth of the time of a `whorl get`.
+  /// Skips libcrypto's tables of algorithm names for old interfaces, which nothing here uses. Loading them takes a
+  /// twentieth of the time of a `whorl get`.
   ///
   /// Call it at the start of a program. It holds for the whole process, so not in a library: its host may use such a name.
   package static func skipOldNames() {

@@ -15,8 +15,8 @@ package enum MAC {
     return mac
   }
 
-  /// HMAC with another hash function and a key that is no secret, as OpenSSH hashes the names of hosts. Nil if
-  /// libcrypto cannot compute it.
+  /// HMAC with another hash function and a public key, as OpenSSH hashes host names. Nil if libcrypto cannot compute
+  /// it.
   package static func hmac(_ hash: HashFunction, publicKey key: [UInt8], _ bytes: [UInt8]) -> [UInt8]? {
     guard let context = whorl_hmac_context(Algorithms.hmac.required(), hash.name) else { return nil }
     defer { EVP_MAC_CTX_free(context) }

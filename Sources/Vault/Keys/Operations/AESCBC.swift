@@ -1,8 +1,8 @@
 internal import COpenSSL
 package import SecureMemory
 
-/// AES-128 in CBC mode with the padding of PKCS #7, which the Secret Service API prescribes. It does not notice changes:
-/// use ``AEAD`` for everything else.
+/// AES-128 in CBC mode with the padding of PKCS #7, which the Secret Service API prescribes. It does not detect
+/// changes: use ``AEAD`` for everything else.
 package enum AESCBC {
   /// The length of a key, of an initialization vector and of a block, in bytes.
   package static let count = 16
@@ -16,7 +16,7 @@ package enum AESCBC {
 
   /// Decrypts.
   ///
-  /// - Throws: `authenticationFailed` for wrong padding, which a wrong key makes most of the time.
+  /// - Throws: `authenticationFailed` for wrong padding, which a wrong key usually causes.
   package static func decrypt(
     _ ciphertext: borrowing SecretBytes, key: borrowing SecretBytes, iv: borrowing SecretBytes
   ) throws(KeysError) -> SecretBytes {

@@ -2,7 +2,7 @@ internal import COpenSSL
 package import SecureMemory
 
 /// Diffie-Hellman in the second Oakley group (RFC 2409), which the Secret Service API prescribes. The group has 1024
-/// bits: it hides secrets from programs that read the messages, but gives no protection for years.
+/// bits: it protects against programs that read the messages, but not against later decryption.
 package struct Oakley2: ~Copyable {
   /// The length of a public key and of the shared secret, in bytes.
   package static let count = 128
@@ -21,8 +21,8 @@ package struct Oakley2: ~Copyable {
 
   /// The secret that both sides compute, with leading zeros.
   ///
-  /// - Throws: ``KeysError/badParameters(_:)`` for a public key that gives a secret which everybody knows: 0, 1, the prime
-  ///   minus 1 and above.
+  /// - Throws: ``KeysError/badParameters(_:)`` for a public key that leads to a known secret: 0, 1, the prime minus 1
+  ///   and above.
   package borrowing func sharedSecret(with publicKey: borrowing SecretBytes) throws(KeysError) -> SecretBytes {
     guard (1...Self.count).contains(publicKey.count) else { throw .badParameters("a public key has up to 128 bytes") }
     let peer = try publicKey.withUnsafeBytes { bytes throws(KeysError) in try BigNumber(bytes) }

@@ -56,7 +56,7 @@ enum RSAEncryption {
           ciphertext.count)
       }
     }
-    // libcrypto's errors tell which check failed, so they are discarded.
+    // libcrypto's errors reveal which check failed, so they are discarded.
     ERR_clear_error()
     guard result == 1, written <= plaintext.count else { throw .authenticationFailed }
     plaintext.resize(to: written)

@@ -1,13 +1,13 @@
 internal import KeySchemes
 
 /// A certificate of OpenSSH (PROTOCOL.certkeys): a public key, the names that it is valid for, and an authority's
-/// signature over both. A value exists only where that signature is right.
+/// signature over both. A value exists only if that signature is valid.
 package struct SSHCertificate: Sendable, Hashable {
   /// The most names in a certificate, as in OpenSSH.
   private static let mostPrincipals = 256
   private static let (userType, hostType): (UInt32, UInt32) = (1, 2)
 
-  /// Where a time lies against those between which a certificate is valid.
+  /// Whether a time is before, within or after a certificate's validity.
   package enum Validity: Sendable {
     case before, within, after
   }
@@ -19,7 +19,7 @@ package struct SSHCertificate: Sendable, Hashable {
   package let authority: PublicKey
   /// The authority's name for the certificate (`ssh-keygen -I`), which servers log.
   package let name: String
-  /// The names of the host, or of the user. Without any, OpenSSH takes the certificate as one for all names.
+  /// The names of the host, or of the user. Without any, OpenSSH accepts the certificate for all names.
   package let principals: [String]
 
   private let type: UInt32
@@ -49,8 +49,8 @@ package struct SSHCertificate: Sendable, Hashable {
     hasCriticalOptions = content.hasCriticalOptions
   }
 
-  /// Whether it is a certificate for a host, valid at a time and without conditions: no critical option is defined for
-  /// hosts, so that every one of them is unknown.
+  /// Whether it is a certificate for a host, valid at a time and without critical options, none of which are defined
+  /// for hosts.
   ///
   /// - Parameter time: in seconds since 1970.
   package func isForHost(at time: UInt64) -> Bool {
@@ -73,7 +73,7 @@ package struct SSHCertificate: Sendable, Hashable {
     let end: UInt64
     let hasCriticalOptions: Bool
     let authority: SSHKeyFields
-    /// What the authority has signed: everything before its signature.
+    /// The signed data: everything before the signature.
     let signed: [UInt8]
     let signature: [UInt8]
 
@@ -84,7 +84,7 @@ package struct SSHCertificate: Sendable, Hashable {
       // The serial number.
       _ = try reader.longNumber()
       type = try reader.number()
-      // For people alone, so that other bytes than UTF-8 are no reason to refuse it.
+      // Only shown to people, so it need not be valid UTF-8.
       name = String(decoding: try reader.string(), as: UTF8.self)
       principals = try Self.principals(try reader.string())
       (start, end) = (try reader.longNumber(), try reader.longNumber())

@@ -3,7 +3,7 @@ package import SecureMemory
 
 /// The names of keys in SSH: RFC 4253 (RSA), RFC 5656 (ECDSA) and RFC 8709 (Ed25519).
 extension KeyAlgorithm {
-  /// The name with which a public key begins.
+  /// The name at the start of a public key.
   package var sshName: String {
     switch self {
     case .ed25519: "ssh-ed25519"
@@ -84,7 +84,7 @@ struct SSHKeyFields {
   /// The end of the names of certificates.
   private static let certificate = "-cert-v01@openssh.com"
 
-  /// Without what a certificate's name has in addition.
+  /// Without a certificate's suffix.
   let name: String
   let fields: [[UInt8]]
   let isCertified: Bool
@@ -123,7 +123,7 @@ extension PrivateKey {
     }
   }
 
-  /// The name of a kind of key, where it is one: printable characters, and not many.
+  /// The name of a kind of key, if it is short and printable.
   private static func shown(_ name: String?) -> String {
     guard let name, (1...64).contains(name.utf8.count), name.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       return "of no kind of SSH"

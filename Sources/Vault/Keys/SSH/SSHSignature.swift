@@ -1,9 +1,9 @@
 package import KeySchemes
 
-/// SSH's signatures: the name of the algorithm and the signature itself, in a form of each algorithm's own.
+/// SSH's signatures: the name of the algorithm and the signature itself, in the algorithm's own format.
 package enum SSHSignature {
-  /// How a key signs under this name. Nil for names that do not fit the key or are not known here, and for `ssh-rsa`,
-  /// which stands for SHA-1.
+  /// The scheme of a key's signatures with this name. Nil for names that do not fit the key or are unknown, and for
+  /// `ssh-rsa`, which means SHA-1.
   package static func scheme(_ name: String, for algorithm: KeyAlgorithm) -> SignatureScheme? {
     switch (name, algorithm) {
     case ("ssh-ed25519", .ed25519): .ed25519
@@ -55,13 +55,13 @@ package enum SSHSignature {
 }
 
 extension KeyAlgorithm {
-  /// The length of a signature that is no pair of numbers.
+  /// The length of a signature that is not a pair of numbers.
   fileprivate var signatureCount: Int { self == .ed25519 ? 64 : blockCount }
 }
 
 extension PublicKey {
-  /// Whether bytes are a signature of data by this key, in SSH's form. A signature with SHA-1 is not accepted, and what
-  /// is no signature is not an error but false.
+  /// Whether bytes are a signature of data by this key, in SSH's form. A signature with SHA-1 is not accepted. False,
+  /// not an error, for malformed signatures.
   package func verify(ssh signature: [UInt8], of data: [UInt8]) throws(KeysError) -> Bool {
     guard let (name, signature) = try? SSHSignature.decoded(signature, of: algorithm),
       let scheme = SSHSignature.scheme(name, for: algorithm)

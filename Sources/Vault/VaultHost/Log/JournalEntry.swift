@@ -2,7 +2,7 @@ import CSystemd
 import Primitives
 import SecretModel
 
-/// An entry of the log as the system's journal keeps it: fields with the prefix `WHORL_`, and a `MESSAGE_ID` for each kind
+/// A log entry in the format of the system's journal: fields with the prefix `WHORL_`, and a `MESSAGE_ID` for each kind
 /// of request (systemd.journal-fields(7)).
 struct JournalEntry: Sendable, Hashable {
   /// `NAME=value`, in the order in which they are sent.

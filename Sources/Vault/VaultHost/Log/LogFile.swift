@@ -4,7 +4,7 @@ import SecretModel
 
 /// The log of one store: entries in two files in its folder. When the newer file is full, the older one is deleted.
 ///
-/// No decision depends on it, so it is neither sealed nor synced: a program that can write there can do worse.
+/// It is neither sealed nor synced: no decision depends on it, and a program that can write there can do worse.
 struct LogFile {
   /// The most bytes of one of the two files.
   static let limit = 512 << 10
@@ -23,7 +23,7 @@ struct LogFile {
   /// The entries of both files, the oldest first. A file is read up to the first entry that cannot be decoded.
   func entries() -> [AuditEntry] { Self.entries(of: older) + Self.entries(of: newer) }
 
-  /// Appends entries. Writes nothing where the store is gone or the disk is full.
+  /// Appends entries. Writes nothing if the store is gone or the disk is full.
   func append(_ entries: [AuditEntry]) {
     var bytes: [UInt8] = []
     for entry in entries {

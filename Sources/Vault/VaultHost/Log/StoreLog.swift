@@ -5,8 +5,8 @@ import Synchronization
 /// The log of one store of the service: in the journal for administrators, and in a file in the store's folder for its
 /// user, who may not read the journal.
 ///
-/// A program can send requests that ask nobody as fast as it likes, so the number of their entries in a minute is
-/// limited. The next entry says how many were omitted.
+/// Requests without a prompt can be sent at any rate, so their entries per minute are limited. The next entry says how
+/// many were omitted.
 final class StoreLog: AuditLog {
   /// Sends an entry of a user to the journal. May block.
   typealias Journal = @Sendable (AuditEntry, _ user: UInt32) -> Void
