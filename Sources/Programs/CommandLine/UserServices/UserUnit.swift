@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 internal import Primitives
 
