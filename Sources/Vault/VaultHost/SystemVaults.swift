@@ -25,7 +25,7 @@ package final class SystemVaults: Sendable {
     /// replace the recovery key. May ask the user and wait for the answer.
     package var authorizeOwner: @Sendable (Caller) async throws(VaultError) -> Void
     /// Throws if a program may not change the fingers that open its user's store, or the reader that they are
-    /// enrolled on. Asks nobody.
+    /// enrolled on. Shows no prompt.
     package var authorizeFingers: @Sendable (Caller) async throws(VaultError) -> Void
     /// Throws if a program may not enrol a finger; called after ``authorizeFingers``. May ask the user and wait for
     /// the answer.
