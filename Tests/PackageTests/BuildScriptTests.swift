@@ -36,7 +36,7 @@ struct BuildScriptTests {
     }
   }
 
-  @Test("builds each product that it is told by its name")
+  @Test("builds the products that are named")
   func namedProducts() async throws {
     try await withTemporaryFolder { folder in
       let calls = try await build("whorl-bench", "whorl", in: folder)

@@ -21,7 +21,7 @@ package enum ScanEvent: Sendable, Hashable {
   case fingerLifted
   /// One enrolment stage is done.
   case stage(completed: Int, of: Int)
-  /// The last touch could not be used; the scan goes on (enrolment) or ends (identification).
+  /// The last touch could not be used; the scan continues (enrolment) or ends (identification).
   case retry(RetryReason)
 }
 

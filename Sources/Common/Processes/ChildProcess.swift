@@ -57,7 +57,7 @@ package final class ChildProcess: Sendable {
     defer { withExtendedLifetime((program, secrets)) {} }
     let pid = try start.start(.path(program.executionPath), arguments, environment: environment + lent + [nil])
     // Another part of the program may have reaped the child already, and the number may have been reused by a process
-    // that is no child of ours.
+    // that is not our child.
     guard let handle = ProcessHandle(pid), handle.isOwnChild else { throw ChildStartError(code: ECHILD) }
     self.handle = handle
     handle.onEnd { _ = self.reap() }

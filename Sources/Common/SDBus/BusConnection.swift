@@ -271,8 +271,7 @@ package actor BusConnection: BusLoopSource {
     }
   }
 
-  /// Whether the next message has to be read at once. A client's connection without open calls only receives events
-  /// that can wait.
+  /// Whether the next message has to be read at once. A client without open calls only gets events, which can wait.
   private var isAwaited: Bool { kind != .client || !isReady || !waiting.isEmpty || unread.count > 0 }
 
   package nonisolated func dispatch() {

@@ -143,7 +143,7 @@ package final class BusLoop: SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// Gives the loop back at once, while work on it goes on.
+  /// Gives the loop back at once, while its work continues.
   private func endLoan() {
     turn.giveBack(mayRest: false)
     wake()

@@ -7,7 +7,7 @@ struct StarterSocket {
   /// Not closed by this value.
   let descriptor: Int32
 
-  /// Takes over descriptor 0 and replaces it by `/dev/null`. Nil if descriptor 0 is no connected Unix socket.
+  /// Takes over descriptor 0 and replaces it by `/dev/null`. Nil if descriptor 0 is not a connected Unix socket.
   init?() {
     guard whorl_socket_peer(STDIN_FILENO) >= 0 else { return nil }
     let copy = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)

@@ -62,7 +62,7 @@ package final class AgentPrompt: AuthenticationPrompt {
 
   /// - Parameters:
   ///   - asker: the program that asks.
-  ///   - terminal: the client's terminal, used where there is no desktop.
+  ///   - terminal: the client's terminal, used without a desktop.
   package init(in surroundings: Surroundings, asker: PromptAsker, for terminal: ClientTerminal? = nil) {
     (self.surroundings, self.asker, self.terminal) = (surroundings, asker, terminal)
   }

@@ -21,11 +21,11 @@ public enum AuthenticationEvent: Sendable {
   case matched
   /// One enrolment stage is done.
   case enrolmentStage(completed: Int, of: Int)
-  /// No finger can be asked for; the passcode is asked for next, where the item allows it.
+  /// No finger can be asked for; the passcode is asked for next, if the item allows it.
   case fingerUnavailable(VaultError)
   /// A secret is wanted: answer, decline or cancel.
   case secretWanted(SecretRequest)
-  /// Information for the person. The call goes on.
+  /// Information for the person. The call continues.
   case notice(Notice)
 }
 
@@ -105,6 +105,6 @@ public enum ReaderUse: Sendable, Hashable {
   case program(String?, items: [ItemName])
   /// A program of the same user with a private vault. No more is known about it.
   case otherVault
-  /// Another user's program, about which nothing is told.
+  /// Another user's program, without details.
   case anotherUser
 }

@@ -1,7 +1,7 @@
 /// A login entry of a store: names a target to which a secret is handed over when the user logs in.
 ///
 /// It is stored as a generic password of the group ``accessGroup``. Its service is the kind of target and its account
-/// is the target's name. It is open from the first unlock on and asks nobody.
+/// is the target's name. It is open from the first unlock on, and needs no prompt.
 package struct LoginItem: Sendable, Hashable {
   /// The access group of all login entries.
   package static let accessGroup = "org.whorl.login"

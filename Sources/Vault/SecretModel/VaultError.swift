@@ -102,9 +102,9 @@ public enum VaultError: Error, Sendable, Hashable {
   case itemDamaged(ItemName?)
   /// The database is damaged, belongs to another store, or has parts that Whorl did not write; the value says which.
   case storeDamaged(String)
-  /// Database and manifest disagree: an earlier copy of one of them was put back, and nobody has accepted it yet.
+  /// Database and manifest disagree: an earlier copy of one of them was restored and not accepted yet.
   case restoreDetected
-  /// An earlier copy was put back, and no record shows that its passcode is the last one: only the recovery key accepts
+  /// An earlier copy was restored, and no record shows that its passcode is the last one: only the recovery key accepts
   /// it.
   case recoveryKeyRequired
   /// The store has reached its user's quota; the value is that limit in bytes.

@@ -17,19 +17,19 @@ package protocol VaultService: Sendable {
   func respond(_ handle: ContextHandle, _ response: consuming ContextResponse) async
   /// Sets the application password, which is then not asked for; nil removes it.
   func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle) async
-  /// Ends the context. A running call throws the error of `reason`, and every later one `contextInvalidated`. What was
-  /// shown in the context is forgotten, and its events finish.
+  /// Ends the context. A running call throws the error of `reason`, and every later one `contextInvalidated`. Its
+  /// proofs are discarded, and its events finish.
   func closeContext(_ handle: ContextHandle, reason: ContextEnd) async
 
   // Items
 
-  /// The items that a search finds, a page at a time: at most 1,000, and fewer where their attributes are long. Asks
-  /// nobody. The context matters to a search that skips items which would ask (``ItemSearch/interaction``).
+  /// The items that a search finds, a page at a time: at most 1,000, and fewer if their attributes are long. Shows no
+  /// prompt. The context matters to a search that skips items which need a prompt (``ItemSearch/interaction``).
   func items(_ search: ItemSearch, _ asking: Asking) async throws(VaultError) -> ItemPage
   /// Releases the secrets of all items, for one touch or one passcode; or throws and releases none.
   ///
-  /// - Throws: `itemGone` if an id or a name is no living item, `itemInvalidated` if its set or passcode is gone,
-  ///   and every error of an authentication. A search that finds nothing returns an empty array.
+  /// - Throws: `itemGone` if there is no living item with an id or name, `itemInvalidated` if its set or passcode is
+  ///   gone, and every error of an authentication. A search that finds nothing returns an empty array.
   func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem]
   /// Releases the secrets of the first of these items: as many as have at most `size` bytes together, but at least one.
   ///
@@ -41,11 +41,11 @@ package protocol VaultService: Sendable {
   /// - Throws: `duplicateItem` if a living item has the same primary attributes and is not to be replaced.
   func add(_ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ asking: Asking) async throws(VaultError)
     -> Item
-  /// Stores items in one transaction. A living item with the same primary attributes stays as it is. Asks nobody.
+  /// Stores items in one transaction. A living item with the same primary attributes is not changed. Shows no prompt.
   ///
   /// - Parameter items: at most ``ItemToAdd/limit``, with secrets of at most ``ItemToAdd/sizeLimit`` together.
-  /// - Returns: the items that were not stored: `duplicateItem` where there is one, or an error that concerns the item
-  ///   alone (``VaultError/concernsNewItem``).
+  /// - Returns: the items that were not stored: `duplicateItem` for an existing one, or an error of the item itself
+  ///   (``VaultError/concernsNewItem``).
   /// - Throws: every other error, and then none of the items was stored.
   func add(_ items: [ItemToAdd]) async throws(VaultError) -> [RefusedItem]
   /// Changes all of the items or none, and returns their number. A protected item asks for the same as reading it does.
@@ -59,34 +59,34 @@ package protocol VaultService: Sendable {
   ///   and attributes, which would empty the store.
   func delete(_ selection: ItemSelection) async throws(VaultError) -> Int
   /// Seals a copy of a secret of at most 4096 bytes, to be opened without this store
-  /// (``VaultConnection/openCopy(_:with:)``). Asks for the passcode where the copy is sealed under it, and else nobody.
-  /// The copy says what it is sealed under: the recovery key alone where no passcode is set, and in a store of a TPM or a
-  /// credential.
+  /// (``VaultConnection/openCopy(_:with:)``). Asks for the passcode only if the copy is sealed under it. The copy
+  /// records its keys: only the recovery key if no passcode is set, or in a store with a TPM or a credential.
   ///
-  /// - Parameter old: returned as it is, and nobody is asked, where it is sealed under these keys as they are now.
+  /// - Parameter old: returned unchanged, without a prompt, if it is sealed under the current keys.
   func sealCopy(
     of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ asking: Asking
   ) async throws(VaultError) -> SealedCopy
-  /// Stores a private key that is made in the vault, or brought in SSH's form. It is only used there from then on: its
-  /// access control gets `privateKeyUsage`. The attributes that follow from the key are set here. Asks nobody.
+  /// Stores a private key that is generated in the vault, or imported in SSH's form. From then on it never leaves the
+  /// vault: its access control gets `privateKeyUsage`. The attributes that follow from the key are set here. Shows no
+  /// prompt.
   ///
   /// - Parameter item: of class `key`.
-  /// - Throws: `invalidRequest` for bytes that are no private key, `duplicateItem` for a key that is stored already.
+  /// - Throws: `invalidRequest` for bytes that are not a private key, `duplicateItem` for a key that is stored already.
   func addKey(_ item: NewItem, from source: KeySource) async throws(VaultError) -> Item
   /// Uses a private key inside the vault, after asking for what its access control requires.
   func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes
 
   // Authentication
 
-  /// Evaluates a policy or an access control. This releases nothing, but later calls of the context reuse what was
-  /// shown. Returns the digest of the enrolment set (``Biometry/state``) at that moment.
+  /// Evaluates a policy or an access control. This releases nothing, but later calls of the context reuse the proof.
+  /// Returns the digest of the enrolment set (``Biometry/state``) at that moment.
   func evaluate(_ proof: Proof, _ asking: Asking) async throws(VaultError) -> [UInt8]?
-  /// The state of fingers and passcode. Asks nobody. Lists readers; opens only fprintd's, to read its fingers.
+  /// The state of fingers and passcode. Shows no prompt. Lists readers; opens only fprintd's, to read its fingers.
   func biometry() async throws(VaultError) -> Biometry
 
   // Fingers
 
-  /// Enrols a finger, or enrols it again, after the passcode (the recovery key where none is set).
+  /// Enrols a finger, or enrols it again, after the passcode (the recovery key if none is set).
   func enroll(_ finger: Finger, _ asking: Asking) async throws(VaultError) -> SetChange
   /// Removes one finger, or with nil all of them, from the set.
   func unenroll(_ finger: Finger?, _ asking: Asking) async throws(VaultError) -> SetChange
@@ -95,8 +95,8 @@ package protocol VaultService: Sendable {
 
   // Passcode and recovery
 
-  /// Opens the items that wait for the passcode, and clears a lockout. Asks for the passcode (the recovery key where
-  /// none is set).
+  /// Opens the items that need the passcode after a start, and clears a lockout. Asks for the passcode (the recovery
+  /// key where none is set).
   func unlock(_ asking: Asking) async throws(VaultError)
   /// Closes the items that ``unlock(_:)``, or any other use of the passcode, has opened.
   ///
@@ -104,13 +104,13 @@ package protocol VaultService: Sendable {
   func lock() async throws(VaultError)
   /// Sets the first passcode, or changes it.
   func changePasscode(_ asking: Asking) async throws(VaultError)
-  /// Seals the keys of the store anew in the machine's TPM, or under a credential of the service, and moves a store of
-  /// another tier there. Asks for the passcode (the recovery key where none is set).
+  /// Seals the keys of the store again in the machine's TPM, or under a credential of the service, and moves a store of
+  /// another tier there. Asks for the passcode (the recovery key if none is set).
   ///
-  /// - Parameter registers: PCRs from 0 to 15: the TPM opens the keys only while they have the values of now. With some, the
-  ///   recovery key is asked for first, since it is the only way back when they change.
-  /// - Throws: `tpm` if there is none, or it cannot be used; `credential` if the settings require one that is not
-  ///   there; `invalidRequest` in a private store, for registers without a TPM, and for others.
+  /// - Parameter registers: PCRs from 0 to 15: the TPM opens the keys only while these have their current values. If
+  ///   not empty, the recovery key is asked for first, since it is the only way back when they change.
+  /// - Throws: `tpm` if there is none, or it cannot be used; `credential` if the settings require one that is missing;
+  ///   `invalidRequest` in a private store, for registers without a TPM, and for others.
   func reseal(to registers: [UInt8], _ asking: Asking) async throws(VaultError)
   /// Chooses what opens the items after each start of the service: the passcode alone, or a login as well. Asks for the
   /// passcode.
@@ -146,7 +146,7 @@ package protocol VaultService: Sendable {
   ///
   /// - Parameter file: an empty file, open for writing, borrowed for the call.
   func backUp(to file: Int32) async throws(VaultError)
-  /// What restoring a backup of this store would change. Asks nobody.
+  /// What restoring a backup of this store would change. Shows no prompt.
   ///
   /// - Parameter file: open for reading, borrowed for the call. Its position is not used.
   /// - Throws: `fileUnreadable` for other files, and backups of other stores and users; `newerFormat`, `olderFormat`.
@@ -187,7 +187,7 @@ package protocol VaultConnection: Sendable {
   /// Opens a store. A connection has one open store at most.
   func open(_ place: StorePlace) async throws(VaultError) -> any VaultService
   /// Makes a new store beside its place. ``keep(_:)`` moves it there; it is removed if the connection ends before. So
-  /// there is never a store whose recovery key nobody has seen.
+  /// every store's recovery key has been shown.
   ///
   /// - Parameter allowsGuessable: whether a passcode that can be guessed in a day is accepted
   ///   (``VaultError/guessablePasscode``), because the person insists.
@@ -212,7 +212,7 @@ package protocol VaultConnection: Sendable {
   /// The secret of a sealed copy. Needs no store. Only a private vault does this; the service refuses.
   ///
   /// - Throws: `wrongPasscode`, `wrongRecoveryKey`, `malformedRecoveryKey`; `passcodeNotSet` for a copy that no
-  ///   passcode opens; `invalidRequest` for bytes that are no sealed copy.
+  ///   passcode opens; `invalidRequest` for bytes that are not a sealed copy.
   func openCopy(_ copy: SealedCopy, with opening: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes
   /// Lends the service's reader to this program for tests: returns a socket on which `org.whorl.Reader1` is served,
   /// with libfprint's readers. Opening a reader asks polkit first. Needs no store. A private vault refuses this.

@@ -23,10 +23,10 @@ final class LoginTouch: LoginVerification {
   private let log: @Sendable (LoginOutcome, VaultError?) -> Void
   private let steps: AsyncStream<Step>
   private let told: AsyncStream<Step>.Continuation
-  /// The question whose prompt the login program was told to show, until it says that the prompt is shown.
+  /// The touch event whose prompt the login program has to show, until it reports that it is shown.
   private let question = Mutex<Int?>(nil)
 
-  /// - Parameter log: called with the result, and with the error where no finger matched.
+  /// - Parameter log: called with the result, and with the error if no finger matched.
   init(
     for caller: Caller, on store: UserStore, log: @escaping @Sendable (LoginOutcome, VaultError?) -> Void
   ) async throws(VaultError) {

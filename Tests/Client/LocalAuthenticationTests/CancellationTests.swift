@@ -12,7 +12,7 @@ import Whorl
 struct CancellationTests {
   private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
-  @Test("the person cancels: userCancel, and the context goes on", arguments: [1, 2])
+  @Test("the person cancels: userCancel, and the context stays valid", arguments: [1, 2])
   func userCancel(policy: Int) async throws {
     let machine = try await Machine()
     let policy = try #require(LAPolicy(rawValue: policy))

@@ -71,7 +71,7 @@ struct DomainStateTests {
     #expect(context.domainState.biometry.biometryType == .touchID)
   }
 
-  @Test("biometryType stays none where there is no reader")
+  @Test("biometryType stays none without a reader")
   func noReader() async throws {
     let machine = try await Machine(fingers: [])
     let context = LAContext(store: try machine.withoutReader(), prompt: PersonAtPrompt(machine))

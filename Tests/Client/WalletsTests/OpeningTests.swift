@@ -110,7 +110,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a daemon that accepts the connection and does not answer is given up after the limit", arguments: [0, 1, 4, 7])
+  @Test("a daemon that accepts the connection and does not answer times out", arguments: [0, 1, 4, 7])
   func silentDaemon(answer: Int) async throws {
     try await withLocked { daemon in
       daemon.end()

@@ -95,7 +95,7 @@ struct UsageTests {
     }
   }
 
-  @Test("options without a command are not reported as unknown", arguments: [["--store", "/tmp", "reader"], ["--json"]])
+  @Test("options without a command are not called unknown", arguments: [["--store", "/tmp", "reader"], ["--json"]])
   func noCommand(_ words: [String]) async throws {
     let result = try await Invocation(arguments: words).run()
     #expect(result.status == 64)

@@ -73,7 +73,7 @@ enum CSVLayout {
 
   // MARK: Names and values in turn
 
-  /// Not nil if the first line says so, or if later lines have the word "password" in the place of a name.
+  /// Not nil if the first line says so, or if later lines have the word "password" instead of a name.
   private static func firstEntryOfPairs(in table: CSVTable) -> Int? {
     let words = ["title", "field", "value"]
     let head = table.records[0].fields

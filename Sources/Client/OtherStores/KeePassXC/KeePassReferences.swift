@@ -22,7 +22,7 @@ struct KeePassReferences {
     entries[Hexadecimal.text(of: bytes)] = entry
   }
 
-  /// Nil for what is not base64. Identifiers are no secrets.
+  /// Nil for what is not base64. Identifiers are not secret.
   private static func bytes(base64 text: String) -> [UInt8]? {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var (bytes, bits, count): ([UInt8], UInt32, Int) = ([], 0, 0)

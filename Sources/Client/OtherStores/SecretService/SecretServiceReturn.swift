@@ -22,7 +22,7 @@ package struct SecretServiceReturn: Sendable {
     package fileprivate(set) var changed: [Entry] = []
     /// How many items it has already, unchanged.
     package fileprivate(set) var same = 0
-    /// The items with a rule that were not read: in a plan, which asks nobody, or because of ``refusal``.
+    /// The items with a rule that were not read: in a plan, which shows no prompts, or because of ``refusal``.
     package fileprivate(set) var gated: [Entry] = []
     /// What was not copied, with the reason.
     package fileprivate(set) var left: [UnusableEntry] = []

@@ -7,7 +7,7 @@ package import SecureMemory
 package struct KeyringRepair: Sendable {
   /// What the repair found.
   package enum Outcome: String, Sendable {
-    /// There is no trace of a secret of the keyring's own.
+    /// There is no trace of a random secret.
     case nothing
     /// The keyring opens with its own secret, which is in the store and sealed beside the keyring.
     case ownSecret = "own-secret"

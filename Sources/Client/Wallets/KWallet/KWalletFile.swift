@@ -3,7 +3,7 @@ internal import SecretModel
 /// Checks a wallet's files without its key. Check them before starting the daemon: it makes a new wallet if the file is
 /// missing, and accepts a key derived in another way.
 package enum KWalletFile {
-  /// Refuses a file that is missing, is no wallet, or is not encrypted with a key derived from a password and the salt.
+  /// Refuses a file that is missing, not a wallet, or not encrypted with a key derived from a password and the salt.
   package static func requireSealed(_ places: KWalletPlaces) throws(WalletError) {
     let head = Array(try PrivateFile.read(places.file).prefix(16))
     guard head.count == 16, head.starts(with: Array("KWALLET\n\r\0\r\n".utf8)) else {

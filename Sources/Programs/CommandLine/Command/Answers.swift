@@ -13,10 +13,10 @@ struct Answers: Sendable {
   var given: SharedSecret?
   /// A new passcode that the command has already.
   var newPasscode: SharedSecret?
-  /// Whether nobody may be asked.
+  /// Whether prompts are not allowed.
   var noPrompt = false
 
-  /// One passcode to try, and nothing else: nobody is asked for another one.
+  /// One passcode to try, without prompts for another one.
   static func only(_ passcode: SharedSecret) -> Answers { Answers(given: passcode, noPrompt: true) }
 
   /// Answers one question.

@@ -87,7 +87,7 @@ struct Import: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    // Open the store first, so that nobody types a passphrase or a collection's password if there is no store.
+    // Open the store first, so that no passphrase or collection's password is typed if there is no store.
     let store = try await session.store()
     if let from {
       try await bring(from, into: store, session)

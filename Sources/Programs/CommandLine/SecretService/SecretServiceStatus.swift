@@ -80,7 +80,7 @@ struct SecretServiceHolderReport: Encodable {
 
   /// Nil if nobody has the name.
   ///
-  /// - Throws: where there is no bus.
+  /// - Throws: without a bus.
   static func current() async throws(Failure) -> Self? {
     do throws(ImportError) {
       guard let holder = try await SecretServiceHolder.current(onBus: BaseDirectories.sessionBus) else { return nil }
@@ -92,12 +92,12 @@ struct SecretServiceHolderReport: Encodable {
 
   /// The owner of the name, started by the bus if there is none.
   ///
-  /// - Throws: where there is no bus.
+  /// - Throws: without a bus.
   static func running() async throws(Failure) -> Self? { try await start() ? try await current() : nil }
 
   /// Has the bus start a program for the name if nobody owns it. Returns whether it has an owner then.
   ///
-  /// - Throws: where there is no bus.
+  /// - Throws: without a bus.
   static func start() async throws(Failure) -> Bool {
     do throws(ImportError) {
       return try await SecretServiceHolder.start(onBus: BaseDirectories.sessionBus)
@@ -108,7 +108,7 @@ struct SecretServiceHolderReport: Encodable {
 
   /// Whether the program that has the name, or would be started for it, may hold items.
   ///
-  /// - Throws: where there is no bus.
+  /// - Throws: without a bus.
   static func mayHoldItems() async throws(Failure) -> Bool {
     do throws(ImportError) {
       return try await SecretServiceHolder.mayHoldItems(onBus: BaseDirectories.sessionBus)

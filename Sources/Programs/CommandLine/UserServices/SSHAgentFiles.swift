@@ -11,7 +11,7 @@ struct SSHAgentFiles {
   private let configuration: String
   private let data: String
 
-  /// - Throws: where there is no home directory.
+  /// - Throws: without a home directory.
   init() throws(Failure) {
     guard let configuration = BaseDirectories.configuration, let data = BaseDirectories.data else { throw .noHome }
     (self.configuration, self.data) = (configuration, data)

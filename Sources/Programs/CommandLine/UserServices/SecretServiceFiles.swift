@@ -15,7 +15,7 @@ struct SecretServiceFiles {
   private let configuration: String
   private let data: String
 
-  /// - Throws: where there is no home directory.
+  /// - Throws: without a home directory.
   init() throws(Failure) {
     guard let configuration = BaseDirectories.configuration, let data = BaseDirectories.data else { throw .noHome }
     (self.configuration, self.data) = (configuration, data)

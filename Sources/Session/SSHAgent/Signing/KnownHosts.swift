@@ -21,7 +21,7 @@ package struct KnownHosts: Sendable {
   ///
   /// - Parameters:
   ///   - home: the user's home directory; nil if it is not known.
-  ///   - files: files of known hosts in the place of the usual ones; empty for these.
+  ///   - files: files of known hosts instead of the usual ones; if empty, the usual ones.
   package init(home: String?, files: [String]) {
     let folders = (home.map { ["\($0)/.ssh/"] } ?? []) + ["/etc/ssh/ssh_"]
     let usual = folders.flatMap { ["\($0)known_hosts", "\($0)known_hosts2"] }

@@ -47,7 +47,7 @@ package struct SignaturePurpose: Sendable, Hashable {
   /// The key's algorithm, and the scheme it signs with.
   let key: KeyAlgorithm
   let scheme: SignatureScheme
-  /// The certificate that is signed in the place of the key; nil for the key itself.
+  /// The certificate that signs in instead of the key; nil for the key itself.
   package let certificate: SSHCertificate?
 
   /// - Parameter binds: the sessions of the connection that asks.

@@ -171,7 +171,7 @@ struct ItemKeeper: Sendable {
     return item
   }
 
-  /// The secrets of the items at these places that are there and have no rule, in this order. Asks nobody.
+  /// The secrets of the existing items at these places that have no rule, in this order. Shows no prompt.
   func openSecrets(_ places: [(collection: String, name: String)]) async throws(VaultError) -> [ReleasedItem] {
     // An invalid name belongs to no item.
     let names = places.compactMap { try? ItemName(service: $0.collection, account: $0.name) }

@@ -51,7 +51,7 @@ package struct Certificate: Sendable {
       let serialNumber = parsed.serialNumber, let version = parsed.version, let notBefore = parsed.notBefore,
       let notAfter = parsed.notAfter, let hash = try? HashFunction.sha1.digest(bits)
     else {
-      // Discard libcrypto's errors, which nobody needs.
+      // Discard libcrypto's errors, which are not needed.
       ERR_clear_error()
       return nil
     }

@@ -29,7 +29,7 @@ struct JournalEntry: Sendable, Hashable {
     self.fields = fields
   }
 
-  /// Sends it to the journal, where there is one. Blocks while the journal is busy.
+  /// Sends it to the journal, if there is one. Blocks while the journal is busy.
   func send() {
     var bytes = fields.map { Array($0.utf8) }
     withAreas(&bytes[...], []) { areas in

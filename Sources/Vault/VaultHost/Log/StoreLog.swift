@@ -11,7 +11,7 @@ final class StoreLog: AuditLog {
   /// Sends an entry of a user to the journal. May block.
   typealias Journal = @Sendable (AuditEntry, _ user: UInt32) -> Void
 
-  /// The most entries in a minute for requests that asked nobody.
+  /// The most entries in a minute for requests without a prompt.
   static let unaskedLimit = 120
   /// The most entries that may wait for the writer.
   private static let waitingLimit = 1_000
@@ -19,7 +19,7 @@ final class StoreLog: AuditLog {
   private struct State {
     var waiting: [AuditEntry] = []
     var isWriting = false
-    /// The minute (since 1970) for which requests that asked nobody are counted.
+    /// The minute (since 1970) for which requests without a prompt are counted.
     var minute: Int64 = 0
     var unasked = 0
     var omitted = 0
