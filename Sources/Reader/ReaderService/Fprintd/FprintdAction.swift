@@ -28,6 +28,18 @@ final class FprintdAction: @unchecked Sendable {
     case cancelled
     case suspended
 
+    /// The status of fprintd, or why there is none.
+    var status: Status {
+      get throws(ReaderError) {
+        switch self {
+        case .status(let status): return status
+        case .failed(let error): throw error
+        case .cancelled: throw .cancelled
+        case .suspended: throw .suspended
+        }
+      }
+    }
+
     /// Whether a finger must have been on the sensor.
     var showsTouch: Bool {
       guard case .status(let status) = self else { return false }

@@ -52,6 +52,23 @@ struct FprintdClaim: Sendable {
     }
   }
 
+  /// Starts an action of the claimed reader. Releases the reader if fprintd refuses.
+  func start(_ kind: FprintdAction.Kind, _ argument: String) async throws(ReaderError) {
+    do throws(ReaderError) {
+      try await link.call(path, FprintdNames.device, kind.start, [.string(argument)])
+    } catch {
+      await release()
+      throw error
+    }
+  }
+
+  /// Stops the action and releases the reader.
+  func stop(_ kind: FprintdAction.Kind) async {
+    // If fprintd no longer runs, there is nothing to stop. If the reader is gone, fprintd may return an error.
+    if await !link.isOver { _ = try? await link.call(path, FprintdNames.device, kind.stop) }
+    await release()
+  }
+
   /// Runs to its end even if the task is cancelled. If fprintd refuses, closing the connection releases the reader.
   func release() async {
     await Task {

@@ -311,15 +311,10 @@ package actor FprintdReader: FingerprintReader {
     fingerWatch?.scanEnded(touched: end.showsTouch)
     running = nil
     action.finish()
-    switch end {
-    case .status(let status):
-      // For a reader that was unplugged, fprintd often reports only an unknown error.
-      if case .failed(.device) = status.word { try await checkPresence() }
-      return status
-    case .failed(let error): throw error
-    case .cancelled: throw .cancelled
-    case .suspended: throw .suspended
-    }
+    let status = try end.status
+    // For a reader that was unplugged, fprintd often reports only an unknown error.
+    if case .failed(.device) = status.word { try await checkPresence() }
+    return status
   }
 
   /// Throws if the reader was unplugged. fprintd still lists such a reader while it is claimed, because libfprint keeps
@@ -338,23 +333,13 @@ package actor FprintdReader: FingerprintReader {
   private func carryOut(
     _ action: FprintdAction, _ claim: FprintdClaim, _ argument: String
   ) async -> FprintdAction.End {
-    let link = claim.link
-    do throws(ReaderError) {
-      try await link.call(claim.path, FprintdNames.device, action.kind.start, [.string(argument)])
-    } catch {
-      await claim.release()
-      return .failed(error)
-    }
+    do throws(ReaderError) { try await claim.start(action.kind, argument) } catch { return .failed(error) }
     fingerWatch?.scanStarted()
     let end = await action.ended()
     // Stopping sets `finger-needed` to false, which is no touch.
     fingerWatch?.scanEnded(touched: end.showsTouch)
     // The answer does not wait: closing a reader takes a while, and where the reader is gone fprintd may never answer.
-    releasing = Task {
-      // If fprintd no longer runs, there is nothing to stop. If the reader is gone, fprintd may return an error.
-      if await !link.isOver { _ = try? await link.call(claim.path, FprintdNames.device, action.kind.stop) }
-      await claim.release()
-    }
+    releasing = Task { await claim.stop(action.kind) }
     return end
   }
 

@@ -396,13 +396,7 @@ package actor LibfprintReader: FingerprintReader {
       await undo(value)
       throw device.isRemoved ? .removed : .cancelled
     case .failure(let error):
-      if device.isRemoved { throw .removed }
-      guard !Task.isCancelled else { throw error.readerError }
-      if action.isSuspended { throw .suspended }
-      // libfprint ends a scan with this error for a sleep that its driver cannot keep it through. The machine can be awake
-      // again by then.
-      if action.hasSlept, case .busy = error.readerError { throw .suspended }
-      throw error.readerError
+      throw device.isRemoved ? .removed : action.readerError(error)
     }
   }
 
