@@ -136,6 +136,12 @@ tell() {
 }
 plug() { machine plug "$1"; }
 unplug() { machine unplug "$1"; }
+# seen SERIAL: waits until the kernel and udev know the reader, which is then the device $usb in /sys.
+seen() {
+  wait_for "the kernel does not see the reader" inside sh -c "grep -l '$1' /sys/bus/usb/devices/*/serial && udevadm settle"
+  # shellcheck disable=SC2034 # the stories look at it
+  usb=$(inside sh -c "dirname \$(grep -l '$1' /sys/bus/usb/devices/*/serial)")
+}
 
 # pressing FINGER: presses it on the reader `own` as soon as a scan wants one, in the background. `pressed` ends that, and
 # leaves what came of it in $touch.

@@ -12,7 +12,7 @@ done
 expect 3 "inactive" inside systemctl is-active whorld.service
 expect 0 "tss:tss 660" inside stat -c '%U:%G %a' /dev/tpmrm0
 person alice
-expect 69 "no store" at_seat alice 'whorl doctor'
+expect 66 "no store" at_seat alice 'whorl doctor'
 expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 expect 0 "TPM" at_seat alice 'whorl status'
 expect 0 "" at_seat alice 'printf silver | whorl set note/alice --access none'

@@ -175,10 +175,10 @@ class Machine:
         if word == "boot":
             began = time.monotonic()
             await self.power_on(with_tpm=rest != ["no-tpm"])
-            await self.runs(within=300)
+            await self.runs(within=900)
             say(f"booted in {time.monotonic() - began:.0f} s ({self.accelerator})\n")
         elif word == "wait":
-            say(f"runs after {await self.runs(within=300):.0f} s\n")
+            say(f"runs after {await self.runs(within=900):.0f} s\n")
         elif word == "resume":
             await self.power_on("-loadvm", *rest)
         elif word == "save":
@@ -210,7 +210,7 @@ class Machine:
             self.hello.clear()
             await self.run(["systemctl", "--no-block", "reboot"], lambda _: None)
             began = time.monotonic()
-            await self.runs(within=300)
+            await self.runs(within=900)
             say(f"rebooted in {time.monotonic() - began:.0f} s\n")
             self.interrupted()
         elif word == "power-key":
