@@ -124,6 +124,7 @@ own() { reader own match-on-chip --serial c0ffee000001 --chip "$state/chip"; }
 reader() {
   name=$1
   shift
+  rm -f "$state/$name.log"
   "$here/usb-reader/reader" "$@" --usb-redir "$state/$name.usb" --orders "$state/$name.orders" >"$state/$name.log" 2>&1 &
   readers="$readers $!"
   wait_for "the reader $name did not start" grep -q ready "$state/$name.log"
