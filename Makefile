@@ -14,7 +14,7 @@ UDEV_RULES = 70-whorl-reader.rules
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo examples test lint format bench docs campaign fuzz system-test pictures hardware-test deb rpm dist build install uninstall udev install-udev uninstall-udev clean
+.PHONY: help setup demo examples test lint format bench docs campaign fuzz system-test machine-test pictures hardware-test deb rpm dist build install uninstall udev install-udev uninstall-udev clean
 
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -35,7 +35,7 @@ test: setup ## build everything and run all tests (FILTER=NAME for some of them)
 lint: ## check the format of every Swift file, script and workflow, and the order of the house; changes nothing
 	@scripts/setup lint
 	swift format lint --strict --recursive --parallel $(SWIFT_FILES)
-	shellcheck .ci/run udev/generate $(filter-out %.txt %.py,$(wildcard scripts/*)) Tests/System/*.sh packaging/debian/*.p* packaging/arch/whorl.install data/git/git-credential-whorl data/docker/docker-credential-whorl data/xsession/*
+	shellcheck .ci/run udev/generate $(filter-out %.txt %.py,$(wildcard scripts/*)) Tests/System/*.sh Tests/Machine/make-guest Tests/Machine/*.sh packaging/debian/*.p* packaging/arch/whorl.install data/git/git-credential-whorl data/docker/docker-credential-whorl data/xsession/*
 	mandoc -T lint -W warning data/man/*.[1-8] Tests/System/*.8
 	yamllint --strict --config-file .yamllint .github .spi.yml
 	python3 -m json.tool .devcontainer/devcontainer.json /dev/null
@@ -63,6 +63,10 @@ fuzz: setup ## hostile and random messages against the vault and the PAM module,
 system-test: deb ## install in a Debian booted in a folder and tell the stories of Tests/System there; as root (RELEASE=SUITE)
 	@scripts/setup system
 	@scripts/system-test $(STORY)
+
+machine-test: deb ## install in a Debian with a kernel of its own, in QEMU, and tell the stories of Tests/Machine there; as root
+	@scripts/setup system machine
+	@scripts/machine-test $(STORY)
 
 pictures: build ## make the pictures of docs/pictures anew, in a session of a Debian booted in a folder; as root
 	@scripts/setup system

@@ -1,0 +1,72 @@
+# The machine loses power while a store is changed, with what its disk had in its cache: the old state is there, or the new.
+# CUTS of them (10 by default; SEED), each after a number of writes by lot: the processor stops, and half of the sectors that
+# were written since the last flush of the disk are on it, by lot.
+. "${here:?}/common.sh"
+begins alice
+
+# Stores on a disk of their own, with keys in a file beside them: each round begins in a snapshot, which a TPM would see.
+rm -f "$state/disk.log"
+"$here/disk.py" "$state/disk" "$state/disk.orders" 256 >"$state/disk.log" &
+readers="$readers $!"
+wait_for "the disk did not start" grep -q ready "$state/disk.log"
+other() { [ "$current" = passcode ] && echo next || echo passcode; }
+stores() { # the disk is there, with the stores on it
+  machine disk stores "$state/disk"
+  wait_for "the guest does not see the disk" inside test -e /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_stores
+  inside sh -c 'mount /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_stores /var/lib/whorl && systemctl start whorld.socket'
+}
+inside sh -c 'systemctl stop whorld.socket whorld.service && rm -rf /var/lib/whorl/* && mkdir -p /etc/whorl/whorld.conf.d &&
+  echo "tpm = no" >/etc/whorl/whorld.conf.d/tpm.conf'
+at_seat alice 'umask 077; cat passcode next >passcode-next && cat next passcode >next-passcode'
+machine save bare
+machine disk stores "$state/disk"
+wait_for "the guest does not see the disk" inside test -e /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_stores
+inside sh -c 'mkfs.ext4 -q /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_stores &&
+  mount /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_stores /var/lib/whorl && chown whorl:whorl /var/lib/whorl &&
+  chmod 700 /var/lib/whorl && systemctl start whorld.socket'
+expect 0 "" at_seat alice 'rm -f recovery; whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery &&
+  printf 0 | whorl set count/alice --access none && printf iron | whorl set deep/alice --access passcode'
+inside sh -c 'systemctl stop whorld.socket whorld.service; sync; umount /var/lib/whorl'
+machine take stores
+machine load bare
+
+seed=${SEED:-$(date +%s)}
+echo "  seed $seed"
+current=passcode # what the last change that was answered has left; `sure` if the cut came after the answer
+sure=yes
+count=0
+for round in $(seq "${CUTS:-10}"); do
+  stores
+  if ! at_seat alice "whorl unlock --passcode-fd 3 3<$current" >/dev/null 2>&1; then
+    [ "$sure" = no ] || fail "round $round: an answered change is lost: $(at_seat alice "whorl unlock --passcode-fd 3 3<$current" 2>&1)"
+    current=$(other)
+    at_seat alice "whorl unlock --passcode-fd 3 3<$current" >"$state/unlock" 2>&1 ||
+      fail "round $round: neither passcode opens the store: $(cat "$state/unlock")"
+  fi
+  expect 0 "iron" at_seat alice "whorl get deep/alice --passcode-fd 3 3<$current" >/dev/null
+  found=$(at_seat alice 'whorl get count/alice') || fail "round $round: $found"
+  [ "$found" -ge "$count" ] || fail "round $round: $found, after $count was stored"
+  case $(at_seat alice 'whorl doctor' || :) in *"whole"*) ;; *) fail "round $round: the data is not whole" ;; esac
+
+  sure=yes
+  if [ $((round % 2)) = 0 ]; then
+    change="whorl passcode --passcode-fd 3 3<$current-$(other)"
+  else
+    change="for i in \$(seq $((found + 1)) $((found + 50))); do printf \$i | whorl set count/alice --replace --access none && echo kept \$i; done"
+  fi
+  beside at_seat alice "$change"
+  writes=$(awk -v seed="$seed$round" 'BEGIN { srand(seed); print 1 + int(rand() * 25) }')
+  lost=$("$here/usb-reader/reader" tell "$state/disk.orders" cut "$writes" 60 "$seed$round")
+  machine qmp stop >/dev/null
+  machine take stores
+  machine load bare
+  finished
+  if [ $((round % 2)) = 0 ]; then
+    # What was answered before the cut must be there; else the old or the new.
+    case $outcome in *"status 0") current=$(other) ;; *) sure=no ;; esac
+  else
+    kept=$(echo "$outcome" | sed -n 's/^kept //p' | tail -n 1)
+    count=${kept:-$count}
+  fi
+  echo "  round $round: $(echo "$change" | cut -c 1-14)…, $(echo "$outcome" | tail -n 1): $writes writes, $lost"
+done
