@@ -8,7 +8,7 @@ package enum BusError: Error, Sendable, Hashable {
   case notSent
   /// The caller's task was cancelled. A later answer is dropped.
   case cancelled
-  /// A message is larger than the connection's ``BusConnection/Limits`` allow.
+  /// A message is larger than the connection's ``BusLimits`` allow.
   case tooLarge
   /// A message contains a type that ``BusValue`` does not support.
   case malformed
