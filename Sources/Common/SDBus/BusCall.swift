@@ -1,41 +1,5 @@
 internal import Synchronization
 
-/// One interface of an object at a peer.
-package struct BusTarget: Sendable, Hashable {
-  /// A name on the bus. Nil on a peer-to-peer connection, and for a signal to everybody who subscribed to it.
-  package var destination: String?
-  package var path: String
-  package var interface: String
-
-  package init(destination: String? = nil, path: String, interface: String) {
-    self.destination = destination
-    self.path = path
-    self.interface = interface
-  }
-}
-
-/// A signal that was received.
-package struct BusSignal: Sendable {
-  /// The sender's unique name, filled in by the message bus. A peer can write anything here, so do not use it without a
-  /// bus.
-  package let sender: String?
-  package let path: String
-  package let interface: String
-  package let member: String
-  package let arguments: [BusValue]
-  /// The connection the signal came from.
-  package let connection: BusConnection
-
-  init(_ message: BusMessage, _ arguments: [BusValue], from connection: BusConnection) {
-    sender = message.sender
-    path = message.path
-    interface = message.interface
-    member = message.member
-    self.arguments = arguments
-    self.connection = connection
-  }
-}
-
 /// A method call that was received. It must be answered exactly once. If it is deallocated unanswered, the caller gets
 /// an error.
 package final class BusCall: Sendable {

@@ -1,6 +1,19 @@
 internal import CSystemd
 internal import Glibc
 
+/// What receives the messages of a connection. It runs on the loop, in the order of arrival, and must not block.
+struct MessageReceiver: Sendable {
+  /// Called once, first, when the connection can be used or closed.
+  let opened: @Sendable (BusConnection) -> Void
+  let call: @Sendable (BusConnection, BusMessage, [BusValue], BusCallID) -> Void
+  let signal: @Sendable (BusConnection, BusMessage, [BusValue]) -> Void
+  /// Called once, last, when either side has ended the connection.
+  let closed: @Sendable () -> Void
+}
+
+/// The members of a message bus are `member`. Only a bus guarantees the sender of a message.
+enum BusConnectionKind { case client, server, member }
+
 /// A D-Bus connection, to a peer over a socket or to a message bus. All its state belongs to ``BusLoop``.
 ///
 /// The connection ends when the other side closes it, when a peer breaks the protocol or exceeds ``BusLimits``, or with
@@ -10,10 +23,8 @@ package actor BusConnection: BusLoopSource {
 
   private var bus: OpaquePointer?
   private let limits: BusLimits
-  private let handlers: BusHandlers
-  /// The members of a message bus are `member`. Only a bus guarantees the sender of a message.
-  private let kind: Kind
-  private enum Kind { case client, server, member }
+  private let receiver: MessageReceiver
+  private let kind: BusConnectionKind
   private var unread = UnreadMessages()
   private var input: PartialInput
   private var waiting = WaitingCalls()
@@ -24,34 +35,12 @@ package actor BusConnection: BusLoopSource {
   private var isReady = false
   private var waitingForReady: [(isolated BusConnection) -> Void] = []
 
-  /// Connects over a connected socket. Takes ownership of the socket, also if this throws.
-  package init(socket: Int32, role: BusRole, limits: BusLimits = BusLimits(), handlers: BusHandlers) throws(BusError) {
-    // When sd-bus starts, it reads bytes that have arrived already.
-    let handshake = role == .server ? BusOpening.peek(socket, count: 1_024) : []
-    self.init(
-      bus: try BusOpening.peer(socket: socket, role: role), kind: role == .server ? .server : .client, limits: limits,
-      handlers: handlers, handshake: handshake)
-  }
-
-  /// Becomes a member of the message bus at this address, such as `unix:path=/run/dbus/system_bus_socket`.
-  package init(busAddress: String, limits: BusLimits = BusLimits(), handlers: BusHandlers) throws(BusError) {
-    try self.init(busSocket: .connected(toBus: busAddress), limits: limits, handlers: handlers)
-  }
-
-  /// Becomes a member of the message bus at the other end of a socket, before any handshake.
-  ///
-  /// Members of a bus are not trusted: a malformed message of one member is dropped and does not affect others.
-  package init(busSocket: BusDescriptor, limits: BusLimits = BusLimits(), handlers: BusHandlers) throws(BusError) {
-    self.init(bus: try BusOpening.member(socket: busSocket), kind: .member, limits: limits, handlers: handlers)
-  }
-
-  private init(
-    bus: OpaquePointer, kind: Kind, limits: BusLimits, handlers: BusHandlers, handshake: [UInt8] = []
-  ) {
+  /// Takes ownership of the bus. ``BusHandlers`` has the initializers that others use.
+  init(bus: OpaquePointer, kind: BusConnectionKind, limits: BusLimits, receiver: MessageReceiver, handshake: [UInt8] = []) {
     self.bus = bus
     self.kind = kind
     self.limits = limits
-    self.handlers = handlers
+    self.receiver = receiver
     input = PartialInput(limit: limits.messageMicroseconds, handshake: handshake)
     BusLoop.shared.post { self.assumeIsolated { $0.attach() } }
   }
@@ -60,7 +49,7 @@ package actor BusConnection: BusLoopSource {
     guard bus != nil else { return }
     if kind == .server { input.awaitHandshake() }
     BusLoop.shared.add(self)
-    handlers.opened(self)
+    receiver.opened(self)
   }
 
   // MARK: Sending
@@ -338,7 +327,7 @@ package actor BusConnection: BusLoopSource {
     case .signal:
       // sd-bus delivers this local message when the connection has ended.
       if message.interface == "org.freedesktop.DBus.Local" { return end() }
-      handlers.signal(BusSignal(message, try message.values(limits), from: self))
+      receiver.signal(self, message, try message.values(limits))
     case .call:
       guard let cookie = message.cookie else { throw .malformed }
       // Members of a bus number their calls each for itself.
@@ -353,7 +342,7 @@ package actor BusConnection: BusLoopSource {
         return sendAnswer(id, .failure(.unreadableArguments))
       }
       openCalls[id] = OpenCall(id, message)
-      handlers.call(BusCall(message, arguments, id, from: self))
+      receiver.call(self, message, arguments, id)
     case .other:
       return
     }
@@ -372,7 +361,7 @@ package actor BusConnection: BusLoopSource {
     // transfer full: our reference, and with it the socket
     sd_bus_close_unref(bus)
     // Call `closed` before the calls fail, so that their callers find the end handled already.
-    handlers.closed()
+    receiver.closed()
     for call in waiting.removeAll() { call.answered(.failure(.disconnected)) }
     resumeWaitingForReady()
   }
