@@ -17,16 +17,34 @@ public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
   public init?(_ text: String) {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let argument = parts.count == 2 ? String(parts[1]) : nil
+    if let adapter = ReaderAdapter(rawValue: String(parts[0])), argument?.isEmpty != true {
+      self.init(adapter, device: argument)
+      return
+    }
     switch (parts.first, argument) {
     case ("auto", nil): self = .automatic
-    case ("fprintd", nil): self = .fprintd(device: nil)
-    case ("fprintd", .some(let device)) where !device.isEmpty: self = .fprintd(device: device)
-    case ("libfprint", nil): self = .libfprint(device: nil)
-    case ("libfprint", .some(let device)) where !device.isEmpty: self = .libfprint(device: device)
     case ("virtual-image", .some(let socket)) where !socket.isEmpty: self = .virtualImage(socket: socket)
     case ("virtual-storage", .some(let socket)) where !socket.isEmpty: self = .virtualStorage(socket: socket)
     case ("replay", .some(let directory)) where !directory.isEmpty: self = .replay(directory: directory)
     default: return nil
+    }
+  }
+
+  /// The readers of one adapter: the first, or the one whose id or name is given.
+  package init(_ adapter: ReaderAdapter, device: String?) {
+    self =
+      switch adapter {
+      case .fprintd: .fprintd(device: device)
+      case .libfprint: .libfprint(device: device)
+      }
+  }
+
+  /// The adapter of the selected readers; nil for any.
+  package var adapter: ReaderAdapter? {
+    switch self {
+    case .automatic: nil
+    case .fprintd: .fprintd
+    case .libfprint, .virtualImage, .virtualStorage, .replay: .libfprint
     }
   }
 
@@ -42,9 +60,9 @@ public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
   /// place.
   public var nature: ReaderDescription.Nature {
     switch self {
-    case .automatic, .fprintd, .libfprint: .physical
     case .virtualImage, .virtualStorage: .virtual
     case .replay: .replayed
+    default: .physical
     }
   }
 
@@ -52,10 +70,8 @@ public enum ReaderSelection: Sendable, Hashable, CustomStringConvertible {
   public var description: String {
     switch self {
     case .automatic: "auto"
-    case .fprintd(.none): "fprintd"
-    case .fprintd(.some(let device)): "fprintd:\(device)"
-    case .libfprint(.none): "libfprint"
-    case .libfprint(.some(let device)): "libfprint:\(device)"
+    case .fprintd(let device), .libfprint(let device):
+      ([adapter?.rawValue, device].compactMap(\.self)).joined(separator: ":")
     case .virtualImage(let socket): "virtual-image:\(socket)"
     case .virtualStorage(let socket): "virtual-storage:\(socket)"
     case .replay(let directory): "replay:\(directory)"

@@ -36,7 +36,9 @@ package actor BusConnection: BusLoopSource {
   private var waitingForReady: [(isolated BusConnection) -> Void] = []
 
   /// Takes ownership of the bus. ``BusHandlers`` has the initializers that others use.
-  init(bus: OpaquePointer, kind: BusConnectionKind, limits: BusLimits, receiver: MessageReceiver, handshake: [UInt8] = []) {
+  init(
+    bus: OpaquePointer, kind: BusConnectionKind, limits: BusLimits, receiver: MessageReceiver, handshake: [UInt8] = []
+  ) {
     self.bus = bus
     self.kind = kind
     self.limits = limits

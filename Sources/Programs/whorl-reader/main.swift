@@ -29,14 +29,7 @@ hideMemory()
 
 let starter = StarterConnection()
 let sockets: any BusSocketSource = unit == nil ? starter : OwnBusSockets()
-let reader: any FingerprintReader =
-  switch selection {
-  case .fprintd: FprintdReader(at: options.fprintd, through: sockets)
-  case .automatic:
-    AutomaticReader(
-      fprintd: FprintdReader(at: options.fprintd, through: sockets), direct: LibfprintReader(nature: .physical))
-  default: LibfprintReader(nature: selection.nature)
-  }
+let reader = selection.adapter.map(reader(drivenBy:)) ?? AutomaticReader(reader(drivenBy:))
 // For a unit, the peer handles the system's sleep.
 let sleep = unit == nil ? SystemSleep(over: reader, systemBus: options.systemBus, through: sockets) : nil
 let idle = unit == nil ? nil : IdleEnd(after: options.idleLimit) { releaseAndExit(reader) }
@@ -71,3 +64,10 @@ do throws(BusError) {
 }
 idle?.begin()
 MainContext.run()
+
+func reader(drivenBy adapter: ReaderAdapter) -> any FingerprintReader {
+  switch adapter {
+  case .fprintd: FprintdReader(at: options.fprintd, through: sockets)
+  case .libfprint: LibfprintReader(nature: selection.nature)
+  }
+}

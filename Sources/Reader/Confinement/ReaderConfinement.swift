@@ -32,21 +32,17 @@ package struct ReaderConfinement: Sendable {
     for selection: ReaderSelection, fprintd: FprintdPlace, role: Role = .child, testbed: String? = nil
   ) {
     isInTestbed = testbed != nil
-    isFprintdUnit = if case (.fprintd, .unit) = (selection, role) { true } else { false }
+    isFprintdUnit = selection.adapter == .fprintd && role == .unit
     var rules = Self.libraries
     switch selection {
-    case .fprintd where role == .unit: break
-    case .automatic, .fprintd, .libfprint: rules += Self.devices
     case .virtualImage(let socket), .virtualStorage(let socket):
       // libfprint makes the socket, and removes one that an earlier reader has left.
       rules.append(.init(Self.folder(of: socket), [.makeSocket, .removeFile]))
     // Its devices are in the testbed.
     case .replay: break
+    default: if !isFprintdUnit { rules += Self.devices }
     }
-    switch selection {
-    case .automatic, .fprintd: rules.append(.init(fprintd.templates, Self.read))
-    default: break
-    }
+    if selection.adapter != .libfprint { rules.append(.init(fprintd.templates, Self.read)) }
     if let testbed { rules.append(.init(testbed, .all(in: .max).subtracting(.execute))) }
     self.rules = rules
   }

@@ -1,59 +1,48 @@
 package import Fingerprint
 internal import SDBus
 
-/// The readers of fprintd, if it runs, followed by those that libfprint drives: `--reader auto`.
+/// The readers of all adapters: `--reader auto`.
 ///
-/// A reader that both can drive is listed twice, first as fprintd's. The store decides which of the two it uses.
+/// A reader that two adapters can drive is listed twice, in the order of ``ReaderAdapter``. The store decides which of the two it uses.
 package actor AutomaticReader: FingerprintReader {
   /// The bus loop, so that calls keep their order.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  private let fprintd: any FingerprintReader
-  private let direct: any FingerprintReader
+  private let sources: [ReaderAdapter: any FingerprintReader]
   private var current: (any FingerprintReader)?
 
-  package init(fprintd: any FingerprintReader, direct: any FingerprintReader) {
-    self.fprintd = fprintd
-    self.direct = direct
+  /// - Parameter source: makes what reaches the readers of an adapter.
+  package init(_ source: (ReaderAdapter) -> any FingerprintReader) {
+    sources = Dictionary(uniqueKeysWithValues: ReaderAdapter.allCases.map { ($0, source($0)) })
   }
 
-  /// If one of the two fails, the readers of the other are returned. The error is thrown only if there are none.
+  /// If one adapter fails, the readers of the others are returned. The error is thrown only if there are none.
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
     var listed: [ReaderDescription] = []
     var failure: ReaderError?
-    do throws(ReaderError) {
-      listed = try await fprintd.readers()
-    } catch .cancelled {
-      throw .cancelled
-    } catch .fprintdUnreachable {
-      // Machines without a desktop usually have no fprintd.
-    } catch {
-      failure = error
-    }
-    do throws(ReaderError) {
-      listed += try await direct.readers()
-    } catch {
-      if listed.isEmpty || error == .cancelled { throw error }
+    for adapter in ReaderAdapter.allCases {
+      do throws(ReaderError) {
+        listed += try await readers(drivenBy: adapter)
+      } catch .cancelled {
+        throw .cancelled
+      } catch .fprintdUnreachable {
+        // Machines without a desktop usually have no fprintd.
+      } catch {
+        failure = error
+      }
     }
     if listed.isEmpty, let failure { throw failure }
     return listed
   }
 
   package func readers(drivenBy adapter: ReaderAdapter?) async throws(ReaderError) -> [ReaderDescription] {
-    switch adapter {
-    case nil: try await readers()
-    case .fprintd: try await fprintd.readers()
-    case .libfprint: try await direct.readers()
-    }
+    guard let adapter else { return try await readers() }
+    return try await sources[adapter]?.readers() ?? []
   }
 
   package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {
     guard current == nil else { throw .device("a reader is open already") }
-    let chosen =
-      switch ReaderAdapter(ofReader: id) {
-      case .fprintd: fprintd
-      case .libfprint: direct
-      }
+    guard let chosen = sources[ReaderAdapter(ofReader: id)] else { throw .absent }
     current = chosen
     do throws(ReaderError) {
       return try await chosen.open(id, for: user)
@@ -71,8 +60,7 @@ package actor AutomaticReader: FingerprintReader {
 
   package func shutdown() async {
     current = nil
-    await fprintd.shutdown()
-    await direct.shutdown()
+    for adapter in ReaderAdapter.allCases { await sources[adapter]?.shutdown() }
   }
 
   private func opened() throws(ReaderError) -> any FingerprintReader {

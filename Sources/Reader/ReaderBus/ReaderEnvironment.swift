@@ -8,11 +8,11 @@ package import Fingerprint
 extension ReaderSelection {
   package var readerEnvironment: [(name: String, value: String)] {
     switch self {
-    case .automatic, .fprintd, .libfprint: []
     case .virtualImage(let socket): Self.virtual("virtual_image", "FP_VIRTUAL_IMAGE", socket)
     case .virtualStorage(let socket): Self.virtual("virtual_device_storage", "FP_VIRTUAL_DEVICE_STORAGE", socket)
     // Shortens delays in the drivers, which a replay does not need.
     case .replay: [("FP_DEVICE_EMULATION", "1")]
+    default: []
     }
   }
 

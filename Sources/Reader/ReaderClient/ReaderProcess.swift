@@ -80,7 +80,7 @@ package actor ReaderProcess: FingerprintReader {
   /// The readers of a unit. Each connection to its socket gets a process of its own, one after the other.
   ///
   /// - Parameters:
-  ///   - unit: the full path of the unit's socket, ``ReaderUnit/socket``.
+  ///   - unit: the full path of the unit's socket, ``ReaderUnits/socket(of:in:)``.
   ///   - selection: the readers that the unit was configured for. Others are ignored.
   ///   - user: the user for calls that name none.
   ///   - fprintd: where fprintd is, for the unit that uses it.
@@ -225,15 +225,13 @@ package actor ReaderProcess: FingerprintReader {
 
   /// Whether a process that was started for this selection may offer such a reader.
   private func isExpected(_ reader: ReaderDescription) -> Bool {
+    let adapter = reader.identity.adapter
     // The id is used to open a reader, the identity to find its fingers: both must have the same adapter.
-    guard ReaderAdapter(ofReader: reader.id) == reader.identity.adapter else { return false }
+    guard ReaderAdapter(ofReader: reader.id) == adapter else { return false }
     // The administrator has selected the service's readers.
-    if case .lent = origin { return reader.identity.adapter.opensDevice }
-    return switch (selection, reader.identity.adapter) {
-    case (.fprintd, .fprintd), (.automatic, .fprintd): reader.nature == fprintd.nature
-    case (.fprintd, .libfprint), (_, .fprintd): false
-    case (_, .libfprint): reader.nature == selection.nature
-    }
+    if case .lent = origin { return adapter.opensDevice }
+    guard selection.adapter == nil || selection.adapter == adapter else { return false }
+    return reader.nature == (adapter.opensDevice ? selection.nature : fprintd.nature)
   }
 
   // MARK: Questions and answers

@@ -1,8 +1,16 @@
 package import Fingerprint
 internal import ReaderBus
 
-/// The readers of the system units. Each unit is a process without keys, which systemd starts on demand.
+/// The readers of the system units, one for each adapter. Each is a process without keys, which systemd starts on demand.
 package struct ReaderUnits: Sendable {
+  /// The folder of the units' sockets, which belongs to root.
+  package static let folder = "/run/whorl-reader"
+
+  /// The full path of a unit's socket, which belongs to root.
+  package static func socket(of adapter: ReaderAdapter, in folder: String = folder) -> String {
+    "\(folder)/\(adapter.rawValue)"
+  }
+
   /// The selected readers.
   package let selection: ReaderSelection
   private let folder: String
@@ -17,7 +25,7 @@ package struct ReaderUnits: Sendable {
   /// - Returns: nil for a virtual reader, which no unit drives. A recording is replayed by the unit for libfprint if root
   ///   has set that up there; otherwise its readers are not of the expected nature, and there is none.
   package init?(
-    _ selection: ReaderSelection, in folder: String = ReaderUnit.folder, madeBy maker: UInt32 = 0,
+    _ selection: ReaderSelection, in folder: String = ReaderUnits.folder, madeBy maker: UInt32 = 0,
     fprintd: FprintdPlace = .system
   ) {
     guard selection.nature != .virtual else { return nil }
@@ -27,19 +35,17 @@ package struct ReaderUnits: Sendable {
     self.fprintd = fprintd
   }
 
-  /// The readers; those of both units if the selection names neither. If one unit does not answer, the other's readers
-  /// can still be used.
+  /// The readers; those of all units if the selection names no adapter. If one unit does not answer, the readers of the
+  /// others can still be used.
   package func reader() -> any FingerprintReader {
-    switch selection {
-    case .fprintd: process(of: .fprintd, selection)
-    case .automatic:
-      AutomaticReader(
-        fprintd: process(of: .fprintd, .fprintd(device: nil)), direct: process(of: .libfprint, .libfprint(device: nil)))
-    default: process(of: .libfprint, selection)
+    guard let adapter = selection.adapter else {
+      return AutomaticReader { process(of: $0, ReaderSelection($0, device: nil)) }
     }
+    return process(of: adapter, selection)
   }
 
-  private func process(of unit: ReaderUnit, _ selection: ReaderSelection) -> ReaderProcess {
-    ReaderProcess(unit: unit.socket(in: folder), selection: selection, fprintd: fprintd, maker: maker)
+  private func process(of adapter: ReaderAdapter, _ selection: ReaderSelection) -> ReaderProcess {
+    let socket = Self.socket(of: adapter, in: folder)
+    return ReaderProcess(unit: socket, selection: selection, fprintd: fprintd, maker: maker)
   }
 }

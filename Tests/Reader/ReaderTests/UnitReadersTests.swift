@@ -28,7 +28,7 @@ struct UnitReadersTests {
           try await UnitLauncher.with(.virtualImage(socket: socket), in: folder, name: "libfprint") { direct, unit in
             try await body(
               Both(
-                readers: AutomaticReader(fprintd: throughFprintd, direct: direct), fprintd: fprintdUnit,
+                readers: AutomaticReader { $0 == .fprintd ? throughFprintd : direct }, fprintd: fprintdUnit,
                 libfprint: unit, image: VirtualImageReader(socket: socket)))
           }
         }

@@ -169,9 +169,9 @@ struct UnitTests {
 
   @Test("has the socket of its socket unit, for the vault's user only")
   func sockets() throws {
-    for unit in ReaderUnit.allCases {
+    for unit in ReaderAdapter.allCases {
       let file = try repositoryFile("data/systemd/whorl-reader-\(unit.rawValue).socket")
-      #expect(file.contains("\nListenStream=\(unit.socket)\n"))
+      #expect(file.contains("\nListenStream=\(ReaderUnits.socket(of: unit))\n"))
       #expect(file.contains("\nSocketUser=root\nSocketGroup=whorl\nSocketMode=0660\n"))
     }
   }

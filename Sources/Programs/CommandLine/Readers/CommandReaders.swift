@@ -15,15 +15,15 @@ struct CommandReaders {
     guard try areLent else { return session.ownReaders.reader() }
     let lent = try await lentReader()
     guard session.selection == .automatic else { return lent }
-    return AutomaticReader(
-      fprintd: session.ownReaders.reader(.fprintd(device: nil), fprintd: session.configuration.fprintd), direct: lent)
+    let (own, fprintd) = (session.ownReaders, session.configuration.fprintd)
+    return AutomaticReader { $0.opensDevice ? lent : own.reader(ReaderSelection($0, device: nil), fprintd: fprintd) }
   }
 
   /// Whether the service must lend the selected readers.
   var areLent: Bool {
     get throws(Failure) {
-      if case .fprintd = session.selection { return false }
-      guard session.selection.nature == .physical, geteuid() != 0 else { return false }
+      guard session.selection.adapter?.opensDevice != false, session.selection.nature == .physical, geteuid() != 0
+      else { return false }
       return try session.isStoreOfService
     }
   }

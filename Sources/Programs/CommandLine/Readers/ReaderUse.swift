@@ -39,16 +39,24 @@ struct ReaderUse: Command {
       }
     }
     if options.json {
-      try JSON.print(["auto": choice.rawValue])
+      try JSON.print(["auto": choice.word])
     } else {
       StandardError.line(adapter.map { "'auto' stands for \($0.rawValue) now." } ?? "'auto' is decided anew.")
     }
   }
 }
 
-/// The argument of `reader use`.
-enum AdapterChoice: String, CaseIterable, ExpressibleByArgument {
-  case fprintd, libfprint, auto
+/// The argument of `reader use`: the name of an adapter, or `auto`.
+struct AdapterChoice: ExpressibleByArgument {
+  /// Nil for `auto`.
+  let adapter: ReaderAdapter?
+  let word: String
 
-  var adapter: ReaderAdapter? { ReaderAdapter(rawValue: rawValue) }
+  static let allValueStrings = ReaderAdapter.allCases.map(\.rawValue) + ["auto"]
+
+  init?(argument: String) {
+    guard Self.allValueStrings.contains(argument) else { return nil }
+    adapter = ReaderAdapter(rawValue: argument)
+    word = argument
+  }
 }
