@@ -30,7 +30,7 @@ package struct WantedItem {
   }
 }
 
-extension Moment {
+extension StoreSnapshot {
   /// The selected living items, each with what it requires.
   ///
   /// - Parameter shown: what the context has shown, for a search that skips items which would ask, or fails.
