@@ -276,9 +276,6 @@ public final class SecretStore: Sendable {
     }
   }
 
-  /// Whether a reader is attached.
-  public func hasReader() async -> Bool { (try? await biometry().hasReader) ?? false }
-
   /// Whether the store has a passcode.
   public func passcodeIsSet() async throws(VaultError) -> Bool {
     try await link.call { service throws(VaultError) in try await service.status().passcodeSet }
