@@ -54,7 +54,7 @@ struct ItemSealer {
       row.itemKey = Wrapping.encode(wrappings)
       return try AEAD.seal(secret, key: itemKey, aad: aad)
     } catch let error as KeysError {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 
@@ -89,14 +89,14 @@ struct ItemSealer {
     } catch .authenticationFailed {
       throw wrong
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
     do {
       return try AEAD.open(secret, key: key, aad: aad)
     } catch .authenticationFailed {
       throw VaultError.itemDamaged(record.name)
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 }

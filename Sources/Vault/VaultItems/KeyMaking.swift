@@ -48,7 +48,7 @@ package enum KeyMaking {
     } catch .badParameters(let why) {
       throw .invalidRequest(why)
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 }

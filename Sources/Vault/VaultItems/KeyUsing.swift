@@ -13,7 +13,7 @@ extension KeyUse {
     } catch .authenticationFailed {
       throw .invalidRequest("the ciphertext was not made for this key")
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 

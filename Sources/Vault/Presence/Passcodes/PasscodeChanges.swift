@@ -91,7 +91,7 @@ package struct PasscodeChanges {
       do {
         publicKey = try DerivedPair.recovery.publicKey(of: key, id)
       } catch {
-        throw VaultError(keys: error)
+        throw VaultError(cause: error)
       }
       let (proven, stretched) = try await passcodes.proveStretched(context)
       _ = try put(

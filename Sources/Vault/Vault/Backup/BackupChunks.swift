@@ -44,7 +44,7 @@ final class SealedChunks {
     do {
       box = try AEAD.seal(SecretBytes(copying: chunk.span), key: key.bytes, aad: aad(number, isLast: isLast))
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
     number += 1
     try file.write(box)
@@ -107,7 +107,7 @@ final class OpenedChunks {
     } catch .authenticationFailed {
       throw .fileUnreadable("the backup was damaged or cut off, or something was appended")
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
     number += 1
     self.box = next.isEmpty ? nil : next

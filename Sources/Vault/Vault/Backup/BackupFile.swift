@@ -47,7 +47,7 @@ struct BackupFile {
         databaseID: store.keys.databaseID, owner: UInt64(store.owner), salt: try Random.bytes(Self.saltCount),
         recovery: recovery)
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
     let encoded = head.encoded
     headBytes = Self.magic + withUnsafeBytes(of: UInt32(encoded.count).bigEndian) { Array($0) } + encoded
@@ -86,7 +86,7 @@ struct BackupFile {
       try database.queue.read { db in try BackupRows.write(db) { try chunks.append($0) } }
       try chunks.finish()
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
     try file.sync()
   }
@@ -116,7 +116,7 @@ struct BackupFile {
     do {
       return try KDF.hkdf(key: keys.derive("backup"), salt: head.salt, info: Digest.sha256(headBytes))
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 }

@@ -141,7 +141,7 @@ extension Store {
       }
       try Manifest(of: authority, box: box).write(to: directory.manifest, key: keys.manifest)
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 }

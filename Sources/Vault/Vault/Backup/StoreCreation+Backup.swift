@@ -49,7 +49,7 @@ extension StoreCreation {
       if let rollback = storage.rollback(of: seal) { new.cover(by: rollback, id, try store.lastManifest()) }
       try new.directory.sync()
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
     return new
   }

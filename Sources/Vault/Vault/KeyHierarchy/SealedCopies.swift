@@ -56,7 +56,7 @@ struct CopySealer {
         }
         return SealedCopy(under: head.keys, head: head.bytes, boxes: boxes.bytes)
       } catch let error as KeysError {
-        throw VaultError(keys: error)
+        throw VaultError(cause: error)
       }
     }
   }
@@ -199,7 +199,7 @@ private struct SealedCopyBoxes {
     } catch .authenticationFailed {
       throw .noSealedCopy
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 }

@@ -18,7 +18,7 @@ extension WalletKey {
       return try PBKDF2.sha512(
         password: password, salt: salt, rounds: rounds, count: byteCount)
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 }

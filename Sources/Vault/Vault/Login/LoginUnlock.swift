@@ -56,7 +56,7 @@ struct LoginUnlock {
       do {
         return (false, SharedSecret(try slot.unwrap(under: store.keys.root, databaseID: store.keys.databaseID)))
       } catch let error as KeysError {
-        throw VaultError(keys: error)
+        throw VaultError(cause: error)
       }
     }
     guard let first else { return isOpen }

@@ -276,7 +276,7 @@ extension VaultSession {
     do throws(KeysError) {
       text = SharedSecret(try RecoveryKey.generate().text())
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
     recoveryKey.withLock { $0 = text }
     return text.copy()

@@ -50,10 +50,8 @@ package enum StoreCreation {
       if let rollback { new.cover(by: rollback, id, manifest) }
       try new.directory.sync()
       return (new, StoreDraft(id: new.id, recoveryKey: recovery.text()))
-    } catch let error as KeysError {
-      throw VaultError(keys: error)
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 

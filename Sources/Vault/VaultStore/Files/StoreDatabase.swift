@@ -49,10 +49,8 @@ package struct StoreDatabase {
       } else {
         try queue.read { db in try Self.checkSchema(db) }
       }
-    } catch let error as VaultError {
-      throw error
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 
@@ -125,7 +123,7 @@ package struct StoreDatabase {
           .map { $0.split(separator: "\n").joined(separator: " ") }
       }
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 }
@@ -133,24 +131,6 @@ package struct StoreDatabase {
 extension UInt8 {
   fileprivate var isASCIILetterOrDigit: Bool {
     (0x30...0x39).contains(self) || (0x41...0x5A).contains(self & ~0x20)
-  }
-}
-
-extension VaultError {
-  /// The error for a failure of SQLite or GRDB. SQL arguments are never part of the text.
-  package init(storage error: any Error) {
-    switch error {
-    case let error as VaultError: self = error
-    case let error as DatabaseError:
-      let text = error.message ?? "SQLite error \(error.resultCode.rawValue)"
-      switch error.resultCode {
-      case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy("another program has held the store for ten seconds")
-      case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .storeDamaged(text)
-      case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM: self = .inputOutput(text)
-      default: self = .internalError(text)
-      }
-    default: self = .internalError("\(type(of: error))")
-    }
   }
 }
 
@@ -197,7 +177,7 @@ extension StoreDatabase {
   /// The error for a failed change. SQLite uses the same code for a full disk and for a database at its quota.
   package func error(_ error: any Error) -> VaultError {
     if let quota, (error as? DatabaseError)?.resultCode == .SQLITE_FULL, hasFreeDisk { return .storeFull(limit: quota) }
-    return VaultError(storage: error)
+    return VaultError(cause: error)
   }
 
   private var hasFreeDisk: Bool {

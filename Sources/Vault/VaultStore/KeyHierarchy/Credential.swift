@@ -29,7 +29,7 @@ package struct Credential: Sendable {
       deviceKey = SharedSecret(try KDF.hkdf(key: secret, info: Array("whorl credential for device slots".utf8)))
       passcodePart = SharedSecret(try KDF.hkdf(key: secret, info: Array("whorl credential for passcodes".utf8)))
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 }

@@ -24,17 +24,3 @@ package enum DeviceSeal: Sendable {
     }
   }
 }
-
-extension VaultError {
-  package init(tpm error: TPMError) {
-    switch error {
-    case .absent(let why): self = .tpm(.absent, detail: why)
-    case .changed: self = .tpm(.changed, detail: "")
-    case .lockedOut: self = .tpm(.lockedOut, detail: "")
-    case .registersChanged: self = .tpm(.registersChanged, detail: "")
-    case .ownerPassword: self = .tpm(.ownerPassword, detail: "")
-    case .wrongAuthorization: self = .tpm(.refused, detail: "wrong authorization")
-    case .refused(let what): self = .tpm(.refused, detail: what)
-    }
-  }
-}

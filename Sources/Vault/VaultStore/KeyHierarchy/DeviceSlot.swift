@@ -55,7 +55,7 @@ package enum DeviceSlot {
       do {
         return try tpm.unseal(sealed)
       } catch {
-        throw VaultError(tpm: error)
+        throw VaultError(cause: error)
       }
     case (_, .credential(let credential)): return credential.deviceKey.bytes.copy()
     default: return try DeviceKey.read(in: directory)
@@ -83,12 +83,8 @@ package enum DeviceSlot {
         device = .tpm(try tpm.seal(key))
       }
       return try Slot(.device, wrapping: root, under: key, databaseID: databaseID, parameters: device.parameters)
-    } catch let error as TPMError {
-      throw VaultError(tpm: error)
-    } catch let error as KeysError {
-      throw VaultError(keys: error)
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 }

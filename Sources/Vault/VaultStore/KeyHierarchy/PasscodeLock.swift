@@ -55,10 +55,8 @@ package struct PasscodeLock {
     do {
       let lockout = try tpm.dictionaryLockout(for: sealed)
       guard lockout.hasRoom else { throw VaultError.passcodeDelayed(seconds: max(1, Int(lockout.interval))) }
-    } catch let error as TPMError {
-      throw VaultError(tpm: error)
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 
@@ -80,12 +78,8 @@ package struct PasscodeLock {
       }
     } catch TPMError.wrongAuthorization {
       throw .wrongPasscode
-    } catch let error as TPMError {
-      throw VaultError(tpm: error)
-    } catch let error as KeysError {
-      throw VaultError(keys: error)
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 
@@ -156,12 +150,8 @@ package struct LockedPasscode {
         key = SharedSecret(try PasscodeLock.key(stretched.key.bytes, secret, databaseID))
       }
       parameters = record.bytes
-    } catch let error as TPMError {
-      throw VaultError(tpm: error)
-    } catch let error as KeysError {
-      throw VaultError(keys: error)
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 }

@@ -39,19 +39,7 @@ package struct RootKeys: ~Copyable {
     do {
       return try KDF.hkdf(key: root, salt: databaseID, info: Array("whorl root \(use)".utf8))
     } catch {
-      throw VaultError(keys: error)
-    }
-  }
-}
-
-extension VaultError {
-  /// The error for a failure of the cryptographic library. Callers handle expected authentication failures themselves,
-  /// so one that gets here means damage.
-  package init(keys error: KeysError) {
-    switch error {
-    case .authenticationFailed: self = .storeDamaged("a sealed part does not verify")
-    case .badParameters(let what): self = .storeDamaged(what)
-    default: self = .internalError("OpenSSL: \(error)")
+      throw VaultError(cause: error)
     }
   }
 }

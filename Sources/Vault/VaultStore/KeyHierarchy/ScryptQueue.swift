@@ -26,7 +26,7 @@ package final class ScryptQueue: Sendable {
         do throws(KeysError) {
           return SharedSecret(try Scrypt.derive(passcode: passcode.bytes, parameters: parameters, floor: floor))
         } catch {
-          throw VaultError(keys: error)
+          throw VaultError(cause: error)
         }
       }
     }

@@ -61,7 +61,7 @@ package struct Slot {
       let wrapping = try KDF.hkdf(key: keyEncryption, salt: databaseID, info: aad)
       box = try AEAD.seal(key, key: wrapping, aad: aad)
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 
@@ -81,7 +81,7 @@ package struct Slot {
     } catch .authenticationFailed {
       throw wrong
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 
@@ -122,7 +122,7 @@ extension RecoveryKey {
     do {
       return try key.key(info: slotInfo)
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 }

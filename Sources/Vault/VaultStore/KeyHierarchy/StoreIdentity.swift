@@ -9,7 +9,7 @@ extension StoreDatabase {
       }
       return row.bytes(0)
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 
@@ -21,7 +21,7 @@ extension StoreDatabase {
           .map { Slot(name: name, parameters: $0.bytes(0), box: $0.bytes(1)) }
       }
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 }

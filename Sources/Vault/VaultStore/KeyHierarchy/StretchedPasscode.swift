@@ -21,7 +21,7 @@ extension ScryptQueue {
     do {
       parameters = try .fresh(floor: floor)
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
     let turn = try await turn(for: user)
     return StretchedPasscode(parameters: parameters, key: try await turn.stretch(passcode, parameters, floor))

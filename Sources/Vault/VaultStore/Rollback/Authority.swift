@@ -220,7 +220,7 @@ package func sealRecord(_ bytes: [UInt8], key: borrowing SecretBytes, aad: [UInt
   do {
     return try AEAD.seal(plaintext, key: key, aad: aad)
   } catch {
-    throw VaultError(keys: error)
+    throw VaultError(cause: error)
   }
 }
 

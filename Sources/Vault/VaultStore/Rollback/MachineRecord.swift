@@ -69,12 +69,8 @@ struct MachineRecordKeys: Sendable {
     do {
       let key = try Random.key()
       return try MachineRecordKeys(key, sealed: try tpm.seal(key))
-    } catch let error as TPMError {
-      throw VaultError(tpm: error)
-    } catch let error as KeysError {
-      throw VaultError(keys: error)
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 
@@ -85,12 +81,8 @@ struct MachineRecordKeys: Sendable {
       return try MachineRecordKeys(key, sealed: sealed)
     } catch TPMError.changed {
       return nil
-    } catch let error as TPMError {
-      throw VaultError(tpm: error)
-    } catch let error as KeysError {
-      throw VaultError(keys: error)
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 

@@ -78,7 +78,7 @@ package final class RollbackGuard: Sendable {
     do throws(TPMError) {
       try tpm.increment(count.counter, authorization: keys.counters.bytes)
     } catch {
-      throw VaultError(tpm: error)
+      throw VaultError(cause: error)
     }
   }
 }
@@ -110,7 +110,7 @@ extension RollbackGuard {
         value = try tpm.value(of: count.counter, authorization: keys.counters.bytes)
         comparison = try compare(number, count.value, value)
       } catch {
-        throw VaultError(tpm: error)
+        throw VaultError(cause: error)
       }
       switch comparison {
       case .same: continue
@@ -172,7 +172,7 @@ extension RollbackGuard {
       }
       return MachineRecord.Count(counter: counter, value: value)
     } catch {
-      throw VaultError(tpm: error)
+      throw VaultError(cause: error)
     }
   }
 }

@@ -79,7 +79,7 @@ extension StoreSnapshot {
     do {
       return try KDF.wrappingKey(from: parts, info: Array("whorl class key".utf8))
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 
@@ -87,7 +87,7 @@ extension StoreSnapshot {
     do {
       return try slot.unwrap(under: key, databaseID: store.keys.databaseID)
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 }

@@ -178,7 +178,7 @@ extension StoreSnapshot {
       return try AEAD.open(
         stored.boxedKey, key: try store.keys.derive("sets"), aad: setAAD("key", stored.index, stored.set.generation))
     } catch let error as KeysError {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 }

@@ -16,7 +16,7 @@ extension StoreSnapshot {
       let own = try DerivedPair.recovery.privateKey(of: recoveryKey, store.keys.databaseID)
       return try slot.unwrap(under: X25519.sharedSecret(own, with: slot.parameters), databaseID: store.keys.databaseID)
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 
@@ -30,7 +30,7 @@ extension StoreSnapshot {
     do {
       return try slot.unwrap(under: passcodeKey, databaseID: store.keys.databaseID).withUnsafeBytes { Array($0) }
     } catch {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
   }
 }
@@ -55,7 +55,7 @@ extension StoreTransaction {
       try put(
         Slot(name: .passcodePublicKey, parameters: try DerivedPair.passcode.publicKey(of: key, id), box: []))
     } catch let error as KeysError {
-      throw VaultError(keys: error)
+      throw VaultError(cause: error)
     }
     if try slot(.classKey(.passcodeSet)) == nil {
       try putClassKey(.passcodeSet)

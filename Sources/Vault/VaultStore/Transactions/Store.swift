@@ -42,7 +42,7 @@ package final class Store: OpenedStore {
         try db.inPreparedTransaction(.deferred) { try body(StoreSnapshot(of: self, db, try authority(db).current)) }
       }
     } catch {
-      throw VaultError(storage: error)
+      throw VaultError(cause: error)
     }
   }
 
