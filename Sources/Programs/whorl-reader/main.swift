@@ -29,6 +29,12 @@ hideMemory()
 
 let starter = StarterConnection()
 let sockets: any BusSocketSource = unit == nil ? starter : OwnBusSockets()
+func reader(drivenBy adapter: ReaderAdapter) -> any FingerprintReader {
+  switch adapter {
+  case .fprintd: FprintdReader(at: options.fprintd, through: sockets)
+  case .libfprint: LibfprintReader(nature: selection.nature)
+  }
+}
 let reader = selection.adapter.map(reader(drivenBy:)) ?? AutomaticReader(reader(drivenBy:))
 // For a unit, the peer handles the system's sleep.
 let sleep = unit == nil ? SystemSleep(over: reader, systemBus: options.systemBus, through: sockets) : nil
@@ -64,10 +70,3 @@ do throws(BusError) {
 }
 idle?.begin()
 MainContext.run()
-
-func reader(drivenBy adapter: ReaderAdapter) -> any FingerprintReader {
-  switch adapter {
-  case .fprintd: FprintdReader(at: options.fprintd, through: sockets)
-  case .libfprint: LibfprintReader(nature: selection.nature)
-  }
-}

@@ -1,4 +1,4 @@
-package import Keys
+internal import Keys
 package import SecureMemory
 
 /// The keys derived from the root key: one for each use, with its own label.
