@@ -30,7 +30,7 @@ extension SessionRefusal {
       case .locked: "unlock the screen"
       case .lidClosed: "open the lid"
       case .sleeping: "try again when it is awake"
-      case .unknown: "'whorl doctor' looks at the installation"
+      case .unknown: "try again; if it stays, 'whorl doctor' looks at the installation"
       }
     return Explanation("no finger is asked for: \(words)", advice: advice, detail: rawValue)
   }

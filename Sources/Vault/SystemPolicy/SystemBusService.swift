@@ -4,8 +4,9 @@ internal import SDBus
 actor SystemBusService {
   nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  /// The limit for each step of finding the service, and for each of its answers.
-  static let limit = Duration.seconds(2)
+  /// The limit for each step of finding the service, and for each of its answers. A machine under load takes more than
+  /// two seconds (seen in a guest without KVM).
+  static let limit = Duration.seconds(5)
 
   private let name: String
   private let bus: String

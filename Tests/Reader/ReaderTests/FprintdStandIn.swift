@@ -9,6 +9,8 @@ final class FprintdStandIn: Sendable {
   /// A reader as fprintd has it.
   struct Device: Sendable {
     var fingers = ["right-index-finger"]
+    /// The message with which it refuses to be claimed.
+    var refusal: String?
     /// Whether another program has claimed it.
     var isBusy = false
     /// Whether the call that stops a scan is answered.
@@ -18,9 +20,13 @@ final class FprintdStandIn: Sendable {
   private let connection: BusConnection
   private let readers: StandInReaders
 
-  /// - Parameter tellsFingers: false for an fprintd that has no `finger-needed` and `finger-present` yet.
-  init(on bus: PrivateBus, tellsFingers: Bool, _ devices: [Device] = [Device()]) async throws {
-    let readers = StandInReaders(devices, tellsFingers: tellsFingers)
+  /// - Parameters:
+  ///   - tellsFingers: false for an fprintd that has no `finger-needed` and `finger-present` yet.
+  ///   - leavesAt: the method at whose first call it gives up its name instead of an answer, and takes it again.
+  init(
+    on bus: PrivateBus, tellsFingers: Bool, _ devices: [Device] = [Device()], leavesAt: String? = nil
+  ) async throws {
+    let readers = StandInReaders(devices, tellsFingers: tellsFingers, leavesAt: leavesAt)
     self.readers = readers
     connection = try BusConnection(busAddress: bus.address, handlers: .init(call: { readers.answer($0) }))
     let answer = try await connection.call(
@@ -55,13 +61,16 @@ private final class StandInReaders: Sendable {
   private struct State {
     var calls: [String: Int] = [:]
     var unanswered: [BusCall] = []
+    var hasLeft = false
   }
 
   private let devices: [FprintdStandIn.Device]
   private let tellsFingers: Bool
+  private let leavesAt: String?
   private let state = Mutex(State())
 
-  init(_ devices: [FprintdStandIn.Device], tellsFingers: Bool) {
+  init(_ devices: [FprintdStandIn.Device], tellsFingers: Bool, leavesAt: String?) {
+    self.leavesAt = leavesAt
     self.devices = devices
     self.tellsFingers = tellsFingers
   }
@@ -75,7 +84,18 @@ private final class StandInReaders: Sendable {
   }
 
   func answer(_ call: BusCall) {
-    state.withLock { $0.calls["\(call.path) \(call.member)", default: 0] += 1 }
+    let isFirst = state.withLock { state in
+      state.calls["\(call.path) \(call.member)", default: 0] += 1
+      guard call.member == leavesAt, !state.hasLeft else { return false }
+      state.hasLeft = true
+      state.unanswered.append(call)
+      return true
+    }
+    if isFirst {
+      call.connection.call(MessageBus.target, "ReleaseName", [.string("net.reactivated.Fprint")]) { _ in }
+      call.connection.call(MessageBus.target, "RequestName", [.string("net.reactivated.Fprint"), .uint32(0)]) { _ in }
+      return
+    }
     guard call.member != "GetDevices" else {
       return call.answer([.array(of: "o", devices.indices.map { .objectPath(Self.target(of: $0).path) })])
     }
@@ -92,6 +112,8 @@ private final class StandInReaders: Sendable {
       call.answer([.dictionary(properties)])
     case "ListEnrolledFingers": call.answer([.array(of: "s", device.fingers.map { .string($0) })])
     case "Claim" where device.isBusy: call.fail("net.reactivated.Fprint.Error.AlreadyInUse", "claimed by another")
+    case "Claim" where device.refusal != nil:
+      call.fail("net.reactivated.Fprint.Error.Internal", device.refusal ?? "")
     case "VerifyStop" where !device.answersStop: state.withLock { $0.unanswered.append(call) }
     case "VerifyStart", "Claim", "Release", "VerifyStop": call.answer()
     default: call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member")

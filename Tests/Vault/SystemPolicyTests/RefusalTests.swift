@@ -138,6 +138,17 @@ struct RefusalTests {
     }
   }
 
+  @Test("also if logind takes seconds to answer, as on a machine under load")
+  func slowLogind() async throws {
+    try await Machine.with { machine in
+      machine.logind.manner = .silent
+      async let refusal = machine.refusal()
+      try await Task.sleep(for: .seconds(3))
+      machine.logind.answerAll()
+      #expect(await refusal == nil)
+    }
+  }
+
   @Test("not while logind hangs, answers nonsense or does not run, and again afterwards")
   func logindTrouble() async throws {
     try await Machine.with { machine in

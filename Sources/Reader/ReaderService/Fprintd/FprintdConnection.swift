@@ -113,6 +113,10 @@ extension ReaderError {
       case "PermissionDenied": self = .fprintdRefused(message)
       case "NoSuchDevice": self = .absent
       case "NoEnrolledPrints": self = .notOnChip
+      // libfprint (1.94.5) keeps a reader open that fell silent while it was opened, until fprintd ends.
+      case "Internal" where message.contains("already been opened"):
+        self = .device(
+          "fprintd has lost it: it helps to wait a minute, or to restart fprintd (sudo systemctl restart fprintd)")
       default: self = .device("fprintd: \(message.isEmpty ? name : message)")
       }
     }

@@ -17,11 +17,9 @@ package actor FprintdReader: FingerprintReader {
   private let sockets: any BusSocketSource
   /// Looked up before the process is confined.
   private let ownUser: String?
-  private var link: FprintdConnection?
-  /// The connection that is being made, for all calls that need one.
-  private var connecting: Task<Result<FprintdConnection, ReaderError>, Never>?
-  /// The number of connections made so far.
-  private var connections = 0
+  private lazy var connector = FprintdConnector(place, through: sockets) { [weak self] event in
+    self?.assumeIsolated { $0.receive(event) }
+  }
   private var opened: FprintdOpenReader?
   /// The task that releases the last action's claim. The action's answer does not wait for it.
   private var releasing: Task<Void, Never>?
@@ -43,7 +41,21 @@ package actor FprintdReader: FingerprintReader {
   // MARK: Readers
 
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
-    try await connected().devices(place.nature).map(\.description)
+    try await askedAgain { () async throws(ReaderError) in
+      try await connected().devices(place.nature).map(\.description)
+    }
+  }
+
+  /// Asks a second time if fprintd ends meanwhile: it does half a minute after its last client, and the bus then starts
+  /// another.
+  private func askedAgain<Answer: Sendable>(
+    _ ask: () async throws(ReaderError) -> Answer
+  ) async throws(ReaderError) -> Answer {
+    do throws(ReaderError) {
+      return try await ask()
+    } catch .processDied {
+      return try await ask()
+    }
   }
 
   package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {
@@ -53,6 +65,13 @@ package actor FprintdReader: FingerprintReader {
     let name = if case .named(let name) = user { name.text } else { ownUser }
     let templates = FprintdTemplates(of: name, in: place.templates)
     watch(templates)
+    return try await askedAgain { () async throws(ReaderError) in try await claimOnce(id, for: user, templates) }
+  }
+
+  /// Claims the reader and releases it, to see that it can be used.
+  private func claimOnce(
+    _ id: String, for user: ReaderUser, _ templates: FprintdTemplates
+  ) async throws(ReaderError) -> ReaderDescription {
     await released()
     let link = try await connected()
     let devices = try await link.devices(place.nature)
@@ -73,13 +92,13 @@ package actor FprintdReader: FingerprintReader {
       return description
     } catch {
       // Close the connection, so that fprintd releases a claim whose call was cancelled.
-      await drop(link)
+      await connector.drop()
       throw error
     }
   }
 
   package func close() async throws(ReaderError) {
-    if isOpening, let link { await drop(link) }
+    if isOpening { await connector.drop() }
     if let running {
       running.end(.cancelled)
       await running.over()
@@ -92,7 +111,7 @@ package actor FprintdReader: FingerprintReader {
 
   package func shutdown() async {
     try? await close()
-    if let link { await drop(link) }
+    await connector.drop()
     templateWatch?.end()
     templateWatch = nil
   }
@@ -320,7 +339,7 @@ package actor FprintdReader: FingerprintReader {
   /// Throws if the reader was unplugged. fprintd still lists such a reader while it is claimed, because libfprint keeps
   /// it until it is closed.
   private func checkPresence() async throws(ReaderError) {
-    guard let device = opened, let link, await !link.isOver else { return }
+    guard let device = opened, let link = await connector.link, await !link.isOver else { return }
     // Where the reader is gone, fprintd refuses to release it, and the connection is closed.
     await released()
     let listed = try? await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices").first?.asArray
@@ -349,7 +368,7 @@ package actor FprintdReader: FingerprintReader {
     guard let releasing else { return }
     let hangUp = Task {
       try await Task.sleep(for: limit)
-      if let link { await drop(link) }
+      await connector.drop()
     }
     await releasing.value
     hangUp.cancel()
@@ -358,39 +377,7 @@ package actor FprintdReader: FingerprintReader {
   // MARK: The connection
 
   private func connected() async throws(ReaderError) -> FprintdConnection {
-    if let link, await !link.isOver { return link }
-    // Where this process has hung up itself, nothing was claimed over the connection.
-    guard opened == nil || link == nil else { throw .processDied(FprintdConnection.ended) }
-    let task = connecting ?? Task { await connect() }
-    connecting = task
-    return try await task.value.get()
-  }
-
-  private func connect() async -> Result<FprintdConnection, ReaderError> {
-    defer { connecting = nil }
-    connections += 1
-    let number = connections
-    do throws(ReaderError) {
-      let fresh = try await FprintdConnection(place, through: sockets) { event in
-        self.assumeIsolated { reader in
-          // Ignore the end of an earlier connection.
-          if number == reader.connections { reader.receive(event) }
-        }
-      }
-      link = fresh
-      return .success(fresh)
-    } catch {
-      return .failure(error)
-    }
-  }
-
-  private func drop(_ link: FprintdConnection) async {
-    if self.link === link {
-      self.link = nil
-      // Ignore its end.
-      if connecting == nil { connections += 1 }
-    }
-    await link.close()
+    try await connector.connected(isOpen: opened != nil)
   }
 
   private func receive(_ event: FprintdConnection.Event) {

@@ -1,0 +1,40 @@
+import Fingerprint
+import ProgramDriver
+import ReaderClient
+import Testing
+
+@Suite("An fprintd that ends")
+struct EndingFprintdTests {
+  @Test(
+    "while it lists or opens a reader, as it does half a minute after its last client, is asked again",
+    arguments: ["GetDevices", "GetAll", "Claim"])
+  func asked(method: String) async throws {
+    try await PrivateBus.with { bus in
+      let fprintd = try await FprintdStandIn(on: bus, tellsFingers: true, leavesAt: method)
+      defer { fprintd.close() }
+      let process = ReaderProcess(
+        program: try readerProgram(), selection: .fprintd(device: nil),
+        fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
+      let reader = try #require(try await process.readers().first)
+      #expect(try await process.open(reader.id) == reader)
+      await process.shutdown()
+    }
+  }
+
+  @Test("is what helps with a reader that fell silent while it was opened")
+  func lost() async throws {
+    try await PrivateBus.with { bus in
+      let refusal = "Open failed with error: The device has already been opened!"
+      let fprintd = try await FprintdStandIn(on: bus, tellsFingers: true, [.init(refusal: refusal)])
+      defer { fprintd.close() }
+      let process = ReaderProcess(
+        program: try readerProgram(), selection: .fprintd(device: nil),
+        fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
+      let reader = try #require(try await process.readers().first)
+      let error = await readerError { try await process.open(reader.id) }
+      guard case .device(let words) = error else { return #expect(Bool(false), "\(String(describing: error))") }
+      #expect(words.contains("restart fprintd"))
+      await process.shutdown()
+    }
+  }
+}
