@@ -46,7 +46,7 @@ package struct RootKeys: ~Copyable {
 
 extension VaultError {
   /// The error for a failure of the cryptographic library. Callers handle expected authentication failures themselves,
-  /// so one that gets here means damage.
+  /// so any other means damage.
   package init(keys error: KeysError) {
     switch error {
     case .authenticationFailed: self = .storeDamaged("a sealed part does not verify")
