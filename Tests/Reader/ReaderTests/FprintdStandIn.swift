@@ -3,8 +3,8 @@ import SDBus
 import Synchronization
 import Testing
 
-/// Replaces fprintd on a private bus: readers that all have the same name, and scans whose signals the test sends, in an
-/// order that cannot be had at will from fprintd itself.
+/// Replaces fprintd on a private bus: readers that all have the same name, and scans whose signals the test sends in
+/// any order.
 final class FprintdStandIn: Sendable {
   /// A reader as fprintd has it.
   struct Device: Sendable {
@@ -18,7 +18,7 @@ final class FprintdStandIn: Sendable {
   private let connection: BusConnection
   private let readers: StandInReaders
 
-  /// - Parameter tellsFingers: false for an fprintd that has no `finger-needed` and `finger-present` yet.
+  /// - Parameter tellsFingers: false for an older fprintd without `finger-needed` and `finger-present`.
   init(on bus: PrivateBus, tellsFingers: Bool, _ devices: [Device] = [Device()]) async throws {
     let readers = StandInReaders(devices, tellsFingers: tellsFingers)
     self.readers = readers
