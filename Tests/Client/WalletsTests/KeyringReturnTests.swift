@@ -43,7 +43,7 @@ struct KeyringReturnTests {
         for folder in ["data", "data/dbus-1", "data/dbus-1/services"] {
           guard mkdirPrivate("\(store.folder)/\(folder)") else { throw SystemFailure(folder) }
         }
-        // An empty unit file hides the machine's own unit.
+        // Masked units hide those of this machine, and start nothing.
         for folder in ["config", "config/systemd", "config/systemd/user"] {
           guard mkdirPrivate("\(store.folder)/\(folder)") else { throw SystemFailure(folder) }
         }
