@@ -26,7 +26,7 @@ WORDS = [
     "Touch",
     "a" * 300, "b" * 70000]
 PROMPTS = ["touch", "retry", "other-finger", "swipe", "retry-swipe", "other-finger-swipe"]
-# Of values that are no string, or more than one.
+# Signatures of answers with another type than a string, or with several values.
 VALUES = {
     "u": struct.pack("<I", 7),
     "b": struct.pack("<I", 2),
@@ -79,7 +79,7 @@ def wrong_kind(rng, serial):
 
 
 def wrong_serial(rng, serial):
-    # Not the next number: that would be an answer to the next call.
+    # Not the next serial number, which would make it an answer to the next call.
     return reply(rng.choice([0, serial - 1, serial + 1000, 0xFFFFFFFF]), "verified")
 
 
@@ -117,7 +117,7 @@ def bent(rng, serial):
             answer[place:place] = rng.randbytes(rng.randrange(1, 16))
         elif len(answer) > 8:
             del answer[place : place + rng.randrange(1, 4)]
-    # What was bent back into the one right answer is not wrong.
+    # Do not give the right answer by chance.
     return bytes(answer).replace(b"verified", b"verifies")
 
 
@@ -237,10 +237,10 @@ def serve(rng, peer):
         else:
             for _ in range(rng.choice([1, 1, 1, 2, 5])):
                 send(rng, peer, rng.choice(wrong)(rng, serial))
-        # A wait for what does not come takes the module's whole time.
+        # Rarely: the module waits its whole time for the missing bytes.
         if rng.random() < 0.01:
             time.sleep(60)
-        # What was sent is read before the end of the connection is seen.
+        # The peer reads the sent bytes before it sees the end of the connection.
         peer.shutdown(socket.SHUT_WR)
         while peer.recv(65536):
             pass

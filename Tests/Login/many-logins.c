@@ -1,10 +1,10 @@
-// Logs in again and again through the PAM files of a folder, and looks after each time at what became of it.
+// Logs in repeatedly through the PAM files of a folder, and checks each outcome.
 //
 // usage: many-logins FOLDER COUNT in|out
 //
-// The services of the folder are asked by turns: finger (a login by finger), login (one by password), passwd. With `in`
-// the finger has to let everybody in, with `out` nobody. Status 1 tells of a wrong outcome or of a descriptor that was
-// left, SIGALRM of a login that took longer than the module allows itself.
+// Uses the folder's services in turn: finger (a login by finger), login (one by password), passwd. With `in` every
+// login by finger must succeed, with `out` none. Status 1 means a wrong outcome or a descriptor left open; SIGALRM
+// means a login that exceeded the module's own limit.
 #include <dirent.h>
 #include <security/pam_appl.h>
 #include <sanitizer/lsan_interface.h>
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// More than the longest of the module's own limits, which is that of all touches together.
+// More than the module's longest limit, that of all touches together.
 enum { limit_seconds = 45, leak_check_interval = 200 };
 
 static unsigned messages;
@@ -59,7 +59,7 @@ int main(int count, char **words) {
   static const char *const services[] = {"finger", "finger", "login", "passwd"};
   int expects_in = strcmp(words[3], "in") == 0;
   unsigned long runs = strtoul(words[2], NULL, 10), refused = 0;
-  // What is made once stays open, such as the connection to the journal.
+  // Some descriptors, such as the connection to the journal, are opened once and stay open.
   for (size_t index = 0; index < 4; index++) {
     alarm(limit_seconds);
     run(words[1], services[index]);
@@ -75,7 +75,7 @@ int main(int count, char **words) {
       fprintf(stderr, "login %lu by finger: %s\n", number, pam_strerror(NULL, result));
       return 1;
     }
-    // What comes after the password is told of, and stops nobody.
+    // The call after the password reports an outcome, but prevents no login.
     if (strcmp(service, "finger") != 0 && !is_in) {
       fprintf(stderr, "%s %lu: %s\n", service, number, pam_strerror(NULL, result));
       return 1;

@@ -1,6 +1,5 @@
-# shellcheck shell=sh
-# What the stories share. They run on the host, as root; `inside` and what is made of it runs in the guest. Words that the
-# stories of Tests/System have too mean the same here.
+# shellcheck shell=sh Common functions of the stories. They run on the host, as root; `inside`, and functions that use
+# it, run commands in the guest. Functions with names from Tests/System do the same here.
 set -eu
 : "${here:?}" "${state:?}" "${begun:?}"
 readers=
@@ -22,7 +21,7 @@ inside() { machine run "$@"; }
 
 # at_seat NAME COMMAND: runs a shell command in an active session of that user at the machine's own seat.
 at_seat() {
-  # A seat with virtual terminals has its session on one.
+  # On a seat with virtual terminals, a session is on one of them.
   elsewhere "$1" "$2" -p "Environment=XDG_SEAT=seat0 XDG_VTNR=1"
 }
 
@@ -82,17 +81,17 @@ ended() {
 
 # now: seconds, for what is timed.
 now() { date +%s.%N; }
-# since MOMENT: the seconds since then, with one decimal.
+# since MOMENT: the seconds since MOMENT, with one decimal.
 since() { echo "$(now) $1" | awk '{ printf "%.1f", $1 - $2 }'; }
-# within SECONDS MOMENT WHAT: fails if that is longer ago.
+# within SECONDS MOMENT WHAT: fails if MOMENT is more than SECONDS ago.
 within() {
   took=$(since "$2")
   echo "$took $1" | awk '{ exit !($1 <= $2) }' || fail "$3 took $took s, more than $1 s"
   echo "  $took s: $3"
 }
 
-# person NAME: makes a user with two passcodes in files. In place of the desktop's polkit agent, who is at the seat may
-# enrol, and everybody types their password for org.whorl.own. The user's own systemd runs all the time, as it does for
+# person NAME: makes a user with two passcodes in files. Rules replace the desktop's polkit agent: users at the seat may
+# enrol, and org.whorl.own is allowed as if the password was typed. The user's service manager always runs, as for
 # somebody who is logged in.
 person() {
   # shellcheck disable=SC2016 # the guest's shell fills in
@@ -137,15 +136,15 @@ tell() {
 }
 plug() { machine plug "$1"; }
 unplug() { machine unplug "$1"; }
-# seen SERIAL: waits until the kernel and udev know the reader, which is then the device $usb in /sys.
+# seen SERIAL: waits until the kernel and udev know the reader, and sets $usb to its device in /sys.
 seen() {
   wait_for "the kernel does not see the reader" inside sh -c "grep -l '$1' /sys/bus/usb/devices/*/serial && udevadm settle"
   # shellcheck disable=SC2034 # the stories look at it
   usb=$(inside sh -c "dirname \$(grep -l '$1' /sys/bus/usb/devices/*/serial)")
 }
 
-# pressing FINGER: presses it on the reader `own` as soon as a scan wants one, in the background. `pressed` ends that, and
-# leaves what came of it in $touch.
+# pressing FINGER: presses it on the reader `own` in the background, as soon as a scan wants one. `pressed` ends this,
+# and sets $touch to the result.
 pressing() {
   "$here/usb-reader/reader" tell "$state/own.orders" press "$1" 60 >"$state/touch" &
   press=$!

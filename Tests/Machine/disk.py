@@ -14,7 +14,7 @@ import sys
 
 SECTOR = 4096  # what a disk writes whole, as file systems expect
 READ, WRITE, END, FLUSH, TRIM = range(5)
-# What the export says of itself: it has flags, and takes flushes and writes that are forced to the disk.
+# The export's flags: HAS_FLAGS, SEND_FLUSH and SEND_FUA.
 FLAGS = 1 | 4 | 8
 
 

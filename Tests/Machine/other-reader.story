@@ -3,7 +3,7 @@
 begins enrolled
 reader other match-on-chip --serial c0ffee000002
 
-# In the place of the first, it knows no finger, and nothing of alice's opens.
+# In place of the first reader it has no fingers, and none of alice's items opens.
 unplug own
 plug other
 seen c0ffee000002

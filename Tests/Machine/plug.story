@@ -1,5 +1,4 @@
-# A reader is plugged in: what udev's rules make of it, doctor, the lists, and fingers that fprintd's own program and Whorl
-# enrol.
+# A reader is plugged in: udev's rules, doctor, the lists, and enrolment by fprintd's own program and by Whorl.
 . "${here:?}/common.sh"
 begins alice
 
@@ -16,7 +15,7 @@ expect 0 "06cb:00bd" at_seat alice 'whorl reader list'
 expect 0 "attached: Synaptics" at_seat alice 'whorl doctor'
 expect 0 "" at_seat alice 'fprintd-list alice'
 
-# Enrolled by fprintd's own program, and through Whorl; a bad touch in between is asked for again.
+# Enrol with fprintd's own program, and through Whorl. A bad touch is repeated.
 right="right right right right right right right right"
 expect 0 "enroll-completed" touching "$right" at_seat alice 'fprintd-enroll -f right-index-finger'
 expect 0 "right-index" at_seat alice 'whorl fingers'
@@ -25,13 +24,13 @@ expect 0 "gold" touching "right" at_seat alice 'whorl get bank/alice --timeout 6
 expect 0 "is enrolled" touching "left left left left left left left left left left" at_seat alice 'whorl enroll left-index --yes'
 expect 0 "left-index" at_seat alice 'whorl fingers'
 expect 0 "2" tell own prints
-# The set of fingers is another one now.
+# The set of fingers has changed.
 expect 77 "" at_seat alice 'whorl get bank/alice --timeout 20'
 expect 0 "" at_seat alice 'printf platinum | whorl set vault/alice --access current-set'
 for finger in right left; do
   expect 0 "platinum" touching "$finger" at_seat alice 'whorl get vault/alice --timeout 60'
 done
-# A finger that was not enrolled, and one after the other.
+# First a finger that was not enrolled, then an enrolled one.
 expect 0 "platinum" touching "thumb left" at_seat alice 'whorl get vault/alice --timeout 60'
 expect 77 "" touching "thumb thumb thumb" at_seat alice 'whorl get vault/alice --timeout 60'
 expect 0 "verify-match" touching "right" at_seat alice 'fprintd-verify -f right-index-finger'

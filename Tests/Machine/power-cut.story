@@ -1,10 +1,10 @@
-# The machine loses power while a store is changed, with what its disk had in its cache: the old state is there, or the new.
-# CUTS of them (10 by default; SEED), each after a number of writes by lot: the processor stops, and half of the sectors that
-# were written since the last flush of the disk are on it, by lot.
+# The machine loses power while a store is changed, and with it the cache of its disk. Afterwards the store has the old
+# state or the new one. CUTS times (10 by default; SEED), each after a random number of writes: the processor stops, and
+# the disk keeps a random half of the sectors that were written since its last flush.
 . "${here:?}/common.sh"
 begins alice
 
-# Stores on a disk of their own, with keys in a file beside them: each round begins in a snapshot, which a TPM would see.
+# The stores are on a disk of their own, with key files: each round begins in a snapshot, which a TPM would detect.
 rm -f "$state/disk.log"
 "$here/disk.py" "$state/disk" "$state/disk.orders" 256 >"$state/disk.log" &
 readers="$readers $!"
@@ -62,7 +62,7 @@ for round in $(seq "${CUTS:-10}"); do
   machine load bare
   finished
   if [ $((round % 2)) = 0 ]; then
-    # What was answered before the cut must be there; else the old or the new.
+    # An acknowledged change must be stored; otherwise the old or the new state.
     case $outcome in *"status 0") current=$(other) ;; *) sure=no ;; esac
   else
     kept=$(echo "$outcome" | sed -n 's/^kept //p' | tail -n 1)

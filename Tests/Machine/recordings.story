@@ -1,5 +1,5 @@
-# Recordings of real readers (recordings/README.md), each as a plugged-in device of the kernel: the unit of libfprint's readers
-# drives it, and every packet is asked for.
+# Recordings of real readers (recordings/README.md), each as a plugged-in device of the kernel: the unit of libfprint's
+# readers drives it, and requests every packet.
 . "${here:?}/common.sh"
 folder=${WHORL_RECORDINGS:-$here/../../../shared/recordings}
 [ -d "$folder" ] || { echo "  skipped: no recordings in $folder" && exit 0; }
@@ -8,7 +8,7 @@ begins installed
 rules="polkit.addRule(function (action, subject) { if (action.id == \"org.whorl.manage\") return polkit.Result.YES; });
 $rules"
 person alice
-# fprintd would look at the reader first, and a recording plays once.
+# fprintd would open the reader first, and a recording can be played only once.
 inside systemctl mask --runtime --now fprintd.service
 
 # plays NAME OPTIONS: the steps that were recorded.

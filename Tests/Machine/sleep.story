@@ -1,8 +1,8 @@
-# The machine sleeps (s2idle) and wakes while nobody uses the reader, and while it is armed. The ports of QEMU lose their power
-# in a sleep: the kernel sees the reader anew.
+# The machine sleeps (s2idle) and wakes while nobody uses the reader, and while it is armed. QEMU's ports lose power
+# during sleep, so the kernel detects the reader again.
 . "${here:?}/common.sh"
 begins enrolled
-# The power key wakes; logind would take it for an order.
+# The power key wakes the machine. Keep logind from acting on it.
 inside sh -c 'mkdir -p /etc/systemd/logind.conf.d && printf "[Login]\nHandlePowerKey=ignore\n" >/etc/systemd/logind.conf.d/key.conf &&
   systemctl restart systemd-logind && echo s2idle >/sys/power/mem_sleep'
 

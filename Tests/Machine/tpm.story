@@ -1,4 +1,4 @@
-# The TPM of a machine: a store that it seals, over a reboot, and sealed to PCR 7 by choice.
+# A store sealed in the machine's TPM: over a reboot, and sealed to PCR 7 on request.
 . "${here:?}/common.sh"
 begins alice
 

@@ -1,10 +1,11 @@
-# The reader is pulled out at each stage, and plugged in again: a definite error, the next request is served at once, no
-# touch counts that was not finished, and no item is lost. Then at random moments (ROUNDS of them, 10 by default; SEED).
+# The reader is unplugged at each stage, and plugged in again: the request ends with a definite error, the next one is
+# served at once, no unfinished touch counts, and no item is lost. Then at random moments (ROUNDS of them, 10 by
+# default; SEED).
 . "${here:?}/common.sh"
 begins enrolled
 
-# How long a request takes until the reader is armed, when nothing has happened. The machine is emulated and shares its
-# processors: what counts is how much longer it takes after the reader was away.
+# Measure the normal time until a request has armed the reader. The machine is emulated and shares its processors, so
+# compare only the additional time after the reader was unplugged.
 armed() { # until the reader wants a finger, in seconds since $began; then a touch must give the secret
   beside at_seat alice 'whorl get bank/alice --timeout 60'
   case $(tell own wanted 60) in verify | identify) ;; *) finished && fail "never armed: $outcome" ;; esac
@@ -19,7 +20,7 @@ armed
 usual=$took
 echo "  $usual s from a request to an armed reader"
 
-# back WHAT: plugged in again, it is there within 5 seconds.
+# back WHAT: plugs the reader in again; it must be detected within 5 seconds.
 back() {
   plug own
   began=$(now)
@@ -47,7 +48,7 @@ unplug own
 ended 69 "unplugged"
 within "$(echo "$usual" | awk '{ print $1 + 5 }')" "$moment" "from pulling it out to the error"
 back "a scan waited"
-# The picture of the finger is taken, and the match is on its way.
+# The finger was scanned, and the result is delayed.
 tell own delay 3
 beside at_seat alice 'whorl get bank/alice --timeout 60'
 pressing right
@@ -59,7 +60,7 @@ pressed
 case $outcome in *gold*) fail "a match that never came: $outcome" ;; *"status 69") ;; *) fail "$outcome" ;; esac
 tell own well
 back "a match was on its way"
-# Enrolments, by fprintd's program and by Whorl, end; nothing half done counts.
+# Enrolments by fprintd's program and by Whorl end, and leave no half-enrolled finger.
 for command in 'fprintd-enroll -f left-index-finger' 'whorl enroll left-index --yes'; do
   beside at_seat alice "$command"
   for _ in 1 2 3; do tell own press left 60 >/dev/null; done
@@ -91,7 +92,7 @@ for moment in $moments; do
   echo "  after $moment s: $(echo "$outcome" | tail -n 1)"
   plug own
 done
-# No touch is left over, and everything is there.
+# No touch is left over, and all items exist.
 expect 77 "" at_seat alice 'whorl get bank/alice --no-prompt'
 began=$(now)
 armed

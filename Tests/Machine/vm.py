@@ -168,7 +168,7 @@ class Machine:
         finally:
             del self.commands[number]
 
-    # Orders: each says something or not, and may give a status.
+    # Orders: each may print text, and may return a status.
 
     async def order(self, words, say):
         word, *rest = words

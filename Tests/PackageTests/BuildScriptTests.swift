@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// Runs `scripts/build` on a copy of what it needs of the sources, with a stand-in for `swift` first in its PATH.
+/// Runs `scripts/build` on a copy of the files that it needs, with a stand-in for `swift` first in its PATH.
 @Suite("make build")
 struct BuildScriptTests {
-  /// Builds the products in such a copy. Returns the arguments of each call of `swift`.
+  /// Builds the products in a copy of the sources. Returns the arguments of each call of `swift`.
   private func build(_ products: String..., in folder: URL) async throws -> [String] {
     let files = FileManager.default
     for part in ["scripts/build", "scripts/build-pam-module", "Sources/Login", "Sources/Programs/whorl-program-path"] {
@@ -24,7 +24,7 @@ struct BuildScriptTests {
       .map(String.init)
   }
 
-  // A build for each program leaves a processor idle: it waits for one module after another.
+  // Separate builds for each program would leave processors idle.
   @Test("builds all programs in Swift with one build of Swift's package manager")
   func oneBuild() async throws {
     try await withTemporaryFolder { folder in

@@ -38,8 +38,7 @@ struct DemoTests {
     }
   }
 
-  /// The arguments of each call of whorl and its configuration folder, up to the first call that fails, which is
-  /// `init`.
+  /// The arguments of each call of whorl, and its configuration folder, up to the first failing call, `init`.
   private func calls(answer: String) async throws -> [String] {
     try await withTemporaryFolder { folder in
       try writeScript(

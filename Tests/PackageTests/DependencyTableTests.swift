@@ -49,7 +49,7 @@ struct DependencyTableTests {
     }
   }
 
-  // What `scripts/build` builds: a program that was forgotten there would be an old one, or missing, in the packages.
+  // `scripts/build` builds this target: a program without this dependency would be outdated or missing in the packages.
   @Test("the last layer has a target that depends on every Swift program, and is in no product itself")
   func installedPrograms() throws {
     let programs = package.products.map(\.name).filter { name in
@@ -57,7 +57,7 @@ struct DependencyTableTests {
     }
     #expect(programs.contains("whorl-program-path"))
     let together = try #require(package.targets.first { $0.name == "InstalledPrograms" })
-    // The one in C is compiled without SwiftPM.
+    // The program in C is compiled without SwiftPM.
     #expect(together.targetDependencies.sorted() == programs.filter { $0 != "whorl-program-path" }.sorted())
     #expect(!package.products.contains { $0.targets.contains("InstalledPrograms") })
     #expect(!package.targets.contains { $0.targetDependencies.contains("InstalledPrograms") })
@@ -118,7 +118,7 @@ struct DependencyTableTests {
     let here =
       source.contains("#if canImport(Darwin)")
       ? source.replacing(/#if canImport\(Darwin\)\n(?s:.*?)#else/, with: "") : source
-    // The expression alone, on each line of all files, would take a minute of a debug build.
+    // Filter first: the expression on every line of all files would take a minute in a debug build.
     return here.split(separator: "\n").filter { $0.contains("import ") }.compactMap { line in
       line.wholeMatch(
         of:

@@ -168,7 +168,7 @@ struct MakefileTests {
     }
   }
 
-  /// A test runner that does as the words of the shell say, with `$events` for its file of events.
+  /// A test runner made of these shell commands; `$events` is its file of events.
   private func writeRunner(_ words: String, to folder: URL) throws {
     try writeScript(
       """

@@ -125,7 +125,7 @@ struct ManualTests {
     for file in try Repository.files(under: ["Sources/Programs/CommandLine"], extensions: ["swift"]) {
       names.formUnion(try Repository.text(file).matches(of: name).map { String($0.1) })
     }
-    // What an error of the vault or of a reader is in Apple's libraries.
+    // The names of Apple's errors for each error of the vault or of a reader.
     for file in try Repository.files(under: ["Sources/Vault/SecretModel"], extensions: ["swift"]) {
       let text = try Repository.text(file)
       names.formUnion(text.matches(of: /\.status\(\.(errSec\w+)/).map { String($0.1) })

@@ -9,7 +9,7 @@ struct MessageTests {
       under: ["Sources/Programs/CommandLine", "Sources/Programs/whorl-agent", "Sources/Session"], extensions: ["swift"])
     #expect(files.count > 100)
     let foreign = /errSec|LAError|kSec|(?i:polkit)|d-bus|D-Bus|\btier\b/
-    // The name that --verbose tells, or a case's own.
+    // The name that --verbose prints, or the case's own.
     let named = /name: (?:\w+ == \.\w+ \? )?"[^"]*"/
     for file in files {
       var isHelp = false

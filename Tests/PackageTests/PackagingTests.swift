@@ -65,7 +65,7 @@ struct PackagingTests {
     #expect(gone.upperBound <= stopped.lowerBound)
   }
 
-  // Debian's zsh reads site-functions below /usr/local alone; the others read it below /usr.
+  // Debian's zsh reads site-functions only below /usr/local; other systems' read it below /usr.
   @Test("install zsh's completion in the folder that the system's zsh reads")
   func completion() throws {
     #expect(
@@ -79,13 +79,13 @@ struct PackagingTests {
     #expect(!lines.isEmpty)
     for line in lines {
       let words = line.trimmingCharacters(in: .whitespaces)
-      // A line for an administrator, a question, a label, or a command that takes only an empty folder.
+      // Harmless: a message for an administrator, a condition, a label, or a command that removes only an empty folder.
       let isHarmless = ["if [ -d ", "if selinuxenabled; then restorecon ", "#"].contains { words.hasPrefix($0) }
       #expect(words.hasPrefix("echo ") || (isHarmless && !words.contains("rm -")), "\(line)")
     }
   }
 
-  /// Only a clone has the commit from which an archive is made.
+  /// An archive is made from a commit, so this needs a git clone.
   private static var isClone: Bool {
     FileManager.default.fileExists(atPath: Repository.root.appending(path: ".git").path)
   }

@@ -27,7 +27,7 @@ struct ShownCommandTests {
     return words.split(separator: " ").first.flatMap { Self.programs.contains(String($0)) ? words : nil }
   }
 
-  /// What the shell says of a command that it does not run.
+  /// The shell's syntax errors for a command, which is not run.
   private func complaint(about command: Substring) async throws -> String? {
     let checked = try await run("sh", "-n", "-c", String(command))
     return checked.status == 0 ? nil : "\(command): \(checked.errors)"
@@ -44,7 +44,7 @@ struct ShownCommandTests {
       for line in text.split(separator: "\n") where line.hasPrefix("  ") {
         guard let command = command(in: line) else { continue }
         count += 1
-        // What a command does may stand in a column of its own.
+        // The command may be followed by a column with its description.
         let typed = command.firstRange(of: "   ").map { command[..<$0.lowerBound] } ?? command
         if let complaint = try await complaint(about: typed) { Issue.record("\(name): \(complaint)") }
       }
@@ -59,7 +59,7 @@ struct ShownCommandTests {
     var count = 0
     for page in pages.map({ "docs/\($0)" }) + ["README.md", "SECURITY.md"] {
       let text = try Repository.text(page)
-      // A block, or words of a line between backquotes.
+      // An indented block, or code in backquotes.
       let blocks = text.split(separator: "\n").filter { $0.hasPrefix("    ") }
       let inline = text.matches(of: /`([a-z]+ [^`\n]+)`/).map {
         $0.1.split(separator: "\\|").joined(separator: "|")[...]
@@ -68,7 +68,7 @@ struct ShownCommandTests {
         guard let command = command(in: line), !command.contains("…") else { continue }
         count += 1
         if let complaint = try await complaint(about: command) { Issue.record("\(page): \(complaint)") }
-        // The whole line is copied. A shell passes over what follows a number sign.
+        // People copy the whole line. A shell ignores text after a number sign.
         let column = command.firstRange(of: "   ").map { command[$0.lowerBound...].drop { $0 == " " } }
         #expect(column?.hasPrefix("#") ?? true, "\(page): \(command)")
       }
@@ -76,7 +76,7 @@ struct ShownCommandTests {
     #expect(count > 100, "the documents show \(count) commands")
   }
 
-  /// A quotation mark within a command that stands between such marks ends it for whoever copies it.
+  /// A quotation mark within a quoted command would look like its end to somebody who copies it.
   @Test("in messages contain no quotation mark of the kind around them")
   func messages() throws {
     let sources = Repository.root.appending(path: "Sources/Programs")

@@ -5,7 +5,7 @@ import Testing
 struct XsessionTests {
   private static let snippet = Repository.root.appending(path: "data/xsession/80whorl-agent").path
 
-  /// The variable after the snippet, in a shell that ends at the first failure, as Xsession does.
+  /// The variable after the snippet has run in a shell with `set -e`, like Xsession.
   ///
   /// - Parameter systemctl: the script of `systemctl`; nil where there is none.
   private func variable(_ systemctl: String?, _ environment: [String: String]) async throws -> String {

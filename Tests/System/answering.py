@@ -32,7 +32,7 @@ def answer(prompt, terminal):
     if prompt.startswith("Password"):
         if ":" in word or word in ("interrupt", "nothing"):
             wrong(f"{word} is no answer to {prompt!r}")
-        # What is typed before the program hides it is thrown away when it does.
+        # Wait until the program has turned off echo, which discards earlier input.
         while termios.tcgetattr(terminal)[3] & termios.ECHO:
             time.sleep(0.02)
         os.write(terminal, word.encode() + b"\n")
@@ -43,7 +43,7 @@ def answer(prompt, terminal):
     elif ":" in word:
         finger, person = word.split(":")
         press = ["whorl-finger", "press", finger, "--person", person, "--socket", os.environ["SENSOR"]]
-        # It waits until the reader is armed; the module answers meanwhile.
+        # The process waits until the reader is armed; meanwhile continue with the module.
         presses.append(subprocess.Popen(press))
     elif word != "nothing":
         wrong(f"{word} is no answer to {prompt!r}")

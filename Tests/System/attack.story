@@ -77,7 +77,7 @@ expect 0 "refused: 1000 " at_seat alice "python3 $hostile replay /tmp/handle 100
 expect 0 "5 released, at most 1 prompt" touching "$right $right $right $right $right" \
   at_seat alice "python3 $hostile crowd any/alice 1000 5"
 echo "    $(printf '%s\n' "$output" | tail -n 1)"
-# They are gone with their program, and the next request is served.
+# The requests end with their program, and the next request is served.
 expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'
 
 # Row 28. A program that dies during the wait for its touch: the touch counts for no other program, and the reader is

@@ -3,7 +3,7 @@
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/software-tpm.sh
 
-# systemd takes the same TPM for the credentials of units.
+# systemd uses the same TPM for the credentials of units.
 mkdir -p /etc/systemd/system.conf.d /etc/whorl/whorld.conf.d
 printf '[Manager]\nManagerEnvironment=SYSTEMD_TPM2_DEVICE=swtpm:path=%s\n' "$tpm" >/etc/systemd/system.conf.d/tpm.conf
 systemctl daemon-reexec

@@ -34,7 +34,7 @@ elsewhere alice 'printf silver | whorl set note/mine --access none
 expect 0 "key file (system service)" elsewhere alice 'whorl status'
 expect 69 "this store keeps its keys in a file, and no security chip (TPM) is there" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
 
-# With one, the store moves there. Its key lies on the same disk, and the status says so.
+# With a credential the store moves to it. The credential's key lies on the same disk, as the status says.
 install -d -m 700 "$credentials"
 make whorl-key
 restart
@@ -46,8 +46,8 @@ expect 0 "systemd credential" elsewhere alice 'whorl status --json'
 restart
 opens passcode
 
-# The file that shows its kind is there too, with systemd's id of a key on this disk, in Base64, and none for an earlier
-# credential.
+# The file that shows the credential's kind exists, too: it begins with systemd's id of a key on this disk, in Base64.
+# There is none for an earlier credential.
 given=/run/credentials/whorld.service
 [ "$(head -c 6 "$given/whorl-key-encrypted")" = Whxqht ] || fail "the service cannot tell the kind of its credential"
 [ "$(cat "$given/whorl-key-earlier-encrypted")" = none ] || fail "there is an earlier credential"
@@ -66,7 +66,7 @@ rm whorl-key-earlier
 restart
 opens passcode
 
-# It is lost: the store does not open, not even with the recovery key, until there is another one.
+# The credential is lost: the store does not open, not even with the recovery key, until there is a new credential.
 mv whorl-key /root/whorl-key
 restart
 expect 69 "systemd credential" elsewhere alice 'whorl get note/mine'
@@ -80,7 +80,7 @@ restart
 opens next
 expect 77 "wrong passcode" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
 
-# With one that systemd cannot decrypt the service does not start, and does not fall back to a lower tier.
+# If systemd cannot decrypt the credential, the service does not start, and does not fall back to a lower tier.
 cp whorl-key /root/good
 printf 'damaged' >whorl-key
 restart
@@ -99,7 +99,7 @@ expect 0 "" elsewhere alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<rec
 expect 0 "key file (system service)" elsewhere alice 'whorl status'
 opens passcode
 
-# If they require one, no store is made without it.
+# If the settings require a credential, no store is made without one.
 printf 'credential = yes\n' >/etc/whorl/whorld.conf.d/credential.conf
 restart
 user bob

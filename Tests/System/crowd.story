@@ -35,7 +35,7 @@ for number in $numbers; do
 done
 echo "  ten users with fifty clients each: none lost"
 
-# One connection over a process's limit has to wait, and no other does.
+# One connection over a process's limit is refused for now, and no other.
 expect 0 "the next: Busy" elsewhere user1 "python3 $hostile connections note/mine 'secret of 1'"
 case $output in *"one in the place of another"*) ;; *) fail "no place became free: $output" ;; esac
 elsewhere user1 "python3 $hostile connections note/mine 'secret of 1'" >/tmp/crowd-1 2>&1 &
@@ -47,7 +47,7 @@ wait $! || fail "user1: $(cat /tmp/crowd-1)"
 expect 0 "500 sessions" elsewhere user1 "python3 $hostile sessions 500 10 note/mine 'secret of 1'"
 before=$(used)
 expect 0 "10000 sessions" elsewhere user1 "python3 $hostile sessions 10000 10 note/mine 'secret of 1'"
-# The last connections may be closing still.
+# The last connections may still be closing.
 sleep 2
 after=$(used)
 echo "  descriptors and KiB before 10,000 sessions: $before, and after: $after"

@@ -44,14 +44,14 @@ log_out() {
 }
 has_ended() { ! systemctl is-active --quiet "$1"; }
 
-# in_session NAME COMMAND: a shell command of that user with the bus of the session, and no login around it.
+# in_session NAME COMMAND: runs a shell command of that user with the session's bus, without a login of its own.
 in_session() {
   runtime=/run/user/$(id -u "$1")
   systemd-run --quiet --pipe --wait --collect -p "User=$1" -p "WorkingDirectory=/home/$1" \
     -p "Environment=XDG_RUNTIME_DIR=$runtime DBUS_SESSION_BUS_ADDRESS=unix:path=$runtime/bus" sh -c "$2"
 }
 
-# desktop, end_of_desktop: what a desktop does to the user's service manager.
+# desktop, end_of_desktop: start and stop the units that a desktop starts in the user's service manager.
 cat >/etc/systemd/user/story-desktop.service <<'END'
 [Unit]
 Wants=graphical-session-pre.target

@@ -76,7 +76,7 @@ gated 0 "bank-secret" "secret-tool wants to read “Bank”. Swipe the reader (v
   'secret-tool lookup service bank user alice'
 gated 0 "meetings" "Program: /usr/bin/python3.11, which says that it runs “./mail.py”" './mail.py'
 
-# Cancelled with the notification's action, closed, and another finger: each refuses.
+# Cancelling with the notification's action, closing the notification, and another finger: each refuses.
 echo Cancel >/home/alice/choice
 begin 'secret-tool lookup service bank user alice'
 wait_for "a notification" displayed 1
@@ -100,7 +100,7 @@ ended 1 ""
 case $output in *meetings*) fail "given to another finger" ;; esac
 was_asked "Program: /usr/bin/python3.11"
 
-# The passcode instead of the finger: the action opens pinentry, where it is typed.
+# The passcode in place of the finger: the action opens pinentry.
 echo Passcode >/home/alice/choice
 begin 'secret-tool lookup service bank user alice'
 wait_for "a notification" displayed 1
@@ -110,7 +110,7 @@ in_desktop "xdotool type --delay 60 '$passcode'; xdotool key Return"
 ended 0 "bank-secret"
 was_asked "read “Bank”"
 
-# git over https: a server of its own, whose certificate a CA of this machine has signed.
+# git over https, with a server whose certificate is signed by a CA of this machine.
 server
 in_desktop 'git init -q -b main tree; cd tree
   git config --global user.name Alice; git config --global user.email alice@server.test
@@ -129,7 +129,7 @@ in_desktop 'git config --global credential.helper whorl
   printf "protocol=https\nhost=server.test\n" | git credential reject'
 free 0 "main -> main" "export GIT_ASKPASS=/home/alice/typed; $commit_and_push"
 gated 0 "main -> main" "git: sign in to https://server.test" "$commit_and_push"
-# In a terminal it asks there, and nowhere else.
+# In a terminal, the prompt appears only there.
 begin "script -qec '$commit_and_push' /dev/null"
 wait_for "the prompt" grep -q 'git: sign in to https://server.test' /tmp/output
 displayed 0 || fail "a notification is displayed for a command with a terminal"

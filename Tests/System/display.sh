@@ -77,7 +77,7 @@ press() {
   whorl-finger press "${1%:*}" --person "${1#*:}" --socket "$sensor"
 }
 
-# set_up: what alice sets up once: a store, her finger, and Whorl's Secret Service.
+# set_up: sets up alice's store, her finger, and Whorl's Secret Service.
 set_up() {
   in_desktop "umask 077; echo '$passcode' >passcode"
   expect 0 "" in_desktop 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
@@ -86,11 +86,10 @@ set_up() {
   expect 0 "" in_desktop 'whorl secret-service enable --now'
 }
 
-# tell_of_a_gate: a desktop's prompt for a gated secret, with every answer to it. The story has these functions:
-#   shown           prints the text of the notification on the display, and fails where none is
-#   choose ACTION   chooses the action of that name, or Close, as a person does
-#   asks_passcode   whether pinentry has the keyboard
-#   keys TEXT       types the text; keys_return and keys_escape press these keys
+# tell_of_a_gate: tests a desktop's prompt for a gated secret, with every answer. The story has these functions: shown
+# prints the text of the notification on the display, and fails where none is choose ACTION chooses the action of that
+# name, or Close, as a person does asks_passcode whether pinentry has the keyboard keys TEXT types the text; keys_return
+# and keys_escape press these keys
 tell_of_a_gate() {
   in_desktop 'printf bank-secret | secret-tool store --label=Bank service bank user alice'
   expect 0 "" in_desktop 'whorl secret-service gate --item Bank --access presence --yes'
@@ -124,7 +123,7 @@ tell_of_a_gate() {
     wait_for "the end of the notification" not_shown
   done
 
-  # The passcode: given, mistyped and then given, and not given.
+  # The passcode: typed, mistyped and then typed, and not given.
   passcode_wanted
   not_shown || fail "the notification is there beside pinentry"
   keys "$passcode"

@@ -150,7 +150,7 @@ listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 listener.bind(PATH)
 os.chmod(PATH, 0o666)
 if len(sys.argv) > 3:
-    # The kernel remembers who has called listen.
+    # The kernel stores the credentials of the process that calls listen.
     os.seteuid(int(sys.argv[3]))
 listener.listen(0 if MANNER == "deaf" else 64)
 print("listening", flush=True)

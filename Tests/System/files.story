@@ -36,7 +36,7 @@ again() {
   cp -a /root/stores/. "$stores/"
 }
 
-# The folder of all stores: systemd gives it back to the service, or the unit does not start.
+# The folder of all stores: systemd makes it the service's again, or the unit does not start.
 chown alice "$stores"
 chmod 777 "$stores"
 expect 0 "note of alice" elsewhere alice 'whorl get note/mine'
@@ -91,7 +91,7 @@ chown root /etc/whorl/whorld.conf.d/files.conf
 systemctl reset-failed whorld.service whorld.socket
 systemctl restart whorld.socket
 
-# Databases. Each is refused or its edited part is; no other store is affected.
+# Databases: each is refused, or its edited part is. No other store is affected.
 head -c 100000 /dev/urandom >"$store/vault.db"
 refuses 65 "put it back from a backup"
 again
@@ -101,11 +101,11 @@ again
 : >"$store/vault.db"
 refuses 65 "backup"
 again
-# Another user's, with and without what belongs to it.
+# Another user's database, without and with its other files.
 cp -a "$other/vault.db" "$store/vault.db"
 refuses 65 "whorl recover"
 again
-# It opens completely, and has no item of alice's, since its items have another owner.
+# The store opens completely, but alice gets no items, since these have another owner.
 cp -a "$other/." "$store/"
 refuses 66 "no item"
 again
@@ -115,7 +115,7 @@ again
 rm "$store/device.key"
 refuses 65 "whorl recover"
 again
-# A program of another kind, and another version.
+# A database of another program, and of another version.
 edit() { python3 -c "import sqlite3; file = sqlite3.connect('$store/vault.db'); file.executescript('''$1'''); file.close()"; }
 edit "PRAGMA user_version = 1000"
 refuses 65 "update whorl"
@@ -126,13 +126,13 @@ chown whorl:whorl "$store/vault.db"
 chmod 600 "$store/vault.db"
 refuses 65 "backup"
 again
-# Row 5. An earlier database beside today's records.
+# Row 5. An earlier database with the current records.
 elsewhere alice 'umask 077; { cat passcode; echo "sesame, open again"; } >both'
 expect 0 "" elsewhere alice 'whorl passcode --passcode-fd 3 3<both'
 systemctl stop whorld.service
 cp -a "/root/stores/$(basename "$store")/vault.db" "$store/vault.db"
 rm -f "$store"/vault.db-*
-# Items without a rule are read, nothing else opens, and failure counts do not decrease.
+# Items without a rule can be read, nothing else opens, and failure counts do not decrease.
 expect 65 "an earlier copy" elsewhere alice 'whorl get deep/mine --passcode-fd 3 3<passcode'
 expect 65 "an earlier copy" elsewhere alice 'head -n 2 both | tail -n 1 | whorl get deep/mine --passcode-fd 0'
 expect 0 "an earlier copy was put back" elsewhere alice 'whorl status'

@@ -51,7 +51,7 @@ laptop() {
   cp /usr/share/whorl-packages/whorl_*.deb /usr/share/whorl-packages/libpam-whorl_*.deb "$home/Downloads/"
   cat >/usr/local/bin/mail <<'END'
 #!/bin/sh
-# A mail program: it takes its password from the desktop's Secret Service, as others do.
+# A mail program that reads its password from the desktop's Secret Service.
 password=$(secret-tool lookup service mail user alice) || { echo "mail: no password"; exit 1; }
 echo "mail: signed in as alice, with the password that ends in ${password#"${password%????}"}. Two new messages."
 END
@@ -86,7 +86,7 @@ shortened() {
     '$0 ~ words { if (!dots) print "..."; dots = 1; next } { dots = 0; print }'
 }
 
-# told TEXT: whether the last output contains the text.
+# told TEXT: checks that the last output contains the text.
 told() {
   case $output in *"$1"*) echo "  told: $1" ;; *) fail "no '$1' in: $output" ;; esac
 }
@@ -102,7 +102,7 @@ machine() {
     -o -path /var/cache -o -path /var/log -o -path /var/tmp -o -path /var/lib/apt -o -path /var/lib/dpkg \
     -o -path /var/lib/systemd -o -path /var/lib/sudo -o -path "$hour" -o -path "${page%/*}" \) -prune \
     -o -printf 'path %M %u:%g %p\n'
-  # Without the records of the shell, sudo and caches, and without empty folders.
+  # Except the records of the shell and sudo, caches, and empty folders.
   find "$home" -name .cache -prune -o ! -type d ! -name .bash_history ! -name .sudo_as_admin_successful -printf 'path %M %u:%g %p\n'
 }
 

@@ -8,7 +8,7 @@
 if ! has_begun; then
   begin_hour "The first hour, at a console"
   laptop
-  # What the laptop's desktop has made before: a keyring, opened by the password, with the password of a mail account.
+  # The desktop's existing keyring, which the login password opens, with the password of a mail account.
   gdm_files
   for _ in 1 2; do
     log_in gdm-password alice "$password"

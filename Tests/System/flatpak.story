@@ -1,5 +1,5 @@
-# A sandboxed program of Flatpak, with a runtime and the real portal: libsecret encrypts its secrets in the sandbox with a
-# key that the portal has of Whorl, without a finger, and with one once that key is gated. Debian 13.
+# A sandboxed program of Flatpak, with a runtime and the real portal: libsecret encrypts its secrets in the sandbox with
+# a key that the portal gets from Whorl: without a finger, and with one once the key is gated. Debian 13.
 . /usr/share/whorl-tests/common.sh
 
 sensor=/run/service-reader/socket
@@ -94,7 +94,7 @@ pressing() {
   ) >/tmp/pressed 2>&1 &
 }
 
-# Gated, the key takes a touch, and with it the program has its secret; another person's finger opens nothing.
+# Once gated, the key takes a touch, which gives the program its secret. Another person's finger opens nothing.
 expect 0 "" at_seat alice 'whorl secret-service gate --item "Secret of org.whorl.Mail" --access any-finger --yes'
 pressing right-index 1
 expect 0 "hunter2" at_seat alice 'flatpak run org.whorl.Mail lookup mail'

@@ -32,8 +32,7 @@ loader.exec_module(example)
 Vault, Refused = example.Vault, example.Refused
 
 INTERFACES = "/usr/share/dbus-1/interfaces/"
-# The calls that a connection may make without a prompt: reading its own user's store and adding to it. None releases a
-# secret.
+# Calls that a connection may make without a prompt: they read its user's store or add to it. None releases a secret.
 HARMLESS = (
     "Add AddAll AddKey Biometry Cancel CloseContext DetectedRestore DraftRecoveryKey Items Log Losses MakeKeyPair "
     "OpenClasses OpenContext Problems Readers Respond SetApplicationPassword Status"
@@ -147,7 +146,7 @@ def answers(item):
                 answer.header.fields[HeaderFields.error_name] = "org.whorl.Reader1.Error.Busy"
             vault.serial += 1
             vault.link.sendall(answer.serialise(serial=vault.serial))
-        # The answers to these calls are read, so that the vault goes on reading.
+        # Read the answers to these calls, so that the vault continues to read.
         while select.select([vault.link], [], [], 0)[0]:
             message = vault.receive()
             if message.header.fields.get(HeaderFields.reply_serial) == serial:
@@ -171,7 +170,7 @@ def hold(item, file):
     print("holding", flush=True)
     while os.path.exists(file):
         time.sleep(0.1)
-    # The context has served its own connection all the while.
+    # Meanwhile the context still serves its own connection.
     if read(vault, item, context) != first:
         sys.exit("the last time it was another secret")
     print("held")

@@ -1,4 +1,4 @@
-# GNOME Keyring in a booted system: what opens it at a login, within a session and after it, and undoing that.
+# GNOME Keyring in a booted system: opening it at a login, within a session and after it, and undoing that.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/desktop.sh
 
@@ -79,8 +79,8 @@ done
 log_out
 [ -z "$(pgrep -u alice || :)" ] || fail "something of alice's runs after the last logout: $(pgrep -a -u alice)"
 
-# By password: GNOME's own module sends a password that opens nothing, and the keyring keeps its secret when something
-# is stored in it.
+# By password: the password from GNOME's own module opens nothing, and the keyring keeps its secret when an item is
+# stored in it.
 log_in gdm-password alice 'open sesame, please'
 desktop
 is_open
@@ -116,7 +116,7 @@ is_open
 loginctl disable-linger alice
 log_out
 
-# Another set of fingers, and a password that root has set, change nothing: the store is open, and opens the keyring.
+# Another set of fingers, and a password set by root, change nothing: the store is open, and opens the keyring.
 enrol alice left-index
 echo 'alice:set by root' | chpasswd
 log_in gdm-password alice 'set by root'
@@ -176,7 +176,7 @@ log_in gdm-password alice 'open sesame, please'
 is_open
 expect 0 "your login password is the passcode" in_session alice 'whorl login status'
 
-# The way back: GNOME's own module opens the keyring, and a finger does not.
+# Undone: GNOME's own module opens the keyring again, and a finger does not.
 expect 0 "has its new password" in_session alice 'whorl login disable gnome-keyring --password-fd 3 3<keyring-password'
 is_open
 log_out
@@ -192,7 +192,7 @@ end_of_desktop
 is_open
 log_out
 
-# A user who has chosen nothing has the earlier behaviour.
+# For a user who has chosen nothing, nothing changes.
 log_in gdm-password bob 'another password'
 desktop
 is_open

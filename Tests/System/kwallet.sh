@@ -1,5 +1,5 @@
-# shellcheck shell=sh disable=SC2154
-# KWallet in a booted system: opened when a desktop begins, and the way back. The stories name the daemon.
+# shellcheck shell=sh disable=SC2154 KWallet in a booted system: opened when a desktop begins, and undoing that. The
+# stories set $daemon.
 
 user alice
 virtual_reader
@@ -34,19 +34,19 @@ expect 77 "does not open the wallet" in_session alice 'whorl login enable kwalle
 expect 0 "Logins open the wallet" in_session alice 'whorl login enable kwallet --password-fd 3 3<wallet-password'
 log_out
 
-# After a start, by finger: not at the login, where there is no screen, but when the desktop begins.
+# After a start, by finger: the wallet opens not at the login, where there is no screen, but when the desktop begins.
 systemctl restart whorld.service
 log_in gdm-fingerprint alice
 expect 1 "" in_session alice "pgrep -u alice $daemon"
 plasma
 is_open
-# It outlives the unit that has started it, in a scope of its own, and the key is nowhere to be seen.
+# The daemon outlives the unit that started it, in its own scope. The key is visible nowhere.
 expect 0 "session.slice" in_session alice "cat /proc/\$(pgrep -u alice $daemon)/cgroup"
 expect 3 "" in_session alice 'systemctl --user is-active whorl-login.service'
 expect 0 "--pam-login" in_session alice "tr '\\0' ' ' </proc/\$(pgrep -u alice $daemon)/cmdline"
 expect 0 "Handed over: kwallet kdewallet" in_session alice 'whorl login open'
 log_out
-# systemd 257 tells of the end of a service manager a moment before its process is gone.
+# systemd 257 reports the end of a service manager shortly before its process has ended.
 nothing_runs() { [ -z "$(pgrep -u alice || :)" ]; }
 wait_for "the end of all that alice runs" nothing_runs
 

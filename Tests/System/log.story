@@ -1,5 +1,5 @@
-# Who asked for what: the log of the service, and a request that is rejected; and the way of a private store into the
-# service, and what an administrator sets.
+# The log of the service, a rejected request, the migration of a private store into the service, and an administrator's
+# settings.
 . /usr/share/whorl-tests/common.sh
 
 sensor=/run/service-reader/socket
@@ -25,7 +25,7 @@ expect 64 "shorter than 9 characters" at_seat alice 'whorl init --passcode-fd 3 
 expect 0 "in the system service" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>again'
 expect 64 "shorter than 9 characters" at_seat alice 'cat passcode short | whorl passcode --passcode-fd 0'
 
-# The private store moves in, once, with one passcode.
+# The private store is migrated, once, with one passcode.
 expect 0 "Would copy 4 items" at_seat alice 'whorl migrate --from $PWD/old --dry-run'
 expect 0 "Copied 4 items" at_seat alice 'whorl migrate --from $PWD/old --after-first-unlock --passcode-fd 3 3<passcode'
 expect 0 "Copied 0 items; 4 items of it are there" at_seat alice 'whorl migrate --from $PWD/old'
@@ -43,7 +43,7 @@ expect 77 "give it with --yes" at_seat alice 'whorl migrate --from $PWD/old --re
 expect 0 "Removed /home/alice/old" at_seat alice 'whorl migrate --from $PWD/old --remove-old --yes'
 expect 66 "" at_seat alice 'whorl ls --store $PWD/old'
 
-# The log has what happened, with the name of the program, and no other user's.
+# The log has the events with the names of the programs, and none of another user.
 expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
   at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
 expect 0 "" at_seat alice 'printf gold | whorl set bank/alice --access current-set'
@@ -71,8 +71,8 @@ case $journal in *WHORL_PROMPT=touch*) ;; *) fail "no touch in the journal: $jou
 case $journal in *gold* | *sesame* | *bank*) fail "the journal has a secret or a name" ;; esac
 case $(at_seat bob 'journalctl -q --no-pager WHORL_REQUEST=read 2>&1') in *WHORL* | *"read by"*) fail "bob reads the journal" ;; esac
 
-# A waiting program shows the one ahead, and rejects it with Ctrl-R. Both are in one session: another one would take the
-# seat from it.
+# A waiting program shows the one ahead, and rejects it with Ctrl-R. Both run in one session, since a second session
+# would take the seat.
 { sleep 6 && printf '\022' && sleep 3 && whorl-finger press right-index --person 1 --socket "$sensor" && sleep 3; } |
   at_seat alice 'whorl get bank/alice --timeout 60 >ahead 2>&1 </dev/null & sleep 3
     script -qec "whorl get bank/alice --timeout 30" /dev/null; wait $!; echo "ahead: $?"' >/tmp/waiting 2>&1

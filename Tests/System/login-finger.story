@@ -1,4 +1,4 @@
-# Logins by a finger that pam_whorl.so asks for: who can log in, where no finger is asked for, and when the password is.
+# Logins by finger with pam_whorl.so: who can log in, where no finger is asked for, and when the password is asked for.
 . /usr/share/whorl-tests/common.sh
 
 sensor=/run/service-reader/socket
@@ -19,7 +19,7 @@ printf '[Service]\nRuntimeDirectory=service-reader\nRuntimeDirectoryPreserve=yes
   >/etc/systemd/system/whorld.service.d/virtual.conf
 expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
 
-# A greeter at the seat. On a seat without virtual consoles the session that came last is in the foreground.
+# A greeter at the seat. On a seat without virtual consoles, the newest session is in the foreground.
 cat >/etc/systemd/system/greeter.service <<'END'
 [Service]
 PAMName=login
@@ -40,7 +40,7 @@ greet() {
   fail "no greeter: $(systemctl status greeter.service)"
 }
 
-# A file for fingers as GDM has one, with the line of Whorl in the place of that of fprintd.
+# GDM's PAM file for fingers, with Whorl's line in place of fprintd's.
 cat >/etc/pam.d/gdm-fingerprint <<'END'
 auth    requisite       pam_nologin.so
 auth    required        pam_succeed_if.so user != root quiet_success
@@ -58,7 +58,7 @@ printf '@include common-auth\n@include common-account\n' >/etc/pam.d/sudo
 cp /etc/pam.d/sudo /etc/pam.d/cron
 # The password comes first here.
 printf 'auth optional pam_unix.so\nauth required pam_whorl.so verify\n@include common-account\n' >/etc/pam.d/greetd
-# sudo is a program of root's that alice starts. Her fingers reach a sensor that is the service's.
+# Like sudo, a setuid program that alice starts. The sensor belongs to the service.
 install -m 4755 "$(command -v pamtester)" /usr/local/bin/as-root
 install -m 4755 "$(command -v whorl-finger)" /usr/local/bin/whorl-finger
 
@@ -88,8 +88,8 @@ kept_out() {
   [ "$result" = 1 ] || fail "$what: status $result: $(cat /tmp/login)"
   echo "  kept out: $what"
 }
-# prove PLACE NAME ANSWERS SERVICE: a program of root's that a user of that session has started asks who alice is, as sudo
-# does. PLACE is at_seat or elsewhere.
+# prove PLACE NAME ANSWERS SERVICE: a setuid program, started by that user, authenticates alice, as sudo does. PLACE is
+# at_seat or elsewhere.
 prove() {
   "$1" "$2" "SENSOR=$sensor python3 $answering '$3' as-root $4 alice 'authenticate(PAM_SILENT)'" </dev/null
 }
@@ -103,7 +103,8 @@ without_login() {
 }
 state() { without_login alice "whorl status --json"; }
 
-# Off until an administrator turns it on; then before the password, and ignored in other programs.
+# Off until an administrator turns it on. Then the finger is asked for before the password, and the module is ignored in
+# other programs.
 grep -q pam_whorl /etc/pam.d/common-* && fail "the lines are there before they were enabled"
 expect 0 "" env DEBIAN_FRONTEND=noninteractive pam-auth-update --enable whorl whorl-verify
 grep -qE '^auth.*\[success=2 default=ignore\].*pam_whorl.so verify' /etc/pam.d/common-auth ||
@@ -119,7 +120,7 @@ kept_out "no finger, and no password to type" "" gdm-fingerprint
 expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
   at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
 
-# The finger logs in, and the items that a login opens are open.
+# The finger logs in, and the login opens its items.
 expect 0 "A login at this machine" at_seat alice 'whorl passcode --first-unlock login --passcode-fd 3 3<passcode'
 systemctl restart whorld.service
 expect 77 "are closed" without_login alice 'whorl get wallet --no-prompt'
@@ -131,7 +132,7 @@ expect 0 "" asked_at tty2 greetd "$password"
 entered "the second touch" "$stranger,$right" gdm-fingerprint
 expect 0 "verify-login" without_login alice 'whorl log -n 20'
 
-# Where there is no reader, the password is asked for at once.
+# Without a reader, the password is asked for at once.
 mv /etc/whorl/whorld.conf.d/virtual.conf /etc/whorl/virtual.conf
 systemctl restart whorld.service
 entered "no reader" "$password" lightdm
@@ -147,7 +148,7 @@ entered "the password in place of a touch that does not come" "nothing,$password
 entered "the password after Ctrl-C" "interrupt,$password" lightdm
 kept_out "a wrong password after Ctrl-C" "interrupt,not the password" lightdm
 
-# One lockout, which the login password ends where it is the passcode.
+# A lockout, which the login password clears if it is the passcode.
 entered "two more strangers, and the password" "$stranger,$stranger,$password" lightdm
 grep -q "Fingers are locked" /tmp/login || fail "not told: $(cat /tmp/login)"
 expect 0 '"lockedOut":true' state
@@ -190,7 +191,7 @@ expect 0 "" at_seat alice \
   "trap '' INT; SENSOR=$sensor python3 $answering 'interrupt,$password' as-root sudo alice authenticate"
 expect 0 "" prove elsewhere alice "$password" sudo
 expect 0 "" prove at_seat alice "$password" cron
-# In no session, as polkit's helper where the system starts it.
+# Without a session, like polkit's helper when the system starts it.
 greet
 expect 0 "" asked_at tty2 sudo "$password"
 # The session is locked while the touch is waited for.
@@ -199,7 +200,7 @@ lock="command=busctl call $logind /org/freedesktop/login1/session/auto $logind.S
 expect 0 "" prove at_seat alice "$lock,$password" sudo
 expect 0 "" prove at_seat alice "$right" sudo
 
-# polkit, by its own helper, at the seat and elsewhere.
+# polkit's own helper, at the seat and elsewhere.
 cp /usr/lib/pam.d/polkit-1 /etc/pam.d/polkit-1
 sed -i '1i auth sufficient pam_whorl.so verify services=polkit-1' /etc/pam.d/polkit-1
 cat >/usr/local/bin/ask-polkit <<'END'
@@ -212,7 +213,7 @@ expect 0 "COMPLETE" elsewhere alice "SENSOR=$sensor python3 $answering '$passwor
 
 # While another program has the reader, the password is asked for at once.
 expect 0 "" at_seat alice 'printf silver | whorl set bank --access any-finger'
-# Both are in one session: another one would take the seat from it.
+# Both run in one session, since a second session would take the seat.
 cat >/usr/local/bin/beside <<END
 #!/bin/sh
 whorl get bank --timeout 60 >waiting 2>&1 </dev/null &
@@ -236,7 +237,7 @@ entered "no service" "$password" lightdm
 # A false service: only one exact answer logs in. The module has no invalid access, no leak and no open descriptor.
 mkdir -p /run/whorl
 printf 'auth required pam_whorl.so verify\n' >/etc/pam.d/sddm
-# faced STATUS MANNER [SEED]: alice at a false service.
+# faced STATUS MANNER [SEED]: alice logs in with a false service.
 faced() {
   expected=$1
   shift
@@ -247,7 +248,7 @@ faced() {
   result=0
   pamtester sddm alice authenticate >/tmp/login 2>&1 || result=$?
   [ "$expected" = any ] || [ "$result" = "$expected" ] || fail "a service that is $1: status $result: $(cat /tmp/login)"
-  # Slower, so that here the module may give up before the answer.
+  # Valgrind is slow, so the module may give up before the answer.
   result=0
   valgrind --quiet --leak-check=full --track-fds=yes --error-exitcode=99 \
     --errors-for-leak-kinds=definite,indirect,possible pamtester sddm alice authenticate >/tmp/login 2>&1 || result=$?

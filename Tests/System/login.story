@@ -1,4 +1,4 @@
-# Logins through Debian's own PAM files: what they open, what they do not, and how long they take without a service.
+# Logins through Debian's own PAM files: which items they open, and how long they take without a service.
 . /usr/share/whorl-tests/common.sh
 
 right=right-index:1
@@ -31,7 +31,7 @@ typed() {
   [ "$result" = 0 ] || fail "login of $name by $service: $(cat /tmp/login)"
 }
 
-# fastest COMMAND...: the fastest of three times, for a busy machine.
+# fastest COMMAND...: the shortest of three times, since the machine may be busy.
 fastest() {
   least=1000000
   for _ in 1 2 3; do
@@ -41,7 +41,7 @@ fastest() {
   took=$least
 }
 
-# without_login NAME COMMAND: runs a shell command of that user with no login around it (at_seat and elsewhere are one).
+# without_login NAME COMMAND: runs a shell command of that user without a login (at_seat and elsewhere log in).
 without_login() {
   systemd-run --quiet --pipe --wait --collect -p "User=$1" -p "WorkingDirectory=/home/$1" sh -c "$2"
 }
@@ -50,12 +50,12 @@ without_login() {
 is_open() { expect 0 gold without_login "$1" 'whorl get wallet --no-prompt'; }
 is_closed() { expect 77 "are closed" without_login "$1" 'whorl get wallet --no-prompt'; }
 restart() {
-  # systemd refuses a service that starts more than five times in ten seconds, which a fast machine gets to.
+  # systemd refuses a service that starts more than five times in ten seconds, as it does here on a fast machine.
   systemctl reset-failed whorld.service
   systemctl restart whorld.service
 }
 
-# within LIMIT WHAT: what was measured last is at most so many milliseconds more than a login without the module.
+# within LIMIT WHAT: the last time measured exceeds that of a login without the module by at most LIMIT milliseconds.
 within() {
   extra=$((took - usual))
   [ "$extra" -le "$1" ] || fail "$2: $took ms, where a login without the module takes $usual ms"
@@ -167,8 +167,8 @@ typed sshd alice 'open sesame, please'
 is_open alice
 sed -i 's/pam_whorl.so services=sshd/pam_whorl.so/' /etc/pam.d/common-session
 
-# The program that hands over has the user's ids, three variables and no descriptor of the login program; one that hangs
-# is ended with what it has started.
+# The helper program has the user's ids, three variables and no descriptor of the login program. If it hangs, it is
+# ended with its children.
 restart
 mv /usr/bin/whorl /usr/bin/whorl.real
 cat >/usr/bin/whorl <<'END'
@@ -214,7 +214,7 @@ expect 0 "" at_seat alice 'python3 /usr/share/whorl-tests/choose-passcode.py'
 restart
 by_finger "$right" alice || fail "no login by finger: $(cat /tmp/login)"
 is_closed alice
-# A login at a console whose password is not the passcode any more says so; a greeter's is silent.
+# A login at a console says that its password is no longer the passcode; a greeter's does not.
 echo 'alice:set by root' | chpasswd
 for service in gdm-password login; do
   typed "$service" alice 'set by root'
@@ -312,14 +312,14 @@ session required pam_permit.so
 session optional pam_whorl.so
 END
 sessions=0
-# under_valgrind COMMAND...: types alice's password to a command, twice, and looks at what valgrind says of it.
+# under_valgrind COMMAND...: types alice's password to a command, twice, and checks valgrind's report.
 under_valgrind() {
   printf 'a newer word\na newer word\n' | valgrind --quiet --leak-check=full --track-fds=yes --error-exitcode=99 \
     --errors-for-leak-kinds=definite,indirect,possible "$@" >/tmp/valgrind 2>&1 || fail "valgrind: $(cat /tmp/valgrind)"
   # One is syslog's own.
   [ "$(grep -c 'Open AF_UNIX' /tmp/valgrind)" -le 1 ] || fail "a socket was left: $(cat /tmp/valgrind)"
 }
-# asked MANNER: a login before the false service that runs.
+# asked MANNER: a login with the running false service.
 asked() {
   began=$(now)
   pamtester -E XDG_SESSION_ID=c1 sddm alice open_session >/tmp/login 2>&1 || fail "before $1: $(cat /tmp/login)"

@@ -24,7 +24,7 @@ expect 0 "" at_seat alice 'printf gold | whorl set bank/alice --access current-s
 expect 0 "" at_seat alice 'printf silver | whorl set note/alice --access none'
 expect 0 "" at_seat alice 'printf iron | whorl set gate/alice'
 
-# The backup: a directory of alice's own, which the service has never opened.
+# The backup is a folder of alice's own, which the service never opens.
 expect 0 "3 items are in copy" at_seat alice 'whorl backup copy'
 expect 0 "alice:alice 700" stat -c '%U:%G %a' /home/alice/copy
 expect 0 "alice:alice 600" stat -c '%U:%G %a' /home/alice/copy/store.whorl-backup
@@ -40,7 +40,7 @@ chmod 755 /home/alice && cp -r /home/alice/copy /home/bob/copy && chown -R bob: 
 expect 0 "Exported 3 items" touching "$right" at_seat alice 'whorl export moving.age --passphrase-fd 4 4<passphrase'
 cp /home/alice/moving.age /home/bob/moving.age && chown bob: /home/bob/moving.age
 
-# Another machine: another id, the service started anew, another person with another finger.
+# Another machine: a new machine id, a restarted service, and another person with another finger.
 systemctl stop whorld.service whorld.socket
 rm -f /etc/machine-id && systemd-machine-id-setup >/dev/null
 systemctl start whorld.socket

@@ -5,7 +5,7 @@ packages=/usr/share/whorl-packages
 export DEBIAN_FRONTEND=noninteractive
 apt() { apt-get -q -y -o DPkg::Lock::Timeout=60 "$@"; }
 
-# The files of the machine that no log, cache or list of packages changes by itself.
+# The files of the machine, except logs, caches and lists of packages, which change by themselves.
 files() {
   find / -xdev \( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /home -o -path /var/lib/dpkg \
     -o -path /var/lib/apt -o -path /var/cache -o -path /var/log -o -path /var/tmp -o -path /var/lib/systemd \
@@ -23,7 +23,7 @@ expect 0 "Purging" apt purge whorl whorl-tests
 [ ! -e /var/lib/whorl ] || fail "an empty folder of stores is left"
 for user in whorl whorl-reader whorl-fprintd whorl-program-path; do expect 2 "" getent passwd "$user"; done
 [ -z "$(named)" ] || fail "left behind: $(named)"
-# What the other packages have made by themselves is there now.
+# Files made by the other packages exist from here on.
 files >/tmp/before
 
 expect 0 "Setting up whorl" apt install "$packages"/whorl_*.deb
@@ -60,7 +60,7 @@ expect 0 "uint32" at_seat alice 'sh /usr/share/whorl-tests/version.sh'
 at_seat alice 'mkfifo never
   whorl init --store $PWD/private --passcode-fd 3 --recovery-fd 4 3<passcode 4>again
   printf x | whorl set waits/me --access passcode --store $PWD/private' >/dev/null 2>&1
-# waiting_vault: starts such a vault and waits until it is there. Its process is $vault.
+# waiting_vault: starts such a vault, and sets $vault to its process.
 waiting_vault() {
   at_seat alice 'whorl get waits/me --store $PWD/private --passcode-fd 3 3<>never' >/tmp/waiting 2>&1 </dev/null &
   tries=0
@@ -137,7 +137,7 @@ comm -13 /tmp/before /tmp/after | grep -v -e '^/etc/[a-z]*-$' -e '^/etc/sub[ug]i
 [ ! -s /tmp/left ] || fail "left behind: $(head -n 20 /tmp/left)"
 [ -z "$(named)" ] || fail "left behind: $(named)"
 
-# The store is there again with the package.
+# With the package installed again, the store can be used again.
 expect 0 "Setting up whorl" apt install "$packages"/whorl_*.deb
 expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
 expect 0 silver at_seat alice 'whorl get note/me'

@@ -12,7 +12,7 @@ expect 0 "whorl enroll" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 
 expect 0 "" at_seat alice 'printf hunter2 | whorl set mail/alice --access none'
 expect 0 hunter2 at_seat alice 'whorl get mail/alice'
 
-# Enrolling goes through fprintd, which asks polkit who sits at the machine.
+# Enrolling goes through fprintd; polkit checks that the user is at the seat.
 expect 77 "may not enrol a finger" elsewhere bob \
   'umask 077; echo "a passcode, too" >passcode
    whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery && whorl enroll right-index --passcode-fd 3 3<passcode'

@@ -45,11 +45,12 @@ if [ ! -d "$recording" ]; then
   exit 0
 fi
 unit=whorl-reader-libfprint.service
-# Named by the settings alone, there is no reader: the unit drives the machine's own.
+# Named only in the settings, the replayed reader does not exist: the unit drives the machine's own.
 echo "reader = replay:$recording" >/etc/whorl/whorld.conf.d/virtual.conf
 systemctl restart whorld.service
 expect 0 "No reader is attached" at_seat alice 'whorl reader list'
-# Configured only in the unit, there is none either: only the settings make a replayed reader one of the service's.
+# Configured only in the unit, it does not exist either: the service uses a replayed reader only if the settings name
+# it.
 mkdir -p "/etc/systemd/system/$unit.d"
 cat >"/etc/systemd/system/$unit.d/replay.conf" <<END
 [Service]
@@ -66,7 +67,7 @@ systemctl stop "$unit"
 echo "reader = libfprint" >/etc/whorl/whorld.conf.d/virtual.conf
 systemctl restart whorld.service
 expect 0 "No reader is attached" at_seat alice 'whorl reader list'
-# With both, the reader is there, and is labelled as replayed.
+# With both, the reader exists, and is labelled as replayed.
 echo "reader = replay:$recording" >/etc/whorl/whorld.conf.d/virtual.conf
 systemctl restart whorld.service
 expect 0 "elanmoc" at_seat alice 'whorl reader list'

@@ -43,7 +43,7 @@ told() {
   fail "no '$1' in: $(cat /tmp/beside)"
 }
 
-# runs UNIT, rests UNIT: whether the unit of that name runs; it may take 45 seconds to come to rest.
+# runs UNIT: that unit must run. rests UNIT: waits until it has stopped, which may take 45 seconds.
 state() { systemctl is-active "whorl-reader-$1.service" || :; }
 runs() { [ "$(state "$1")" = active ] || fail "the unit of $1 is $(state "$1")"; }
 rests() {
@@ -69,14 +69,14 @@ expect 0 "" systemd-analyze security --offline=yes --threshold=54 /usr/lib/syste
 rule=/etc/udev/rules.d/70-whorl-reader.rules
 expect 0 "" grep -q 'GROUP="whorl-reader", MODE="0660", TAG-="uaccess"' "$rule"
 
-# polkit reads a new rule a moment after it was put there.
+# polkit reads a new rule a moment after it was written.
 sleep 5
 for name in alice bob; do
   at_seat "$name" 'umask 077; echo "open sesame, please" >passcode'
   expect 0 "" at_seat "$name" 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 done
 expect 0 "fprintd" at_seat alice 'whorl status'
-# Both units have answered, and fprintd's ends once its fingers are looked at. Each has what it needs and no more.
+# Both units have answered, and fprintd's ends after its fingers were read. Each has only the rights that it needs.
 runs libfprint
 expect 0 "" systemctl start whorl-reader-fprintd.service
 runs fprintd
@@ -85,19 +85,19 @@ for pair in libfprint:0000000000000000 fprintd:0000000000000004; do
   expect 0 "${pair#*:}" grep CapEff "/proc/$pid/status"
 done
 
-# No program of a user's, nor a unit's own user, reaches a unit.
+# Neither a user's program nor a unit's own user can reach a unit.
 for unit in libfprint fprintd; do
   expect 1 "Permission denied" at_seat alice "busctl --address=unix:path=/run/whorl-reader/$unit list 2>&1"
   expect 1 "Permission denied" runuser -u whorl-fprintd -- busctl --address=unix:path=/run/whorl-reader/$unit list
   expect 1 "Permission denied" at_seat alice "rm -f /run/whorl-reader/$unit 2>&1"
 done
 
-# Enrolling is fprintd's own, as the user: the service's client of it may not, and a session without a seat may not.
+# Users enrol with fprintd itself. The service may not enrol, nor may a session without a seat.
 expect 66 "" at_seat alice 'printf x | whorl set early/alice --access current-set'
 expect 77 "sudo fprintd-enroll alice" elsewhere alice 'whorl enroll right-index'
 expect 0 "is enrolled" touching "$right $right $right $right $right $right" at_seat alice 'whorl enroll right-index'
 expect 0 "right-index-finger" fprintd-list alice
-# A finger that another program enrols counts from the first look.
+# A finger that another program enrols counts when the service first reads fprintd's list.
 expect 0 "enroll-completed" enrol bob 3
 expect 0 "right-index" at_seat bob 'whorl fingers'
 
@@ -117,7 +117,7 @@ expect 0 "right-index" at_seat alice 'whorl fingers'
 expect 0 "" at_seat alice 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
   printf x | whorl set "many$i/alice" --access current-set || exit 1; done'
 
-# Another program that has fprintd's reader goes first, and the service waits for it.
+# The service waits while another program has fprintd's reader.
 echo 'auth required pam_fprintd.so timeout=20' >/etc/pam.d/finger
 for other in 'fprintd-verify -f right-index-finger alice' 'pamtester finger alice authenticate'; do
   # The service gives the reader back a moment after its answer.
@@ -133,7 +133,7 @@ for other in 'fprintd-verify -f right-index-finger alice' 'pamtester finger alic
     *) fail "$other: $outcome" ;;
   esac
 done
-# After an ended scan of the service the reader is free for others: the screen is locked, and the locker can use it.
+# After a scan of the service the reader is free for others, such as the screen locker.
 beside at_seat alice 'whorl get bank/alice & get=$!
   sleep 4
   busctl call org.freedesktop.login1 /org/freedesktop/login1/session/auto org.freedesktop.login1.Session \
@@ -150,7 +150,7 @@ case $outcome in
   *) fail "beside a lock: $outcome" ;;
 esac
 
-# The unit killed in a scan: the request ends, and the next is served. What it might read as root is not there for it.
+# The unit is killed during a scan: the request ends, and the next is served. The unit cannot see root's files.
 mkdir -p /var/lib/other /etc/credstore
 for secret in /var/lib/other/key /etc/ssh/key /etc/credstore/key; do echo secret >"$secret"; done
 beside at_seat alice 'whorl get bank/alice'
@@ -176,7 +176,7 @@ case $outcome in *"status 69"*) ;; *) fail "fprintd killed: $outcome" ;; esac
 rm -f "$sensor"
 expect 0 "gold of alice" touching "$right" at_seat alice 'whorl get bank/alice'
 
-# A unit whose socket is gone is named, and the passcode still works.
+# The error names a unit whose socket is gone, and the passcode still works.
 systemctl stop whorl-reader-fprintd.socket whorl-reader-fprintd.service
 expect 69 "/run/whorl-reader/fprintd" at_seat alice 'whorl get bank/alice'
 expect 0 "" at_seat alice 'printf silver | whorl set note/alice'

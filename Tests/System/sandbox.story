@@ -12,7 +12,8 @@ for name in alice bob; do
 done
 expect 0 "" at_seat alice 'printf silver | whorl set note/alice --access none'
 
-# boxed NAME FOLDERS COMMAND: runs a command of a user where of /etc, /run, /home and /var there are these folders alone.
+# boxed NAME FOLDERS COMMAND: runs a command of a user in a sandbox with only these folders of /etc, /run, /home and
+# /var.
 boxed() {
   systemd-run --quiet --pipe --wait --collect -p "User=$1" --unit="app-flatpak-org.example.Mail@$$.service" \
     -p "TemporaryFileSystem=/etc:ro /run:ro /home:ro /var:ro" -p "BindReadOnlyPaths=$2" sh -c "$3"
@@ -29,7 +30,7 @@ expect 66 "" boxed bob "$names /run/whorl /etc/whorl" 'whorl get note/alice'
 expect 2 "" boxed alice "$names /run/whorl /etc/whorl" 'ls /var/lib/whorl /run/whorl-reader /home/alice'
 expect 0 "whorl (org.example.Mail) (/usr/bin/whorl)" at_seat alice 'whorl log -n 5'
 
-# Without the socket or the marker of the service, nothing else is used.
+# Without the service's socket or marker, no other store is used.
 expect 69 "does not listen" boxed alice "$names /etc/whorl" 'whorl get note/alice'
 expect 66 "whorl init" boxed alice "$names /run/whorl" 'whorl get note/alice'
 

@@ -1,5 +1,5 @@
 # The Secret Service of the installed service, on the real bus of a session: turned on, used by secret-tool and Python's
-# keyring without a finger, gated, read after a touch alone, and turned off.
+# keyring without a finger, gated, read only after a touch, and turned off.
 . /usr/share/whorl-tests/common.sh
 
 sensor=/run/service-reader/socket
@@ -17,7 +17,7 @@ expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode
 expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \
   at_seat alice 'whorl enroll right-index --passcode-fd 3 3<passcode'
 
-# pressing FINGER: presses a finger once the service has asked for one, of which the journal tells.
+# pressing FINGER: presses a finger once the journal shows that the service asks for one.
 pressing() {
   asked=$(journalctl -q --no-pager -o cat _COMM=whorl-agent | grep -c 'Touch\|Swipe' || :)
   (
@@ -76,7 +76,7 @@ answer = bus.send_and_get_reply(call, timeout=60).body
 os.close(writer)
 print("response", answer[0], "with", len(os.read(reader, 100)), "bytes")
 END
-# Programs that keep the property are told.
+# Programs that cache the property get a signal.
 expect 0 'STRING "Locked"' at_seat alice 'timeout 5 busctl --user monitor org.freedesktop.secrets >signals &
   sleep 1; whorl lock; wait; cat signals'
 expect 0 "b true" at_seat alice 'service="busctl --user call org.freedesktop.secrets"

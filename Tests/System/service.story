@@ -28,8 +28,8 @@ at_seat bob 'umask 077; echo "a passcode, too" >passcode'
 # A store, a finger, a secret.
 expect 66 "whorl init" at_seat alice 'whorl ls'
 expect 64 "passcode" at_seat alice 'whorl init --no-passcode --recovery-fd 4 4>/dev/null'
-# Making a store asks for alice's own password, and nobody is there to ask for it. With the passcode at hand a program of
-# hers gets no further.
+# Making a store takes alice's login password, which nobody can type here. A program that knows the passcode gets no
+# further either.
 expect 77 "this takes your login password, and nobody can be asked for it here" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 [ -z "$(ls /var/lib/whorl)" ] || fail "a store was made: $(ls /var/lib/whorl)"
 # At a terminal whorl starts polkit's own agent.
@@ -39,7 +39,7 @@ wrong password
 wrong password" alice \
   'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 [ -z "$(ls /var/lib/whorl)" ] || fail "a store was made: $(ls /var/lib/whorl)"
-# A typing error is asked for again, and the passcode is not.
+# After a typing error the login password is asked for again, but not the passcode.
 expect 0 "in the system service" typing "wrong password
 own password" alice \
   'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
@@ -70,7 +70,7 @@ expect 0 bronze at_seat bob 'for i in 1 2 3 4 5 6 7 8 9 10; do whorl get note/al
 wait "$alice" || fail "alice's reads beside bob's: $(cat /tmp/alice)"
 case $(cat /tmp/alice) in *bronze*) fail "alice got bob's secret" ;; esac
 
-# Another program of alice's: no touch, no secret.
+# Another program of alice's gets no secret without a touch.
 expect 77 "" at_seat alice 'whorl get bank/alice --no-prompt'
 expect 1 "Permission denied" at_seat alice 'ls /var/lib/whorl 2>&1; cat /var/lib/whorl/*/device.key 2>&1'
 expect 1 "Permission denied" at_seat alice 'cat /proc/$(pgrep -x whorld)/environ /proc/$(pgrep -x whorld)/maps 2>&1'
@@ -94,7 +94,7 @@ expect 0 "/home/alice/private" at_seat alice \
   'whorl init --store $PWD/private --passcode-fd 3 --recovery-fd 4 3<passcode 4>again'
 expect 0 "key file (private)" at_seat alice 'whorl status --store $PWD/private'
 
-# Over the limit of connections one has to wait, and other users do not.
+# Connections over the limit are refused for now, and other users are not affected.
 expect 0 "" at_seat alice 'printf iron | whorl set iron/alice --access none'
 
 # Unlocked items can be locked.
@@ -129,9 +129,9 @@ expect 0 gold touching "$right" at_seat alice 'whorl get bank/alice'
 expect 0 bronze at_seat bob 'whorl get note/alice'
 expect 0 "active" systemctl is-active whorld.service
 
-# A user id that is given to somebody else opens nothing.
+# A user id that is reused for somebody else opens nothing.
 uid=$(id -u bob)
-# Forced: the session of bob that has just ended may still be there.
+# Force it: bob's session, which has just ended, may still exist.
 userdel --force bob
 useradd --create-home --shell /bin/bash --uid "$uid" carol 2>/dev/null || useradd --shell /bin/bash --uid "$uid" carol
 mkdir -p /home/carol && chown carol /home/carol

@@ -9,7 +9,7 @@ own_password_is_typed
 fprintd-delete alice >/dev/null 2>&1 || :
 fprintd-delete bob >/dev/null 2>&1 || :
 expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
-# polkit reads a new rule a moment after it was put there.
+# polkit reads a new rule a moment after it was written.
 sleep 5
 
 # conversing ANSWERS NAME COMMAND: a user's command at a terminal, for which a finger is pressed and questions are answered.
@@ -36,12 +36,12 @@ expect 0 "alice 600" stat -c '%U %a' /home/alice/recovery-key
 expect 0 "right-index" at_seat alice 'whorl fingers'
 expect 0 "" at_seat alice 'printf gold | whorl set bank/alice'
 expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'
-# What is set up is not asked for again.
+# Setup does not ask again about finished steps.
 expect 0 "fingers   1 enrolled" conversing "$no" alice 'whorl setup'
-# A session that may not enrol with fprintd is told where enrolling works.
+# In a session that may not enrol with fprintd, the message says where enrolling works.
 expect 0 "this session may not enrol one" elsewhere bob 'umask 077; echo "a passcode, too" >passcode
   whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery && whorl setup'
-# Only the store is set up here, and it is kept on request.
+# Only the store is set up here, and kept if the user says so.
 expect 0 "sudo whorl admin remove alice" conversing 'for good? [y/N]=>n' alice 'whorl setup --undo'
 expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'
 expect 0 "Removed" whorl admin remove alice --yes

@@ -12,7 +12,8 @@ ExecStart=/usr/bin/swtpm socket --tpm2 --tpmstate dir=/var/lib/software-tpm --fl
 END
 systemctl daemon-reload
 
-# end_service: ends the service, which the next call starts. systemd refuses one that starts five times in ten seconds.
+# end_service: ends the service, which the next call starts again. systemd refuses a service that starts five times in
+# ten seconds.
 end_service() {
   systemctl stop whorld.service 2>/dev/null || :
   systemctl reset-failed whorld.service whorld.socket 2>/dev/null || :
@@ -33,7 +34,7 @@ END
   systemctl stop software-tpm.service
 }
 
-# power_on: starts the machine's TPM, and the service without anything in memory.
+# power_on: starts the machine's TPM, and the service with no state in memory.
 power_on() {
   power_off
   systemctl start software-tpm.service

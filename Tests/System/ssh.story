@@ -70,7 +70,7 @@ expect 0 "Good \"git\" signature" touching "$right" with_agent "git init -q tree
   echo alice@localhost \$(cat /home/alice/.ssh/work.pub) >/home/alice/signers
   git commit -q -S --allow-empty -m signed; git log --show-signature -1"
 
-# The unit of the user's session, whose prompts are in the journal where there is no desktop.
+# The unit of the user's session. Without a desktop its prompts are in the journal.
 (
   for _ in $(seq 200); do
     journalctl -q --no-pager -o cat _COMM=whorl-agent | grep -q 'Touch\|Swipe' && break
@@ -101,7 +101,7 @@ expect 0 "far away" at_seat alice "SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent $
   SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent $kept echo far away'"
 expect 0 "(program: /usr/bin/ssh in a login over the network from " journalctl -q --no-pager -o cat _COMM=whorl-agent
 [ "$(asked_in_journal)" = $((before + 2)) ] || fail "asked $(asked_in_journal) times, and $before before"
-# Programs of a desktop have it from the service manager.
+# Programs of a desktop get the variable from the service manager.
 expect 0 "SSH_AUTH_SOCK=/run/user/" at_seat alice "systemctl --user show-environment"
 expect 0 "enabled" at_seat alice "systemctl --user is-enabled whorl-agent.socket"
 expect 0 "Removed" at_seat alice "whorl ssh disable"

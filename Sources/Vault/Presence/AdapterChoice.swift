@@ -3,13 +3,13 @@ import VaultStore
 
 /// Which of fprintd and libfprint this store uses where its settings leave the choice to it.
 extension OwnerPresence {
-  /// Changes the adapter that `auto` means in this store, after the passcode (the recovery key where none is set),
-  /// since polkit decides who may enrol a finger through fprintd. The adapter is recorded with the first finger and
+  /// Changes the adapter that `auto` means in this store. Asks for the passcode (the recovery key where none is set),
+  /// since with fprintd, polkit decides who may enrol fingers. The adapter is recorded with the first finger and
   /// changed only by this call, so that items stay usable when fingers are enrolled in the desktop's settings later, or
   /// fprintd is installed or removed.
   ///
-  /// No set is changed, and bound items stay with their reader. Only if a configuration replaces the machine's own
-  /// fprintd by another, its current fingers are taken over here.
+  /// Changes no set, and bound items stay with their reader. The exception is a configuration that replaces the
+  /// machine's own fprintd: then that fprintd's current fingers are taken over.
   ///
   /// - Parameter adapter: nil drops the recorded adapter: the next enrolment records one.
   package func use(_ adapter: ReaderAdapter?, _ context: Context) async throws(VaultError) {

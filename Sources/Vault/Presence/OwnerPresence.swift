@@ -1,7 +1,7 @@
 package import Fingerprint
 package import VaultStore
 
-/// All that asks the owner of a store: the readers, the fingers and their sets, the passcode and the recovery key, each in
+/// Authenticates the owner of a store: with readers and enrolled fingers, the passcode and the recovery key, each in
 /// the context of a request.
 package struct OwnerPresence {
   package let contexts = ContextTable()

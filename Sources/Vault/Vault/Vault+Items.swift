@@ -33,7 +33,7 @@ extension Vault {
     try await secrets(.ids(try catalogue.first(of: ids, upTo: size)), request)
   }
 
-  /// Stores items in one transaction, and returns what has become of each.
+  /// Stores items in one transaction, and returns the result for each.
   package func add(_ items: [ItemToAdd]) async throws(VaultError) -> [Result<ItemID, VaultError>] {
     await sessionLock.follow()
     return try await catalogue.add(items)
@@ -53,7 +53,7 @@ extension Vault {
     }
   }
 
-  /// Changes all of the items or none, and returns their number. A protected item asks for the same as reading it does.
+  /// Changes all of the items or none, and returns their number. Asks for the same as reading the items.
   package func update(
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ request: Request
   ) async throws(VaultError) -> Int {
@@ -109,7 +109,7 @@ extension Vault {
     return try? await presence.fingers.biometry().state
   }
 
-  /// The digest of the set whose finger satisfied a policy or an access control; nil where the passcode did.
+  /// The digest of the set whose finger satisfied a policy or an access control; nil if the passcode was used.
   private func digest(after proof: Proof, _ request: Request) async throws(VaultError) -> [UInt8]? {
     let turn = try await presence.contexts.turn(of: request)
     return try await presence.authorizer.evaluate(proof, reason: request.asking.reason, turn.context)

@@ -28,7 +28,7 @@ extension Vault {
     return try await presence.enrolment.unenroll(finger, turn.context)
   }
 
-  /// Opens the classes of items that wait for the passcode, and clears a lockout. Asks for the passcode (the recovery
+  /// Opens the classes of items that need the passcode first, and clears a lockout. Asks for the passcode (the recovery
   /// key where none is set).
   ///
   /// - Throws: `restoreDetected` where an earlier copy was put back; ``acceptRestore(_:_:)`` accepts it.
@@ -46,7 +46,7 @@ extension Vault {
       throw .invalidRequest("the items of this store are open without an unlock, so there is nothing to lock")
     }
     store.classKeys.close()
-    // Otherwise a passcode kept in a context would still open items.
+    // Forget passcodes kept in contexts, or they would still open items.
     presence.contexts.forgetPasscodes()
   }
 

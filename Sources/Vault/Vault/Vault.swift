@@ -56,7 +56,7 @@ package actor Vault {
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
       clock: clock, floor: floor, classKeys: classKeys, seal: seal, rollback: storage.rollback(of: seal))
-    // The key file is still there if power was lost between the move to another tier and its deletion.
+    // After a loss of power during a move to another tier, the key file may still exist.
     if !seal.isKeyFile { DeviceKey.remove(in: directory) }
     self.store = store
     self.storage = storage
@@ -81,7 +81,7 @@ package actor Vault {
   /// Ends every context and closes the database, which empties its log. No call works afterwards.
   package func close() async {
     endContexts()
-    // Do not wait for the pause in which further changes are collected.
+    // End the pause in which the task collects further changes.
     forgetting?.cancel()
     await forgetting?.value
     store.database.close()
@@ -106,8 +106,8 @@ package actor Vault {
     try await store.unlockChange(from: isOpen)
   }
 
-  /// Seals the keys of the store anew in the machine's TPM, or under the credential of the service, as the storage says. A
-  /// store of another tier is moved there.
+  /// Reseals the keys of the store in the machine's TPM, or under the service's credential, as the storage determines.
+  /// Moves a store of another tier there.
   ///
   /// - Parameter registers: the PCRs that the keys are sealed to; none by default, since an update of the firmware changes
   ///   them.

@@ -26,7 +26,7 @@ package enum LoginInterface {
 
   /// The D-Bus signature of each method's results.
   package static let results = "s"
-  /// The answer while there is no outcome yet: a passcode is being tried, or a finger will be asked for.
+  /// The answer before there is an outcome: a passcode is being tried, or a finger will be asked for.
   package static let trying = "trying"
 
   /// The prefix of the D-Bus names of errors.

@@ -3,8 +3,8 @@ import Presence
 import SecureMemory
 import VaultStore
 
-/// Checks the application passwords of items, after the rest of their access control is satisfied, so that nobody can
-/// guess passwords or use scrypt without that.
+/// Checks the application passwords of items, after the rest of their access control is satisfied. Before that, nobody
+/// can guess passwords or make the vault run scrypt.
 struct ApplicationPasswords {
   let store: Store
   /// The queue that runs scrypt on passwords.

@@ -24,7 +24,7 @@ package struct ItemCatalogue {
 
   /// The items of a request, before anybody is asked.
   package enum Found {
-    /// They ask for nothing, and were released in the same transaction.
+    /// They require nothing, and were released in the same transaction.
     case released([ReleasedItem])
     case protected([WantedItem])
   }
@@ -77,13 +77,13 @@ package struct ItemCatalogue {
     let added = try store.commit(items: true) { change in
       try ItemWriter(change).insert(record, stored, secret: secret.bytes, replacing: replacing)
     }
-    // Otherwise the write-ahead log would still hold the replaced secret and its key.
+    // The write-ahead log may still hold the replaced secret and its key.
     if replacing { store.database.forgetOldPages() }
     return added
   }
 
-  /// Stores items in one transaction, and returns what has become of each. A living item with the same primary
-  /// attributes stays as it is.
+  /// Stores items in one transaction, and returns the result for each. Does not replace a living item with the same
+  /// primary attributes.
   ///
   /// - Throws: errors that do not concern one item alone (``VaultError/concernsNewItem``): then nothing was stored.
   package func add(_ items: [ItemToAdd]) async throws(VaultError) -> [Result<ItemID, VaultError>] {

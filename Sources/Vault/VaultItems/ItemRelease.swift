@@ -16,7 +16,7 @@ extension StoreSnapshot {
     try requireCurrent(shown)
     let keys = ItemKeys(self)
     var room = ReleasedItem.sizeLimit
-    // An item that is named again is the same object, and takes memory once here.
+    // An item that is named twice is released as the same object, to save memory.
     var before: [[UInt8]: ReleasedItem] = [:]
     return try wanted.compactMap { item in
       let released: ReleasedItem

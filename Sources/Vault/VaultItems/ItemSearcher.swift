@@ -28,7 +28,8 @@ package struct ItemSearcher {
   /// Passes each found item to `show`, in the order of the access groups and in each the oldest first, until `show`
   /// returns false.
   ///
-  /// - Parameter shown: what the context has shown. Used if the search skips items that would ask, or fails for them.
+  /// - Parameter shown: what was shown in the context. Used if the search skips items that would ask, or fails for
+  ///   them.
   func each(_ search: ItemSearch, _ shown: Shown = Shown(), _ show: (FoundItem) throws -> Bool) throws {
     var left = search.limit ?? .max
     guard left > 0 else { return }

@@ -54,7 +54,7 @@ struct ItemWriter {
     let box = try sealer.fill(
       &row, record, protection.requirement, secret: secret, bound: bound, password: protection.password?.key,
       accessibility: protection.accessibility)
-    // Write nothing before this point: if the new item is refused, a dead one of the same name must stay as it is.
+    // Write nothing before this point: if the new item is refused, a dead one of the same name must remain.
     if let old, let place = old.row {
       try change.removeFromIndex(place, earlier)
       // An item that replaces a dead one is new, at the end of the order.
@@ -95,10 +95,10 @@ struct ItemWriter {
     row.access = Int64(bitPattern: access.flags.rawValue)
     row.accessibility = accessibility.rawValue
     let requirement = Requirement(access)
-    // A closed wrapping stays closed: nobody has asked to bind it to another set or passcode.
+    // Without a new protection, a closed wrapping stays closed: the change does not bind it to another set or passcode.
     let closed = protection == nil ? Set(requirement.wrappings).subtracting(item.requirement.wrappings) : []
     if !closed.isSubset(of: Wrapping.closed(row.itemKey, requirement)), try change.damagedSets() > 0 {
-      // The set that cannot be read may be this item's.
+      // The unreadable set may be this item's.
       throw VaultError.storeDamaged("the record of an enrolment set does not verify")
     }
     var bound: StoredSet?

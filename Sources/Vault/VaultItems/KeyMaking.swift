@@ -4,7 +4,7 @@ import Presence
 package import SecureMemory
 import VaultStore
 
-/// Makes private keys, and reads those that are brought.
+/// Generates private keys, and reads imported ones.
 package enum KeyMaking {
   /// A key and the item that describes it.
   package struct Made: Sendable {
@@ -12,8 +12,8 @@ package enum KeyMaking {
     package var secret: SharedSecret
   }
 
-  /// Making an RSA key takes a second or more, and testing the primes of an imported one takes half of that. So one key
-  /// of a user is made or tested at a time, two in all, and never on the thread of the vaults.
+  /// Generating an RSA key takes a second or more, and testing the primes of an imported one half of that. So this
+  /// never runs on the thread of the vaults, and at most two keys, one for each user, are worked on at a time.
   private static let turns = UserTurns(width: 2, waitingLimit: 64, what: "private keys wait to be made or read")
 
   /// - Parameter user: whose key it is.

@@ -4,7 +4,7 @@ import SecretModel
 import SecureMemory
 import VaultStore
 
-/// The protection of new items. What many items need is looked up once.
+/// The protection of new items. Looks up once what several items need.
 struct NewProtections {
   private let fingers: CurrentFingers
   private let passcodes: Passcodes
@@ -18,7 +18,7 @@ struct NewProtections {
   }
 
   /// - Parameter password: returns the application password; called if the item is to have one.
-  /// - Throws: `passcodeNotSet`, `notEnrolled`, and why the fingers cannot be known now.
+  /// - Throws: `passcodeNotSet`, `notEnrolled`, or the reason why the current fingers cannot be determined.
   mutating func protection(
     of item: NewItem, password: () async throws(VaultError) -> SharedSecret
   ) async throws(VaultError) -> ItemProtection {

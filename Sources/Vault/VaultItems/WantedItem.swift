@@ -9,7 +9,7 @@ package struct WantedItem {
   var row: ItemRow
   var access: AccessControl
   var accessibility: Accessibility
-  /// What it requires, without the alternatives that are closed for good.
+  /// What it requires, without the alternatives that can no longer be opened.
   let requirement: Requirement
   /// The application password after scrypt.
   var password: SharedSecret?
@@ -33,7 +33,8 @@ package struct WantedItem {
 extension StoreSnapshot {
   /// The selected living items, each with what it requires.
   ///
-  /// - Parameter shown: what the context has shown, for a search that skips items which would ask, or fails.
+  /// - Parameter shown: what was shown in the context, for a search that skips items which would ask, or fails for
+  ///   them.
   /// - Throws: `itemGone` where an id or a name has no item; `itemInvalidated` where the set or the passcode of an item
   ///   is gone; `restoreDetected`.
   func wanted(_ selection: ItemSelection, _ shown: Shown) throws -> [WantedItem] {
@@ -65,7 +66,7 @@ extension StoreSnapshot {
     var wanted = ItemRecord(named: name)
     wanted.attributes[.accessGroup] = .text(group)
     do {
-      // Items that ask are left out before their sets are looked at, which may be gone.
+      // Skip items that would ask before looking up their sets, which may be gone.
       guard let (row, record) = try found(like: wanted), let access = row.accessControl,
         Requirement(access).isOpen, !access.applicationPassword, !access.flags.contains(.privateKeyUsage)
       else { return nil }
@@ -79,7 +80,7 @@ extension StoreSnapshot {
   }
 
   /// - Parameters:
-  ///   - record: what the row's sealed attributes say in this transaction; nil where they do not verify.
+  ///   - record: the row's sealed attributes, opened in this transaction; nil if they do not verify.
   ///   - name: the name that the item was asked for.
   func wanted(_ row: ItemRow, _ record: ItemRecord?, named name: ItemName? = nil) throws -> WantedItem {
     guard let record, let access = row.accessControl,
@@ -93,8 +94,7 @@ extension StoreSnapshot {
     if requirement.mentions(.boundFinger) {
       setLives = try sets().contains { $0.set.generation == row.generation }
       guard setLives || !requirement.always(.boundFinger) else {
-        // Report an item as dead only if its set is known to have changed. A set that cannot be read may be this
-        // item's.
+        // Report an item as dead only if its set is known to have changed. An unreadable set may be this item's.
         guard try damagedSets() == 0 else {
           throw VaultError.storeDamaged("the record of an enrolment set does not verify")
         }

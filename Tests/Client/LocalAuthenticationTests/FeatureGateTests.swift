@@ -43,7 +43,7 @@ struct FeatureGateTests {
     try await machine.enable(gate)
     await refused { try await gate.authenticate(reason: "x", using: $0) }
     try await machine.unlock()
-    // The device owner's policy goes on to the passcode, which the stranger does not know either.
+    // The device owner's policy continues with the passcode, which the stranger does not know either.
     let context = machine.store.makeContext(
       prompt: PersonAtPrompt(machine, [.pressStranger, .pressStranger, .pressStranger], passcodes: ["a guess"]))
     await #expect(throws: BiometricFeatureGateError.self) { try await gate.disable(reason: "x", using: context) }
@@ -150,7 +150,7 @@ struct FeatureGateTests {
   }
 }
 
-/// Passes everything on to a person, and enrols another finger when an evaluation has ended.
+/// Forwards everything to a person, and enrols another finger after an evaluation.
 private struct EnrollsAfterwards: AuthenticationPrompt {
   let machine: Machine
   let person: PersonAtPrompt

@@ -87,7 +87,7 @@ func outcome(_ evaluation: () async throws -> Bool) async -> LAError.Code? {
 }
 
 extension LAContext {
-  /// Why the policy cannot be evaluated; nil when it can.
+  /// The reason why the policy cannot be evaluated; nil if it can.
   func problem(_ policy: LAPolicy) -> LAError.Code? {
     var error: NSError?
     return canEvaluatePolicy(policy, error: &error) ? nil : (error as? LAError)?.code ?? .invalidDimensions

@@ -6,17 +6,17 @@ import VaultDriver
 
 @testable import OtherStores
 
-/// A file as a program writes it, with invented contents, and the items that it becomes.
+/// A file as a program writes it, with invented contents, and the items that are imported from it.
 struct ExporterFile: CustomTestStringConvertible {
   let program: String
   let lines: [String]
   let items: [String: String]
-  /// The attributes of the first item but its label.
+  /// The attributes of the first item except its label.
   var attributes: [String: String] = [:]
 
   var testDescription: String { program }
 
-  // The first lines are those that the programs write, or that their importers elsewhere expect.
+  // The header lines are those that the programs write, or that other importers expect.
   static let all = [
     ExporterFile(
       program: "1Password 8",

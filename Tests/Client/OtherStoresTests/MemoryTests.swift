@@ -11,7 +11,7 @@ import VaultDriver
 
 @Suite("Secrets in memory after an import", .serialized)
 struct MemoryTests {
-  /// A random text that is in no other memory than its own.
+  /// A random text without other copies in memory.
   private func randomSecret() -> SecretBytes {
     var secret = SecretBytes(count: 40)
     secret.withUnsafeMutableBytes { bytes in
@@ -20,7 +20,7 @@ struct MemoryTests {
     return secret
   }
 
-  /// Many copies of the secret: what else uses the memory of the parser afterwards overwrites only some.
+  /// Many copies of the secret, since later allocations overwrite some of the parser's freed memory.
   private static let copies = 100
 
   private func write(

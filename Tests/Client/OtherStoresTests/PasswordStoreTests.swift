@@ -79,7 +79,7 @@ struct PasswordStoreTests {
     try await PasswordFolder.with { folder in
       try folder.write("a-junk.gpg", "no file of GnuPG's")
       try await folder.encrypt("b-empty", "\n")
-      // Too long for gpg to hold all of it back until it has seen the end.
+      // Too long for gpg to keep its whole output back until it has read the end.
       let long = (0..<200_000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 0x61...0x7A))) }
       try await folder.encrypt("c-changed", String(long))
       var bytes = try readFile("\(folder.store)/c-changed.gpg")
@@ -170,7 +170,7 @@ struct PasswordFolder {
   var store: String { "\(folder)/store" }
   var environment: [String] { ["PATH=/usr/bin:/bin", "HOME=\(folder)", "GNUPGHOME=\(folder)/gnupg"] }
 
-  /// - Parameter passphrase: of the key; an empty one is never asked for.
+  /// - Parameter passphrase: the key's passphrase; if it is empty, gpg does not ask for one.
   static func with(passphrase: String = "", _ body: (PasswordFolder) async throws -> Void) async throws {
     try await withFolder { folder in
       let made = PasswordFolder(folder: folder)

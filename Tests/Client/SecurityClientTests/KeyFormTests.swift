@@ -20,7 +20,7 @@ extension ClientCode {
       return made
     }
 
-    /// A pair whose private key is used in the vault, and whose public key is stored beside it under its own label.
+    /// The private key is used in the vault. The public key is stored as an item with its own label.
     @Test("a key pair of the secure enclave is generated, found by label, queried and used")
     func labelledPair() async throws {
       let store = try await ClientStore()

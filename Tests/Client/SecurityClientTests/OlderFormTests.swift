@@ -176,7 +176,7 @@ extension ClientCode {
         #expect(SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess)
         #expect((found as! SecKey) == publicKey)
         #expect(SecItemDelete(query.filter { $0.key != kSecReturnRef } as CFDictionary) == errSecSuccess)
-        // The bytes of a private key are only data until the program gives the class.
+        // The bytes of a private key; the class comes from the program's attributes.
         item[String(kSecValueData)] = SecKeyCopyExternalRepresentation(privateKey, nil)
         #expect(SecItemAdd(item as CFDictionary, &reference) == errSecSuccess)
         #expect(SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess)

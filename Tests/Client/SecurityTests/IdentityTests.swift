@@ -84,7 +84,7 @@ extension SharedStore {
       #expect(row[kSecValueData] as? Data == CertificateSamples.alice)
       #expect(row[kSecAttrLabel] as? String == "Alice Liddell")
       #expect(row[kSecAttrSerialNumber] as? Data == Data([0, 0xF1, 0xE2, 0xD3]))
-      // It was given as text, so it is returned as text.
+      // The tag was given as text, so it is returned as text.
       #expect(row[kSecAttrApplicationTag] as? String == "org.example.alice")
       #expect(row[kSecAttrApplicationLabel] as? Data == row[kSecAttrPublicKeyHash] as? Data)
       let identity = try #require(row[kSecValueRef] as? SecIdentity)

@@ -87,7 +87,7 @@ final class Toucher: AuthenticationPrompt {
   }
 }
 
-/// Takes the place of an `LAContext` in a query.
+/// Stands for an `LAContext` in a query.
 final class GivenContext: NSObject, AuthenticationContextHolder {
   let context: AuthenticationContext
 

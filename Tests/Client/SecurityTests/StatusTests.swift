@@ -70,7 +70,7 @@ struct StatusTests {
       let apple = error.described.apple
       #expect(error.status == constants[apple.status], "\(error)")
       #expect(error.authenticationError.code == apple.code.rawValue, "\(error)")
-      // The name is that of the status, unless the code says more of a failed authentication.
+      // The name is that of the status, unless the code is more specific about a failed authentication.
       let isAuthentication = [errSecAuthFailed, errSecUserCanceled].contains(error.status)
       #expect(apple.name == "\(apple.status)" || isAuthentication && apple.name == "LAError.\(apple.code)", "\(error)")
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Keys of a terminal")
 struct KeyDecoderTests {
-  /// The keys of these bytes, when nothing follows them.
+  /// The keys decoded from these bytes, with no bytes after them.
   private func keys(_ bytes: String, _ settings: KeyDecoder.Settings = .init()) -> [Key] {
     var decoder = KeyDecoder(settings)
     var keys = bytes.utf8.compactMap { decoder.take($0) }

@@ -79,7 +79,7 @@ final class KeyringDaemon: Sendable {
     let argv = words.map { strdup($0) } + [nil]
     let envp = environment.map { strdup($0) } + [nil]
     defer { for string in argv + envp { free(string) } }
-    // The test runner blocks signals. Unblock them, since the daemon must receive SIGTERM.
+    // Unblock the signals that the test runner blocks: the daemon must receive SIGTERM.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -97,7 +97,7 @@ final class KeyringDaemon: Sendable {
     throw SystemFailure("gnome-keyring-daemon", ETIMEDOUT)
   }
 
-  /// - Parameter components: the parts that it runs from now on; nil for the same.
+  /// - Parameter components: the components to run from now on; nil keeps them.
   func restart(with components: String? = nil) async throws {
     end()
     if let components { self.components.withLock { $0 = components } }

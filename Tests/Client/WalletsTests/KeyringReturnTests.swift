@@ -6,8 +6,8 @@ import Testing
 
 @Suite("Returning the Secret Service to a real GNOME Keyring", .withKeyring)
 struct KeyringReturnTests {
-  /// A session on whose bus a running GNOME Keyring has all parts but the Secret Service, as `enable` leaves it, and that
-  /// can start this part of it.
+  /// A session with a running GNOME Keyring that has all components but the Secret Service, as `enable` leaves it. The
+  /// session can start that component.
   private struct Desktop {
     let store: TestStore
     let daemon: KeyringDaemon
@@ -28,7 +28,7 @@ struct KeyringReturnTests {
 
     /// Whorl takes over.
     func enable() async throws {
-      // As its unit starts it while Whorl is the service.
+      // The components that its unit starts while Whorl provides the Secret Service.
       try await daemon.restart(with: "pkcs11")
       #expect(try daemon.unlock(KeyringDaemon.password) == .done)
       try await whorl("enable").mustSucceed()
@@ -43,7 +43,7 @@ struct KeyringReturnTests {
         for folder in ["data", "data/dbus-1", "data/dbus-1/services"] {
           guard mkdirPrivate("\(store.folder)/\(folder)") else { throw SystemFailure(folder) }
         }
-        // Hides the unit of this machine, and has no command.
+        // Masked units hide those of this machine, and start nothing.
         for folder in ["config", "config/systemd", "config/systemd/user"] {
           guard mkdirPrivate("\(store.folder)/\(folder)") else { throw SystemFailure(folder) }
         }
@@ -82,15 +82,15 @@ struct KeyringReturnTests {
       try await store("Kept", "the same")
       try await desktop.whorl("import").mustSucceed()
       try await desktop.enable()
-      // The keyring's times are whole seconds, and the change in Whorl has to be the later one.
+      // The keyring's times are whole seconds. Make the change in Whorl later than those.
       try await Task.sleep(for: .milliseconds(1_100))
-      // The bus starts Whorl's service for these.
+      // The bus starts Whorl's service for these calls.
       try await store("Mail", "second")
       try await store("New", "stored in Whorl")
       let status = try await desktop.whorl("status")
       #expect(status.text.hasPrefix("service  Whorl\n"), "\(status.text)")
 
-      // The keyring has an original of the one, with the password from before.
+      // The keyring has the original of one of them, with the old password.
       for (label, isCopy) in [("Mail", true), ("New", false)] {
         let gate = try await desktop.whorl("gate", label, "--dry-run")
         #expect(gate.diagnostics.contains("Copied from GNOME Keyring: “\(label)”") == isCopy, "\(gate.diagnostics)")
@@ -114,7 +114,7 @@ struct KeyringReturnTests {
 
           """), "\(done.diagnostics)")
       #expect(try await desktop.whorl("status").text.hasPrefix("service  GNOME Keyring "))
-      // The keyring answers without being opened again.
+      // The keyring is still open.
       #expect(try await lookup("Mail") == "second")
       #expect(try await lookup("New") == "stored in Whorl")
       #expect(try await lookup("Kept") == "the same")

@@ -2,7 +2,7 @@ import ProgramDriver
 import Testing
 import VaultDriver
 
-/// A keyring that only a login opens afterwards gets its secret where what opens it again was tried.
+/// A keyring that will be opened only by logins gets its secret after the way to open it was tried.
 @Suite(
   "Changing the keyring's password to a random secret, with a way back", .withKeyring,
   .enabled("only for root, with PAM", { try await LoginAccount.isPossible() }), .serialized)

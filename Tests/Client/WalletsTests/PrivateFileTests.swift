@@ -6,7 +6,7 @@ import Testing
 struct PrivateFileTests {
   @Test("a file with more bytes than its size says is read only up to the limit")
   func growing() throws {
-    // A file of /proc has the length 0 and more to read, as one has that grows while it is read.
+    // A file of /proc reports the length 0 but has contents, like a file that grows while it is read.
     #expect(try PrivateFile.read("/proc/self/maps").count > 500)
     #expect {
       try PrivateFile.read("/proc/self/maps", limit: 500)

@@ -20,7 +20,7 @@ struct RekeyingTests {
     { try await LoginEntries(in: vault).sealedCopy(of: $0, under: .recoveryKey) }
   }
 
-  /// Seals for the passcode as well, which a person gives.
+  /// Seals for the passcode as well; a person types it.
   private func sealingWithPasscode(_ vault: any VaultService) -> (borrowing SecretBytes) async throws -> SealedCopy {
     { secret in
       let secret = SharedSecret(secret.copy())
@@ -120,7 +120,7 @@ struct RekeyingTests {
           nil
         })
       #expect(outcome == ([.walked, .rehearsed].contains(last) ? .nothing : isChanged ? .ownSecret : .password))
-      // Before a copy of the file is kept, only the person can tell that the password still opens it.
+      // Without a copy of the file, only the person can say whether the password still opens it.
       #expect(asked.withLock { $0 } == ([.stored, .sealed].contains(last) ? 1 : 0))
       let secret = try await LoginEntries(in: vault).secret(of: KeyringRekeying.entry)?.bytes.text
       #expect((secret != nil) == isChanged)

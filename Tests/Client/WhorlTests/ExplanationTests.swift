@@ -14,7 +14,7 @@ struct ExplanationTests {
     .ownService, .system("export.csv"),
   ]
 
-  /// Every error, with an unfriendly text for what comes from the machine.
+  /// Every error, with a technical text in place of text from the machine.
   private static let all: [(of: String, said: Explanation)] =
     EveryError.ofVault.map { ("\($0)", $0.explanation) } + EveryError.ofReader.map { ("\($0)", $0.explanation) }
     + importErrors.map { ("\($0)", $0.explanation) }
@@ -63,7 +63,7 @@ struct ExplanationTests {
       let said = VaultError.notUnlocked(accessibility).explanation
       #expect(said.what.contains(accessibility.plainName))
       #expect(said.advice.contains("whorl unlock"))
-      // The passcode does not open what a locked session closes.
+      // The passcode does not open classes that are closed while the session is locked.
       #expect(said.advice.contains("unlock your session") == (accessibility != .afterFirstUnlock), "\(accessibility)")
     }
   }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A fair queue", .timeLimit(.minutes(1)))
 struct FairQueueTests {
-  /// The order in which calls had their turns, and how many had one at a time.
+  /// The order in which calls had their turns, and the most turns at a time.
   private final class Record: Sendable {
     private let state = Mutex((order: [String](), running: 0, most: 0))
 
@@ -22,7 +22,7 @@ struct FairQueueTests {
     var most: Int { state.withLock { $0.most } }
   }
 
-  /// Keeps all turns of a queue until they are let go, with these calls behind them in this order.
+  /// Holds all turns of a queue while these calls queue up in this order, then releases them.
   private func serve(_ names: [String], by queue: FairQueue<String>, width: Int = 1, cancelling cancelled: Int? = nil)
     async throws -> Record
   {

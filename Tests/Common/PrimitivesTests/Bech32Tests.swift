@@ -43,7 +43,7 @@ struct Bech32Tests {
       changed[place] = changed[place] == UInt8(ascii: "q") ? UInt8(ascii: "p") : UInt8(ascii: "q")
       #expect(Bech32.bytes(in: String(decoding: changed, as: UTF8.self), prefix: "age") == nil)
     }
-    // Valid as Bech32m (BIP 350), whose checksum is another one.
+    // Valid as Bech32m (BIP 350), which has a different checksum.
     #expect(Bech32.bytes(in: "a1lqfn3a", prefix: "a") == nil)
   }
 }

@@ -25,7 +25,7 @@ struct ChildProcessTests {
   func isEnded() async throws {
     let willing = try Child("/bin/sleep", "1000")
     #expect(await willing.process.end(grace: .zero).value == "killed by signal 15 (Terminated)")
-    // The shell reports on its standard input, a socket, that it ignores the signal now.
+    // The shell writes to its standard input, a socket, once it ignores the signal.
     let stubborn = try Child("/bin/sh", "-c", "trap '' TERM; echo >&0; while :; do sleep 1000; done")
     var ready: UInt8 = 0
     #expect(read(stubborn.ours, &ready, 1) == 1)

@@ -219,7 +219,7 @@ private func accessControlList(forUser user: UInt32) -> [UInt8] {
   return bytes(UInt32(2)) + entries.flatMap { bytes($0.tag) + bytes($0.rights) + bytes($0.id) }
 }
 
-/// Whether the primary group of this user is named as the user is. Fedora's root shares its group with system accounts.
+/// Whether this user's primary group has the user's name. Fedora's root shares its group with system accounts.
 private var hasPrivateGroup: Bool {
   guard let user = getpwuid(geteuid()), let group = getgrgid(user.pointee.pw_gid) else { return false }
   return String(cString: user.pointee.pw_name) == String(cString: group.pointee.gr_name)

@@ -32,11 +32,11 @@ struct BusLoopTests {
       #expect(try await eventually { order.elements.count == 3 })
       #expect(order.elements == [2, 1, 3])
     }
-    // The thread that waited is reused; two may have overlapped.
+    // The waiting thread is reused; two may have overlapped.
     #expect(threads.withLock(\.count) <= 3)
   }
 
-  /// What an actor of the loop has done between two steps of a task.
+  /// Records the work of an actor of the loop between two steps of a task.
   private actor OnLoop {
     nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 

@@ -91,8 +91,8 @@ struct ConnectionTests {
     #expect(seen.elements == Array(0..<100))
   }
 
-  // With such a preference other jobs run on the loop between the steps of a call. An answer must not be handled before
-  // the call waits for it.
+  // With a task executor preference, other jobs run on the loop between the steps of a call. An answer must not be
+  // handled before the call waits for it.
   @Test(
     "answers every call of tasks with an executor preference, including cancelled calls",
     .timeLimit(.minutes(1)))
@@ -227,7 +227,7 @@ struct ConnectionTests {
   @Test("reports a call as not sent if the peer has gone, also if the loop has not noticed yet")
   func unsentCall() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer() }))
-    // Until the handshake is over, since what is sent before it waits in this process.
+    // Wait for the end of the handshake: messages sent before it are queued in this process.
     _ = try await bus.client.call(target, "Ask")
     let isQueued = DispatchSemaphore(value: 0)
     BusLoop.shared.post { isQueued.wait() }

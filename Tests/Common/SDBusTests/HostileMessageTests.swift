@@ -99,7 +99,7 @@ struct HostileMessageTests {
       for _ in 0..<Int.random(in: 1...3, using: &random) {
         bytes[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
       }
-      // A length that grew makes the server wait for the rest, so it gets some, and then the end.
+      // With a larger length the server waits for more bytes. Send some, and then end the connection.
       try await serve { peer in
         peer.send(RawPeer.greeting + bytes + good)
         shutdown(peer.socket, Int32(SHUT_WR))
@@ -160,7 +160,7 @@ struct HostileMessageTests {
         #expect(announced == 253 || peer.isClosed())
         close(mine)
         server.close()
-        // The loop and the runtime's timers keep some of their own.
+        // The loop and the runtime's timers keep some descriptors open.
         #expect(try await eventually { try openDescriptors() <= before + 8 })
       }
     }
@@ -179,7 +179,7 @@ struct HostileMessageTests {
       #expect(try await eventually { held.elements.count == 1 })
       let before = try openDescriptors()
       for number in 1...8 as ClosedRange<UInt32> {
-        // The header has to tell the number of descriptors that came.
+        // The header must have the number of descriptors that were sent.
         peer.send(RawPeer.call(number, descriptors: 253), descriptors: Array(repeating: file, count: 253))
       }
       #expect(try await eventually { held.elements.count == 9 })

@@ -57,7 +57,7 @@ struct ListenerTests {
       do throws(BusError) {
         while true { _ = try await second.call(target, "Ask") }
       } catch {
-        // A call that begins after the end was noticed is not sent.
+        // A call that begins after the end of the connection was noticed is not sent.
         #expect([.disconnected, .notSent].contains(error))
       }
     }

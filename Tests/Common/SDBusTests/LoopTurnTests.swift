@@ -3,7 +3,7 @@ import SDBus
 import Synchronization
 import Testing
 
-/// A thread that does what the loop's own thread does: it polls, and becomes the loop again.
+/// Acts as the loop's own thread: polls, and becomes the loop again.
 private final class OwnThread: Sendable {
   let turn: LoopTurn
   private let mayEndPoll = Mutex(false)

@@ -26,7 +26,7 @@ struct SecretMessageTests {
     return secret
   }
 
-  /// A value with many copies of the secret: what uses the memory of a freed message afterwards overwrites only some.
+  /// A value with many copies of the secret, since later allocations overwrite some of a freed message's memory.
   private func value(of secret: borrowing SecretBytes) -> BusValue {
     var all = SecretBytes(count: 64 * secret.count)
     all.withUnsafeMutableBytes { all in
@@ -37,9 +37,9 @@ struct SecretMessageTests {
 
   @Test("are wiped from memory after a call with one secret was answered with another", arguments: [true, false])
   func wiped(inCalls: Bool) async throws {
-    // The first call of a C function looks it up, and leaves what is in the vector registers on the stack. Programs are
-    // linked so that everything is looked up at the start (scripts/build). Here a first round, whose result does not count,
-    // looks everything up.
+    // The first call of a C function resolves its symbol, which saves the vector registers on the stack. Programs are
+    // linked so that all symbols are resolved at the start (scripts/build). Here a first round resolves them; its
+    // result is ignored.
     for isFirst in [true, false] {
       let secret = randomSecret()
       try await exchange(secret, inCalls: inCalls)
@@ -50,7 +50,7 @@ struct SecretMessageTests {
     }
   }
 
-  /// Passes a secret from a client to a server and, unless it is to be in calls alone, back.
+  /// Sends a secret from a client to a server and, unless `inCalls`, back.
   private func exchange(_ secret: borrowing SecretBytes, inCalls: Bool) async throws {
     var limits = BusLimits()
     limits.secrets = Wiped.self

@@ -7,7 +7,7 @@ import Testing
 /// Each test has a process of its own, because the other tests use the loop of this one all the time.
 @Suite("A thread that blocks until a call is answered")
 struct WaitingThreadTests {
-  /// A server that answers every call, and tells the thread that did.
+  /// A server that answers every call, and records the thread that handled it.
   private static func answering(_ threads: Collected<pthread_t>) throws -> Loopback {
     try Loopback(
       server: .init(
@@ -17,8 +17,8 @@ struct WaitingThreadTests {
         }))
   }
 
-  /// Repeats a call until the loop's own thread was waiting for messages when it was made, so that the loop was lent. If it
-  /// never is, `alarm` ends the process.
+  /// Repeats a call until it borrows the loop, which requires that the loop's own thread is waiting for messages. If
+  /// this never happens, `alarm` ends the process.
   private static func repeated(until isLent: () -> Bool) {
     repeat { usleep(20_000) } while !isLent()
   }
@@ -165,7 +165,7 @@ struct WaitingThreadTests {
       Self.repeated {
         let wasLent = Mutex(false)
         WaitingThread.run {
-          // Without a call the loop's own thread polls all the time, with one it rests.
+          // Without a call the loop's own thread polls; with one it does not.
           for _ in 0..<earlierCalls { _ = try? await bus.client.call(target, "Echo") }
           let (before, after) = await actor.move()
           #expect(after != thread)

@@ -253,7 +253,7 @@ class Scan:
         self.kind, self.number, self.names, self.touches = kind, number, names, 0
 
 
-# What may come in the place of an answer.
+# What may be sent in place of an answer.
 GARBAGE = {
     "random": lambda dice: lambda data: dice.randbytes(dice.randint(1, 64)),
     "short": lambda dice: lambda data: data[:dice.randint(0, len(data) - 1)],

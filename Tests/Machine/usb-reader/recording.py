@@ -109,7 +109,7 @@ def read(path):
             setup, payload = packet[40:48] if transfer == CONTROL else None, packet[64:64 + got]
             if event == ord("S"):
                 open_[number] = recorded = Recorded(endpoint, setup, payload, len(every))
-                # What the kernel asks comes from the descriptors.
+                # Answer the kernel's own requests from the descriptors.
                 if setup is None or setup[0] & 0x60:
                     every.append(recorded)
             elif recorded := open_.pop(number, None):

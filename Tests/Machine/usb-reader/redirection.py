@@ -38,7 +38,7 @@ class Plug:
             self.writer.write(struct.pack("<IIQ", kind, len(head) + len(data), number) + head + data)
 
     async def run(self, reader):
-        # Numbers are of 32 bits until both have said what they can do.
+        # Numbers have 32 bits until both sides have sent their capabilities.
         hello = b"a reader in software".ljust(64, b"\0") + struct.pack("<I", CAPABILITIES)
         self.writer.write(struct.pack("<III", HELLO, len(hello), 0) + hello)
         _, length, _ = struct.unpack("<III", await reader.readexactly(12))

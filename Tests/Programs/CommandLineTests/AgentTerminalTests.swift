@@ -52,7 +52,7 @@ struct AgentTerminalTests {
   @Test("lets the terminal send Ctrl-C to its command, and passes on only signals that it alone was sent")
   func signals() async throws {
     try await TestStore.with { store in
-      // Says for each signal whether a program sent it (SI_USER, 0) or the terminal (SI_KERNEL, 128).
+      // Prints for each signal whether a program sent it (SI_USER, 0) or the terminal (SI_KERNEL, 128).
       let script = """
         import signal
         wanted = {signal.SIGINT, signal.SIGTERM}
@@ -155,7 +155,7 @@ struct ClientTerminalTests {
         #expect(try await terminal.status() != 0)
         #expect(terminal.isAsFound)
         desktop.goOn()
-        // A notification that comes too late is taken away.
+        // A notification that appears too late is withdrawn.
         if hangs { try await desktop.waitUntilClosed(try await desktop.first().number) }
       }
     }
@@ -185,7 +185,7 @@ struct ClientTerminalTests {
       let terminal = try sign(key, agent)
       try await terminal.waits(for: "Esc: cancel)")
       #expect(!terminal.echoes)
-      // A key that stands for nothing is not shown and does nothing.
+      // A key without a meaning is not echoed and does nothing.
       terminal.type("x")
       terminal.type(CancelKey.escape.rawValue)
       #expect(try await terminal.status() != 0)
@@ -344,7 +344,7 @@ struct ClientTerminalTests {
       try await other.waits(for: "ready")
       let name = try #require(other.shown.split(whereSeparator: \.isWhitespace).first)
       let number = try #require(name.split(separator: "/").last)
-      // The terminals before take the lower numbers.
+      // Open terminals to use up the lower numbers.
       let script = """
         mount -t devpts -o newinstance,ptmxmode=0666 devpts /dev/pts
         for _ in $(seq \(number)); do exec {terminal}<>/dev/ptmx; done
@@ -360,7 +360,7 @@ struct ClientTerminalTests {
     }
   }
 
-  /// The script of a pinentry that answers with the passcode, and notes what it is told and whether its terminal echoes.
+  /// The script of a pinentry that answers with the passcode, and records its input and whether its terminal echoes.
   private func answeringPinentry(_ folder: String) -> String {
     """
     echo "OK"

@@ -104,7 +104,7 @@ struct BackupTests {
       newer["whorl-backup\n".utf8.count + 4 + 5 + 7] += 1
       for (bytes, words) in [(newer, "newer"), (Array(whole.dropFirst()), "not a backup of whorl")] {
         try writeFile(file, bytes)
-        // Nobody answers: a question would be seen.
+        // Nobody answers, so a question would make this wait.
         let terminal = try PseudoTerminal(["restore", copy, "--store", "\(store.folder)/new"])
         #expect(try await terminal.status() != 0)
         #expect(terminal.shown.contains(words) && !terminal.shown.contains("Go on?"), "\(terminal.shown)")

@@ -148,7 +148,7 @@ struct LibraryCancelKeyTests {
 
   @Test("Esc and Ctrl-D at the passcode are LAError.userCancel", arguments: CancelKey.allCases)
   func passcode(key: CancelKey) async throws {
-    // No finger is enrolled: the device owner's policy goes to the passcode.
+    // No finger is enrolled, so the device owner's policy asks for the passcode.
     try await TestStore.with { store in
       let terminal = try start("sign-in", [], store)
       try await terminal.waits(for: "Passcode to sign in to your account: ")

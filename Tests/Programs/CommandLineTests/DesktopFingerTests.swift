@@ -3,7 +3,7 @@ import ProgramDriver
 import Testing
 import VirtualFinger
 
-/// The fingers of fprintd, where that is the machine's own, as on most desktops.
+/// The fingers of the machine's own fprintd, as on most desktops.
 @Suite(
   "With the fingers of the desktop's settings", .serialized,
   .enabled("a mount namespace needs root") { try await MachineFprintd.isPossible() })
@@ -46,7 +46,7 @@ struct DesktopFingerTests {
           "status": "right-index on fprintd",
         ]
         #expect(told.contains(words[command] ?? "?"), "\(command): \(told)")
-        // Nothing else has to be done: a touch opens.
+        // A touch opens the item without further preparation.
         try await machine.whorl("set", "mail", input: "secret").mustSucceed()
         #expect(try await machine.whorl("get", "mail", touches: 1).text == "secret")
       }
@@ -173,7 +173,7 @@ struct DesktopFingerTests {
     arguments: [(true, true), (false, true), (false, false)])
   func setUpElsewhere(_ comes: Bool, _ isTold: Bool) async throws {
     try await machine { machine in
-      // fprintd tells the fingers only to those whom it lets verify.
+      // fprintd lists the fingers only for users who may verify.
       try isTold ? machine.fprintd.allow("verify") : machine.fprintd.allow()
       let terminal = try setUp(machine)
       try await terminal.waits(for: "Waiting for it. Enter goes on without.")

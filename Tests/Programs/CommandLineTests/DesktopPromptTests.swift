@@ -7,7 +7,7 @@ struct DesktopPromptTests {
   private struct Desk {
     let store: TestStore
     let desktop: DesktopStandIn
-    /// What a desktop gives to the programs that it starts.
+    /// The environment that a desktop gives to its programs.
     let environment: [String: String]
 
     /// Runs a command. With touches, a finger is pressed when it asks.
@@ -20,7 +20,7 @@ struct DesktopPromptTests {
     }
   }
 
-  /// - Parameter pinentry: the lines of a script in its place.
+  /// - Parameter pinentry: the lines of a script that stands in for pinentry.
   private func with(
     display: String = ":7", pinentry: String = "exit 1", _ body: (Desk) async throws -> Void
   ) async throws {
@@ -53,7 +53,7 @@ struct DesktopPromptTests {
         "the program that has started the command")
       #expect(shown.actions == ["cancel", "Cancel", "passcode", "Passcode"])
       #expect(desk.desktop.closed.contains(shown.number))
-      // Whoever reads its standard error sees the same.
+      // Standard error has the same text.
       #expect(got.diagnostics.contains("the reader (virtual reader) to use “presence”, for: send mail & more"))
     }
   }

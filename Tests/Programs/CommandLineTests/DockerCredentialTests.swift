@@ -233,7 +233,7 @@ struct DockerCredentialTests {
     let isOver = Atomic(false)
   }
 
-  /// Runs a registry that lets "ann" in, at a port of this machine.
+  /// Runs a registry on a local port that accepts the user "ann".
   private func withRegistry(_ body: (String) async throws -> Void) async throws {
     let script = """
       import base64, http.server, sys

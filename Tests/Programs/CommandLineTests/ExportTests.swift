@@ -24,7 +24,7 @@ struct ExportTests {
     ).run()
   }
 
-  /// What `ls` tells of each item, without what differs between stores.
+  /// What `ls` prints of each item, without the columns that differ between stores.
   static func rows(_ store: TestStore) async throws -> [String] {
     let listed = try await store.whorl("ls", "--json")
     return listed.text.matches(of: /\{[^{}]*\}/).map { item in
@@ -52,7 +52,7 @@ struct ExportTests {
       program.signal(SIGTERM)
       let result = program.finish { _, _ in }
       #expect(result.status == 128 + SIGTERM, "\(result.diagnostics)")
-      // The signal may have come when it was finished.
+      // The signal may have arrived after the command had finished.
       #expect(try folderEntries("\(store.folder)/out").filter { $0 != "all" } == [])
     }
   }

@@ -2,7 +2,8 @@ import ProgramDriver
 import Testing
 import VaultDriver
 
-/// A store of the service after a start of the machine, and here at every command: closed until the passcode.
+/// A store that is closed until the passcode is given: as in the service after a start of the machine, here at every
+/// command.
 @Suite("A store that needs its passcode first")
 struct FirstUnlockTests {
   private func with(_ body: (TestStore) async throws -> Void) async throws {
@@ -89,7 +90,7 @@ struct FirstUnlockTests {
       try writeFile("\(store.folder)/list.csv", Array("title,username,password\nx,y,z\n".utf8))
       let imported = try await store.unlocked("import", "--from", "csv", "\(store.folder)/list.csv", "--yes")
       #expect(imported.status == 0, "\(imported.diagnostics)")
-      // The public half of a key that is there needs nobody.
+      // The public key of an existing key is printed without asking.
       let key = try await store.whorl("key")
       #expect(key.status == 0 && key.text.hasPrefix("age1"), "\(key.diagnostics)")
     }

@@ -11,8 +11,8 @@ struct ForgedFprintdTests {
     : > /run/dbus/system_bus_socket
     mount --bind "$1" /run/dbus/system_bus_socket
     """
-  /// Replaces procfs by a folder with the real entries that a program reads, except for its user namespace, which is
-  /// the machine's, opened before.
+  /// Replaces procfs by a folder with the real entries that a program reads. Only the entry of its user namespace is
+  /// that of the machine, opened before.
   private static let forgedProc = """
     mount -t tmpfs none /mnt
     mkdir /mnt/proc
@@ -57,7 +57,7 @@ struct ForgedFprintdTests {
     }
   }
 
-  /// Runs the command in a user and a mount namespace, after a script that gets the command as its arguments.
+  /// Runs a script in a user and a mount namespace, with the command as its arguments.
   private func inNamespace(_ command: [String], after preparation: String) async throws -> Invocation.Result {
     let script = """
       exec 3</proc/self/ns/user

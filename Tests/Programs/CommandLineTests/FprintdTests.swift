@@ -43,7 +43,7 @@ struct FprintdTests {
           #expect(dead.status == 77 && dead.output.isEmpty)
           #expect(dead.failure.contains("current-set is dead"), "\(dead.diagnostics)")
         }
-        // Any finger that fprintd has for the person now.
+        // Any finger that is enrolled in fprintd now.
         #expect(try await store.touched("get", "any-finger", by: Self.other).text == "any-finger")
       }
     }

@@ -88,7 +88,7 @@ struct GitCredentialTests {
       for (user, extra) in [("old", ""), ("new", ""), ("deep", "path=a.git\n")] {
         try await git("store", Self.place + extra + "username=\(user)\npassword=x\n", "--access", "none", in: store)
           .mustSucceed()
-        // The times of changes are milliseconds.
+        // Times of changes have a resolution of a millisecond.
         usleep(5_000)
       }
       #expect(try await git("get", Self.place, in: store).text.hasPrefix("username=new\n"))
@@ -253,7 +253,7 @@ struct GitCredentialTests {
       try await git("store", password + "state[]=other:1\n", "--access", "none", in: store).mustSucceed()
       let first = try await state()
       #expect(first?.hasPrefix("state[]=whorl:") == true)
-      // The times of changes are milliseconds.
+      // Times of changes have a resolution of a millisecond.
       usleep(5_000)
       try await git("store", password, in: store).mustSucceed()
       #expect(try await state() == first)
@@ -354,14 +354,14 @@ struct GitCredentialTests {
           ]
         ).run()
       }
-      // Where it is there, its words count: there is no store at this place yet.
+      // If whorl is installed, its message is expected: there is no store at this place yet.
       let programs = try Programs.path("whorl").dropLast("/whorl".count)
       let there = try await git(helper, path: "\(programs):/usr/bin:/bin")
       #expect(there.diagnostics.contains("whorl: git-credential: "), "\(there.diagnostics)")
       let gone = try await git(helper, path: "/usr/bin:/bin")
       #expect(!gone.diagnostics.contains("whorl"), "\(gone.diagnostics)")
       #expect(gone.diagnostics.hasPrefix("fatal: "), "it goes on to ask the person: \(gone.diagnostics)")
-      // The plain name, of which the removal of the package tells.
+      // The plain name, which the package's removal script mentions.
       let complaint = try await git("whorl", path: "/usr/bin:/bin")
       #expect(complaint.diagnostics.contains("credential-whorl"), "\(complaint.diagnostics)")
     }

@@ -6,7 +6,7 @@ import VirtualFinger
 
 @Suite("Prompts that are replaced on a terminal")
 struct NarrowTerminalTests {
-  /// What a terminal shows after these characters: those that Whorl writes, and no others.
+  /// The screen after these characters. Supports only the control sequences that Whorl writes.
   private func screen(_ text: String, columns: Int) -> [String] {
     var rows: [[Character]] = [[]]
     var (row, column) = (0, 0)

@@ -18,7 +18,7 @@ struct NewStoreSetupTests {
     return try PseudoTerminal(["setup", "--store", "\(folder)/store"], environment: home)
   }
 
-  /// Types what is not shown, once it is not.
+  /// Types hidden input after echo was turned off.
   private func secretly(_ terminal: PseudoTerminal, _ prompt: String, count: Int = 1, _ text: String) async throws {
     try await terminal.waits(for: prompt, count: count)
     try await terminal.becomes(echoing: false)
@@ -31,7 +31,7 @@ struct NewStoreSetupTests {
     try await terminal.waits(for: Self.place)
   }
 
-  /// The characters that are asked for, of the key on the screen.
+  /// The requested characters of the recovery key on the screen.
   private func sample(_ terminal: PseudoTerminal) throws -> String {
     let key = try #require(terminal.shown.firstMatch(of: /(?:[0-9A-Z]{5}-){6}[0-9A-Z]{5}/)).0
     let number = try #require(terminal.shown.firstMatch(of: /characters of group ([1-7])/)).1
@@ -59,7 +59,7 @@ struct NewStoreSetupTests {
       try await terminal.waits(for: "Nothing is lost: type a word twice, the same both times.")
       try await secretly(terminal, Self.first, count: 4, "one passcode")
       try await secretly(terminal, Self.again, count: 4, "one passcode")
-      // No file can be made there: it is asked again.
+      // No file can be created there, so the question is repeated.
       try await terminal.waits(for: Self.place)
       terminal.type("\(folder)/none/key\n")
       try await terminal.waits(for: "That does not work: cannot make \(folder)/none/key: No such file or directory.")
@@ -67,7 +67,7 @@ struct NewStoreSetupTests {
       terminal.type("\n")
       try await secretly(terminal, Self.group, "!!!!")
       try await terminal.waits(for: "Those are not the ones.")
-      // As yet there is none, whatever ends this.
+      // However it ended, there is no store yet.
       #expect(access("\(folder)/store", F_OK) != 0)
       try await secretly(terminal, Self.group, count: 2, try sample(terminal).lowercased())
       try await terminal.waits(for: "The store is made.")
@@ -126,7 +126,7 @@ struct NewStoreSetupTests {
     }
   }
 
-  /// The questions before there is a store.
+  /// The questions that are asked before the store exists.
   enum Question: CaseIterable { case first, again, place, group }
 
   @Test(

@@ -26,7 +26,7 @@ struct PublishedCodeTests {
     let reader = VirtualImageReader(socket: store.socket, patience: .seconds(10))
     for (index, finger) in fingers.enumerated() {
       try await terminal.waits(for: "the reader (virtual reader)", count: index + 1)
-      // The line is printed while the scan is being armed; the driver is ready a moment later.
+      // The line is printed while the scan is being armed. The driver is ready a moment later.
       try await Task.sleep(for: .milliseconds(300))
       try await onThread { try reader.press(finger.impression(.random(in: 0..<1 << 40))) }
     }

@@ -21,7 +21,7 @@ struct RemovalTests {
       let getent = "#!/bin/sh\n[ $# = 1 ] && echo 'alice:x:1000:1000::\(store.folder):/bin/sh'\n"
       try writeFile("\(folder)/bin/getent", Array(getent.utf8))
       chmod("\(folder)/bin/getent", 0o755)
-      // The script as it is, but for the file with which an administrator overrides it.
+      // The real script, except for the path of the file with which an administrator overrides it.
       let script = String(decoding: try readFile(Self.repository + "/scripts/may-remove"), as: UTF8.self)
       let line = "anyway=/etc/whorl/remove-anyway\n"
       try #require(script.contains(line))
@@ -32,7 +32,7 @@ struct RemovalTests {
       #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4).joined(separator: "/")
     }
 
-    /// A user without XDG's variables, but for the folder of the machine.
+    /// A user without XDG variables, except for the machine's folder.
     private var environment: [String: String] {
       [
         "HOME": folder, "XDG_RUNTIME_DIR": "\(folder)/run", "PATH": "\(folder)/bin:/usr/bin:/bin",
@@ -70,7 +70,7 @@ struct RemovalTests {
       #expect(secrets.diagnostics.contains("the Secret Service of: alice \n"), "\(secrets.diagnostics)")
       #expect(secrets.diagnostics.contains("back with: whorl secret-service disable\n"))
       #expect(!secrets.diagnostics.contains("whorl ssh disable") && !secrets.diagnostics.contains("login"))
-      // The package of the PAM module has no part in it.
+      // Removing the PAM module's package is not affected.
       #expect(try await machine.mayRemove("login").status == 0)
 
       try await machine.whorl("ssh", "enable", "--other-agent", "/run/other")

@@ -160,7 +160,7 @@ struct SSHEnableTests {
       let environment = services.environment(["SSH_AUTH_SOCK": path])
       try await store.whorl("ssh", "enable", environment: environment).mustSucceed()
       #expect(!String(decoding: try readFile(Self.path(services)), as: UTF8.self).contains("--upstream"))
-      // Enabled once more, it keeps the agent that was chosen before.
+      // Enabling it again keeps the agent that was chosen before.
       try await store.whorl("ssh", "enable", "--other-agent", "/run/other", environment: environment).mustSucceed()
       let chosen = try readFile(Self.path(services))
       try await store.whorl("ssh", "enable", environment: environment).mustSucceed()

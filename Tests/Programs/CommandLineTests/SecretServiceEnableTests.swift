@@ -85,7 +85,7 @@ struct SecretServiceEnableTests {
 
       let done = try await home.whorl("enable")
       #expect(done.status == 0, "\(done.diagnostics)")
-      // The programs may be in a folder that a link names.
+      // The programs' folder may be reached through a link.
       let resolved = try #require(realpath(try Programs.path("whorl-agent"), nil))
       defer { free(resolved) }
       let agent = String(cString: resolved)
@@ -171,7 +171,7 @@ struct SecretServiceEnableTests {
   @Test("without GNOME Keyring and Whorl's unit, only the bus file is written")
   func busAlone() async throws {
     try await with(withKeyring: false, servedBy: nil) { home in
-      // Hides the unit of this machine, and has no command.
+      // An empty unit file hides the machine's own unit.
       try writeFile("\(home.folder)/data/systemd/user/gnome-keyring-daemon.service", [])
       let done = try await home.whorl("enable")
       #expect(done.status == 0, "\(done.diagnostics)")
@@ -192,7 +192,7 @@ struct SecretServiceEnableTests {
       let own = Array("[Service]\nExecStart=\n".utf8)
       for (path, isLink) in [(home.dropIn, false), (home.autostart, false), (home.busFile, true)] {
         let elsewhere = "\(home.folder)/elsewhere"
-        // A link is the user's, also where it leads to a file of Whorl's.
+        // A link counts as the user's, even if it leads to a file of Whorl.
         if isLink {
           try writeFile(elsewhere, Array(Self.mark.utf8))
           symlink(elsewhere, path)

@@ -113,7 +113,7 @@ struct SecretServiceReturnTests {
       let (locked, none, _) = try await run(["disable"], store, on: [], prompt: .dismissed)
       #expect(locked.status == 79, "\(locked.diagnostics)")
       #expect(locked.diagnostics.contains("  Mail: it belongs into a collection that stayed locked\n"))
-      // No second collection of that name is asked for.
+      // No second collection of that name is requested.
       #expect(!locked.diagnostics.contains("no collection"), "\(locked.diagnostics)")
       #expect(none.isEmpty)
     }

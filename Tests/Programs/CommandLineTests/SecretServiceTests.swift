@@ -2,7 +2,7 @@ import FoundationEssentials
 import ProgramDriver
 import Testing
 
-/// What `whorl secret-service list --json` tells.
+/// The output of `whorl secret-service list --json`.
 private struct Listed: Decodable {
   struct Folder: Decodable, Equatable {
     var name: String
@@ -40,7 +40,7 @@ struct SecretServiceTests {
       label: "Token", attributes: ["app_id": "org.example.App", "xdg:schema": "org.freedesktop.portal.Secret"],
       secret: [0xFF, 0, 0x0A], contentType: "application/octet-stream", collection: wallet),
     SecretServiceStandIn.Item(label: "Empty", attributes: ["service": "none"], secret: [], collection: work),
-    // Two that differ by nothing but their labels.
+    // Two items that differ only in their labels.
     SecretServiceStandIn.Item(label: "Note", attributes: [:], secret: Array("one".utf8), collection: work, created: 2),
     SecretServiceStandIn.Item(label: "Other", attributes: [:], secret: Array("two".utf8), collection: work, created: 1),
     SecretServiceStandIn.Item(label: "Passing", attributes: ["a": "b"], secret: [1], collection: session),
@@ -104,7 +104,7 @@ struct SecretServiceTests {
           ", where every program can read them without a finger. To remove them: whorl secret-service import --remove-old"
         ), "\(done.diagnostics)")
       let listed = try await list(whorl)
-      // The default collection is found again as the default one; what ends with the session stays away.
+      // The default collection is imported as the default one, and the session collection is not imported.
       #expect(
         listed.collections.map { [$0.name, $0.label] } == [
           ["login", "Label of \(Self.wallet)"], ["work", "Label of \(Self.work)"],
@@ -301,7 +301,7 @@ struct SecretServiceTests {
       let done = try await whorl("gate", "MAIL", "--yes")
       #expect(done.status == 0, "\(done.diagnostics)")
       #expect(try await access() == ["Bank": "none", "bank": "none", "Mail": "presence"])
-      // A label that is the same in every letter is meant alone.
+      // An exact match of the label selects only that item.
       try await whorl("gate", "Bank", "--access", "passcode", "--yes").mustSucceed()
       #expect(try await access() == ["Bank": "passcode", "bank": "none", "Mail": "presence"])
       let several = try await whorl("gate", "BANK", "--yes")

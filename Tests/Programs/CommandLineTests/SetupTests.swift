@@ -70,7 +70,7 @@ struct SetupTests {
         left.contains("helper = whorled\n") && !left.contains("whorl\n") && !left.contains("none")
           && !left.contains("type"), "\(left)")
       #expect(try await ways()["git"] == nil)
-      // For a person, only what is left to do is told with its way back.
+      // In text output, only the remaining steps say how to undo them.
       #expect(!(try await store.whorl("setup", environment: home)).text.contains("passcode --remove"))
     }
   }
@@ -89,7 +89,7 @@ struct SetupTests {
       #expect(terminal.shown.contains("> whorl ssh add ssh --store \(store.directory)"))
       terminal.type("yes\n")
       try await terminal.waits(for: Self.gitQuestion)
-      // What is neither yes nor no is asked again.
+      // The question is repeated after an answer other than yes or no.
       terminal.type("maybe\n")
       try await terminal.waits(for: "Please answer y or n.")
       try await terminal.waits(for: Self.gitQuestion, count: 2)
@@ -125,7 +125,7 @@ struct SetupTests {
       try await terminal.waits(for: "Recovery key: ")
       try await terminal.becomes(echoing: false)
       let command = try #require(children(of: terminal.pid).first { vaults(of: terminal.pid).contains($0) == false })
-      // By this name prompts and the log know it.
+      // Prompts and the log show this name.
       #expect(String(decoding: try readFile("/proc/\(command)/comm"), as: UTF8.self) == "whorl\n")
       if signal == SIGINT { terminal.type("\u{3}") } else { terminal.signal(signal) }
       #expect(try await terminal.endingSignal() == signal)
@@ -159,7 +159,7 @@ struct SetupTests {
     try await TestStore.with { store in
       try await PrivateBus.with { bus in
         let items = [SecretServiceStandIn.Item(label: "Mail", attributes: ["a": "b"], secret: Array("one".utf8))]
-        // A locked collection does not say what is in it, and is not opened to look.
+        // The items of a locked collection are unknown, and setup does not unlock it.
         let service = try await SecretServiceStandIn(
           on: bus, prompt: answer.isEmpty ? .dismissed : .none, aliases: ["default": "/collection"], items)
         defer { service.close() }
@@ -186,7 +186,7 @@ struct SetupTests {
         try await terminal.waits(for: Self.gitQuestion)
         terminal.type("n\n")
         #expect(try await terminal.status() == 0)
-        // Who does not want the copy is not offered to lose sight of it.
+        // Without the copy, setup does not offer to enable Whorl's service, which would hide the items.
         #expect(terminal.shown.contains(Self.enableQuestion) == (answer == "y"))
         let listed = try await store.whorl("secret-service", "list").text
         #expect(listed.contains("\tMail\t") == (answer == "y"), "\(listed)")

@@ -4,11 +4,11 @@ import Testing
 
 @Suite("A signal at a prompt")
 struct SignalEndTests {
-  /// A command that asks, and what it shows then.
+  /// A command that asks a question, and the text that it shows.
   struct Asking: CustomTestStringConvertible {
     var words: [String]
     var prompt: String
-    /// Standard input, for commands that are given a request there.
+    /// Standard input, for commands that read a request from it.
     var input: String?
 
     var testDescription: String { words.joined(separator: " ") }
@@ -90,7 +90,7 @@ struct SignalEndTests {
       let alone = try PseudoTerminal(words, program: "whorl-agent")
       try await alone.waits(for: "whorl-agent: listens")
       if signal == SIGINT { alone.type("\u{3}") } else { alone.signal(signal) }
-      // A service is ended by SIGTERM, which is no failure.
+      // SIGTERM ends a service without failure.
       #expect(try await alone.endingSignal() == (signal == SIGTERM ? 0 : signal))
       #expect(access("\(store.folder)/agent", F_OK) != 0)
       let command = try PseudoTerminal(words + ["--", "sh", "-c", "kill -\(signal) $$"], program: "whorl-agent")

@@ -64,7 +64,7 @@ struct StoreCommandTests {
         ).run().mustSucceed()
         #expect(try await store.whorl("get", "a").output == kept, "\(input) \(options)")
       }
-      // What is in a file is there on purpose.
+      // The line feed is kept: a file's contents are taken as they are.
       try writeFile("\(store.folder)/secret", text + [0x0A])
       let words = try [Programs.path("whorl")] + store.arguments(["set", "a", "--access", "none", "--replace"])
       try await Invocation(

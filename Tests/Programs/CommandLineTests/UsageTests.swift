@@ -226,7 +226,7 @@ struct UsageTests {
         #expect(completed.text == "home\nwork\n", "\(completed.text)\(completed.diagnostics)")
       }
       #expect(try await !store.whorl("ssh", "list").text.contains("id:"))
-      // The first one dies, and its name is free.
+      // The first item dies, which frees its name.
       try await store.unlocked("passcode", "--remove", "--yes").mustSucceed()
       try await store.whorl("ssh", "add", "work", "--type", "ecdsa-256").mustSucceed()
       let refused = try await store.whorl("ssh", "rm", "work", "--yes")

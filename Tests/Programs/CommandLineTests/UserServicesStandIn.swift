@@ -1,7 +1,7 @@
 import Glibc
 import ProgramDriver
 
-/// The folders of a user with units, and a `systemctl` that notes its calls and knows which units were enabled.
+/// The folders of a user with units, and a `systemctl` that records its calls and which units were enabled.
 struct UserServicesStandIn {
   let folder: String
 

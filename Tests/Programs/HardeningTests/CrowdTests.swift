@@ -18,7 +18,7 @@ struct CrowdTests {
       let count = Campaign.count(short: 40, long: 500)
       try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<count {
-          // More at the same time would only wait for a processor.
+          // More at the same time would only compete for the processors.
           if number >= 40 { try await group.next() }
           group.addTask { try await Self.visit(store, number) }
         }
@@ -55,7 +55,7 @@ struct CrowdTests {
 
   @Test("sessions leave no descriptor and no memory behind", .timeLimit(.minutes(Campaign.isLong ? 20 : 5)))
   func sessions() async {
-    // In a separate process, where all descriptors belong to the vault.
+    // In a separate process, so that all descriptors belong to the vault.
     await onOwnThread {
       await #expect(processExitsWith: .success) {
         let store = try await ScratchStore()

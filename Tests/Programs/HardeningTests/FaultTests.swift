@@ -174,7 +174,7 @@ struct FaultTests {
         #expect(result.status == 74, "\(words): \(result.diagnostics)")
         #expect(result.diagnostics.split(separator: "\n").count == 1, "\(words): \(result.diagnostics)")
       }
-      // What needs no count is read on a read-only file system, which an ordinary user cannot mount here.
+      // Items that need no count can be read on a read-only file system, which an ordinary user cannot mount here.
       for (words, text) in [
         (["get", "open"], "open"), (["ls", "--json"], #""service":"open""#), (["status"], "store "),
       ] {
@@ -186,7 +186,7 @@ struct FaultTests {
       #expect(try await !store.status().isTrue("restoreDetected"))
       let get = try await store.run(store.call("get", "any-finger"), [.right])
       #expect(get.text == "any-finger")
-      // Changes in a log, which cannot be read there, are not left out.
+      // A log with changes cannot be read there, so the store is refused.
       guard geteuid() == 0 else { return }
       try writeFile("\(store.directory)/vault.db-wal", [1])
       let unfinished = try await readOnly(Invocation(arguments: store.arguments(["ls"])), store).run()

@@ -35,7 +35,7 @@ struct GuessingTests {
       let inside = try await call.run()
       #expect(inside.status == 77, "\(inside.diagnostics)")
       #expect(inside.failure.contains("too many wrong passcodes"), "\(inside.diagnostics)")
-      // And what was written there does not end the delay outside.
+      // Writes in the namespace do not end the delay outside.
       #expect(try await store.call("unlock", passcode: [Self.right]).run().status == 77)
     }
   }

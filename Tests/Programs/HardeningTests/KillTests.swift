@@ -52,7 +52,7 @@ struct KillTests {
   @Test("wrong passcodes: each one that was tried is counted")
   func wrongPasscode() async throws {
     try await TestStore.enrolled { store in
-      // The fifth starts a delay, which can be seen.
+      // The fifth wrong passcode starts a delay, which the status shows.
       for _ in 1...4 { _ = try await store.call("unlock", passcode: ["wrong"]).run() }
       let call = store.call("unlock", passcode: ["wrong"])
       try await killed(store, call, sample: 2, "unlock", watching: "mmap") { point, _ in

@@ -3,7 +3,7 @@ import ProgramDriver
 import Testing
 import VaultDriver
 
-/// `kill -9` in the middle of what replaces or adds many items.
+/// `kill -9` during commands that replace or add many items.
 @Suite("Killed in the middle of a restore or an import", .enabled(if: Strace.isUsable))
 struct MovingKillTests {
   private func names(_ store: TestStore) async throws -> [String] {

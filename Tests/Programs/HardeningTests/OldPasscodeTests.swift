@@ -24,7 +24,7 @@ struct OldPasscodeTests {
     for first in Piece.allCases {
       for second in Piece.allCases {
         try store.restore(["vault.db", "vault.db-wal", "vault.db-shm", "state"], from: after)
-        // The database first, since rows are then put into it.
+        // Restore the database first: rows are then put into it.
         for piece in Set([first, second]).sorted(by: { $0 == .database && $1 != .database }) {
           try await putBack(piece, from: before, in: store)
         }

@@ -82,7 +82,7 @@ struct ReaderTroubleTests {
     try await vault.put("item", "secret", .currentSet)
     for round in 0..<Campaign.count(short: 1, long: 1_000 / Self.troubles.count / Self.sideBySide) {
       for trouble in Self.troubles {
-        // A busy machine may be late once. A fault of the product would be late again.
+        // Tolerate one late result, as of a busy machine. A bug would be late again.
         if try await Self.isLate(trouble, image, process, vault, round) {
           #expect(try await !Self.isLate(trouble, image, process, vault, round), "twice, round \(round), \(trouble)")
         }

@@ -4,7 +4,7 @@ import VaultDriver
 /// Changes a store's database, like an attacker who can write its file.
 func edit(_ directory: String, _ sql: String) async throws {
   let editor = try DatabaseQueue(path: directory + "/vault.db")
-  // Without a transaction, in which no other database can be attached.
+  // Not in a transaction, where no other database can be attached.
   try await editor.writeWithoutTransaction { db in try db.execute(sql: sql) }
   try editor.close()
 }

@@ -7,7 +7,7 @@ import VirtualFinger
 /// Each step is cancelled at many times, and the reader is used afterwards.
 @Suite("A cancelled step of a reader", .serialized)
 struct CancelledStepTests {
-  /// From before the start of a step to after its end.
+  /// Delays from before the start of a step until after its end.
   private static func delays(_ count: Int) -> [Duration] { (0..<count).map { .microseconds($0 * 6_000 / count) } }
 
   @Test("leaves the reader closed if the step is opening it", arguments: [VirtualReader.Kind.image, .storage])

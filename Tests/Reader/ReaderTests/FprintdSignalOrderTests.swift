@@ -115,7 +115,7 @@ struct FprintdSignalOrderTests {
       fprintd.endScan("verify-no-match")
       #expect(try await answer.outcome == .noMatch)
       fprintd.change(needed: nil, present: true)
-      // Longer than until a finger counts as lifted that is never reported.
+      // Longer than the time after which a finger that is never reported counts as lifted.
       try await Task.sleep(for: .milliseconds(1_500))
       #expect(log.events == [.fingerNeeded, .fingerPresent])
       fprintd.change(needed: false, present: false)

@@ -3,8 +3,8 @@ import SDBus
 import Synchronization
 import Testing
 
-/// Replaces fprintd on a private bus: readers that all have the same name, and scans whose signals the test sends, in an
-/// order that cannot be had at will from fprintd itself.
+/// Replaces fprintd on a private bus: readers that all have the same name, and scans whose signals the test sends in
+/// any order.
 final class FprintdStandIn: Sendable {
   /// A reader as fprintd has it.
   struct Device: Sendable {

@@ -155,7 +155,7 @@ struct FprintdTroubleTests {
         forger.emit(target, "VerifyStatus", [.string("verify-match"), .boolean(true)])
       }
       forger.emit(Self.device, "VerifyStatus", [.string("verify-match"), .boolean(true)])
-      // When this is answered, the earlier message has arrived.
+      // This answer shows that the earlier message has arrived.
       _ = try await forger.call(MessageBus.target, "ListNames")
       try reader.touch(.rightRing, person: 2)
       #expect(try await answer.outcome == .noMatch)
@@ -247,7 +247,7 @@ struct FprintdTroubleTests {
           try await log.wait(for: .stage(completed: stage, of: stages))
         }
         try await log.wait(for: .fingerNeeded, count: stages)
-        // The end of the scan and the cancellation reach the reader process together.
+        // The end of the scan and the cancellation must reach the reader process together.
         let process = try #require(
           processes(with: fprintd.bus).first { parent(of: $0) == getpid() && isReader($0) })
         kill(process, SIGSTOP)

@@ -52,7 +52,7 @@ struct ReplayTests {
       #expect(description.identity.serial == "c087f7d72126")
       try await reader.clearStorage()
       let print = enrolled(try await reader.enroll { _ in })
-      // The recorded finger comes at once, so the suspend must follow the scan immediately, and not precede it.
+      // The recorded finger comes at once, so suspend immediately after the scan has started.
       let scan = Task.immediate { try await reader.verify(print, nonce: nonce(1)) { _ in } }
       try await reader.suspend()
       try await reader.resume()
@@ -122,7 +122,7 @@ struct ReplayTests {
   @Test("a reader process whose traffic is logged answers like any other")
   func traced() async throws {
     try await withFolder { folder in
-      // No reader is needed: any device node can be used.
+      // The test needs no reader: any device node will do.
       let reader = ReaderProcess(
         program: try readerProgram(), selection: .libfprint(device: nil),
         trace: ReaderTrace(node: "/dev/null", log: "\(folder)/log"))

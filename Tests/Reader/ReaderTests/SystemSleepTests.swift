@@ -138,7 +138,7 @@ struct SystemSleepTests {
 }
 
 extension VirtualReader {
-  /// Tries to enrol until the reader is resumed, which nothing else shows.
+  /// Tries to enrol until it succeeds, the only sign that the reader was resumed.
   fileprivate func enrollWhenAwake(_ finger: SyntheticFinger) async throws -> Template {
     for _ in 0..<500 {
       let probe = Task { try await process.identify([], nonce: nonce(9)) { _ in } }

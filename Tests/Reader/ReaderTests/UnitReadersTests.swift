@@ -53,7 +53,7 @@ struct UnitReadersTests {
         #expect(try await both.readers.open(reader.id) == reader)
         try await both.readers.close()
       }
-      // A unit ends when its client has closed the reader and the connection.
+      // A unit ends after its client has closed the reader and the connection.
       #expect(try await eventually { both.fprintd.process == nil && both.libfprint.process == nil })
     }
   }
@@ -89,7 +89,7 @@ struct UnitReadersTests {
         }
         #expect(words.contains("\(folder)/\(adapter.rawValue)"))
       }
-      // libfprint's unit has no reader here: the machine has none.
+      // The machine has no reader for libfprint's unit.
       try await UnitLauncher.with(.libfprint(device: nil), in: folder, name: "libfprint") { _, _ in
         let direct = try await readers.readers(drivenBy: .libfprint)
         #expect(direct.isEmpty)
@@ -121,7 +121,7 @@ struct UnitReadersTests {
       defer { libfprint.end() }
       let readers = try units(.automatic, in: folder)
       #expect(try await readers.readers(drivenBy: .libfprint) == [good])
-      // Whatever reader is requested, it reports that it has opened the first one.
+      // The unit reports that it has opened the first reader, whichever was requested.
       guard case .processDied = await readerError({ try await readers.open("good") }) else {
         return #expect(Bool(false), "another reader was opened than the one asked for")
       }

@@ -46,7 +46,7 @@ struct UnitTests {
         Issue.record("\(String(describing: error))")
         return
       }
-      // It ends instead of serving a client that it has refused.
+      // The process ends after it has refused a client.
       #expect(try await eventually { unit.starts > 0 && unit.process == nil })
     }
   }

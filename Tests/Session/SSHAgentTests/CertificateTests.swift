@@ -148,7 +148,7 @@ struct CertificateTests {
 
   // MARK: OpenSSH
 
-  /// A server that lets in whom the authority certifies, and the file of a certificate of the key.
+  /// A server that accepts keys certified by the authority, and the file with a certificate of the key.
   private func certified(
     _ key: String, in store: TestStore, _ options: String...
   ) async throws -> (server: SSHServer, file: String) {
@@ -300,7 +300,7 @@ struct CertificateTests {
       #expect(added.diagnostics.contains("The certificate beside \(file) is not kept"), "\(added.diagnostics)")
       #expect(try await !store.whorl("ssh", "list").text.contains("certified"))
       try await store.whorl("ssh", "rm", "host", "--yes").mustSucceed()
-      // With a user's certificate the same key brings it, and nothing is said.
+      // With a user's certificate the same key signs in, without a message.
       remove("\(file)-cert.pub")
       try await authority.certify(file, ["-n", "alice"])
       let user = try await store.whorl("ssh", "add", "user", "--import", file, "--access", "none")

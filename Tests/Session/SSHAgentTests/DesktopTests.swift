@@ -62,7 +62,7 @@ struct DesktopTests {
       #expect(result.status != 0)
       #expect(result.output.isEmpty)
       try await agent.waits { $0.contains { $0.contains("refused to sign a file") && $0.contains("cancelled") } }
-      // Not every desktop takes a notification away whose action was chosen.
+      // Not every desktop closes a notification after one of its actions was chosen.
       try await desktop.waitUntilClosed(shown.number)
     }
   }
@@ -155,7 +155,7 @@ struct DesktopTests {
     }
   }
 
-  /// A pinentry that gives the passcode, and writes what it is told to `asked`.
+  /// A pinentry that gives the passcode, and writes its input to `asked`.
   private static func pinentry(_ folder: String) -> String {
     """
     echo "OK"

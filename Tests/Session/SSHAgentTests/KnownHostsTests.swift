@@ -98,7 +98,7 @@ struct KnownHostsTests {
     let long = nobody.text(of: .signIn(user: String(repeating: "x", count: 100_000), host: nil, via: []))
     #expect(long.count < 200)
     #expect(nobody.text(of: .file(namespace: "git")) == "sign for git")
-    // What is more than a word cannot go on as the prompt does.
+    // Text of more than one word cannot continue the prompt's sentence.
     #expect(
       nobody.text(of: .signIn(user: "root, via a.test", host: nil, via: []))
         == "sign in to an unknown host as “root, via a.test”")

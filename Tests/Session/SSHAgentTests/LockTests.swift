@@ -57,7 +57,7 @@ struct LockTests {
       waits.withLock { $0 += 1 }
       goesOn.wait()
     }
-    /// Tries a password on a thread of its own, as each client has one.
+    /// Tries a password on a thread of its own, like a separate client.
     func unlock(_ password: String, by process: pid_t) -> Task<Bool, Never> {
       let password = secret(password)
       return Task(executorPreference: BackgroundThread()) { await lock.unlock(with: password, by: process) }
@@ -78,7 +78,7 @@ struct LockTests {
     for _ in wrong { goesOn.signal() }
     #expect(await right.value)
     for each in wrong { #expect(await !each.value) }
-    // Only the try that was running came before it, and the others find the agent unlocked.
+    // Only the running try came before it. The others find the agent unlocked.
     #expect(waits.withLock { $0 } == 1)
   }
 
@@ -208,7 +208,7 @@ struct LockTests {
           #expect(owner.change(lock: false, "word") == Self.success)
         }
         try await agent.waits { $0.contains { $0.contains("unlock the agent: it was forwarded to another machine") } }
-        // The session that the client signs in to is no way for its host to the agent.
+        // The session that the client signs in to does not forward the agent to its host.
         let direct = try RawClient(agent.socket)
         #expect(direct.bind(try SessionBind(relay, session: session)) == Self.success)
         #expect(direct.change(lock: true, "word") == Self.success)

@@ -6,7 +6,7 @@ import ProgramDriver
 import Synchronization
 import Testing
 
-/// An agent that keeps its answers back, as one does that asks the person first, until they are let go.
+/// An agent that holds its answers back until they are released, like one that asks a person first.
 private final class HeldAgent: Sendable {
   private struct State {
     var requests = 0
@@ -54,8 +54,8 @@ private final class HeldAgent: Sendable {
 struct LockedUpstreamTests {
   private static let (failure, success, identities, signature): (UInt8, UInt8, UInt8, UInt8) = (5, 6, 12, 14)
 
-  /// Sends a message and locks the agent while the other agent has it. Returns the answer to the client, after the other
-  /// agent has given its own.
+  /// Sends a message, and locks the agent while the other agent handles it. Returns the client's answer, after the
+  /// other agent has answered.
   private func answer(to message: [UInt8], with late: [UInt8]) async throws -> [UInt8]? {
     try await TestStore.with { store in
       _ = try await store.addKey("work", "--access", "none")
@@ -117,7 +117,7 @@ struct LockedUpstreamTests {
           defer { isOver.withLock { $0 = true } }
           return client.sign(stranger, [1])
         }
-        // The request goes to the vault, which has stopped.
+        // Give the request time to reach the stopped vault.
         try await Task.sleep(for: .milliseconds(200))
         #expect(owner.change(lock: true, "word") == Self.success)
         for vault in running { kill(vault, SIGCONT) }

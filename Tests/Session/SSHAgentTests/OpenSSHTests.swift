@@ -191,7 +191,7 @@ struct OpenSSHTests {
         #expect(agent.prompts.count == 1, "\(agent.lines)")
         #expect(try await agent.client("ssh", other.arguments("true")).status == 0)
         #expect(agent.prompts.count == 2)
-        // Not a sign-in, so no touch from before.
+        // Not a sign-in, so an earlier touch does not count.
         try await agent.sign(key).mustSucceed()
         #expect(agent.prompts.count == 3)
       }
@@ -257,7 +257,7 @@ struct OpenSSHTests {
         #expect(far.text == "far\n", "\(far.diagnostics) \(agent.lines)")
         let direct = try await agent.client("ssh", host.arguments("true"))
         #expect(direct.status != 0)
-        // From host.test to itself no rule leads, and so none to it from relay.test and then itself.
+        // No rule allows host.test to itself, so none allows relay.test, host.test, host.test.
         let around = try await agent.client("ssh", relay.arguments(relay.shellCommand("true"), ["-A"]))
         #expect(around.status != 0)
         try await agent.waits { $0.filter { $0.contains("the key is restricted to hosts") }.count == 2 }

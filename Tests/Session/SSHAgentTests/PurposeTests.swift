@@ -37,7 +37,7 @@ struct PurposeTests {
     let data = signIn(session: Self.session, key: try key.publicKey, hostKey: try host.publicKey)
     #expect(
       try target(data, binds: binds) == .signIn(user: "alice", host: try host.publicKey, via: [try relay.publicKey]))
-    // A program on the relay that tells of no session: where it signs in to is unknown.
+    // A program on the relay that binds no session: the host that it signs in to is unknown.
     #expect(
       try target(data, binds: [binds[0]]) == .signIn(user: "alice", host: nil, via: [try relay.publicKey]))
   }
@@ -57,7 +57,7 @@ struct PurposeTests {
     #expect(throws: SignaturePurpose.Refusal.otherSession) { try target(elsewhere, binds: [bind]) }
     let relayed = signIn(session: Self.session, key: try key.publicKey, hostKey: try relay.publicKey)
     #expect(throws: SignaturePurpose.Refusal.otherHost) { try target(relayed, binds: [bind]) }
-    // The host that the agent was handed on to asks for its own session once more.
+    // The host that the agent was forwarded to binds its own session again.
     let handedOn = try SessionBind(host, session: Self.session, isForwarding: true)
     let again = signIn(session: Self.session, key: try key.publicKey, hostKey: try host.publicKey)
     #expect(throws: SignaturePurpose.Refusal.otherSession) { try target(again, binds: [handedOn]) }

@@ -60,7 +60,7 @@ struct RawClientTests {
   @Test("after a forged session binding requests are refused; a valid one allows its own session only")
   func binds() async throws {
     try await TestStore.with { store in
-      // It asks for nobody, so that nothing else refuses.
+      // The key requires nothing, so that no other rule refuses.
       let key = try publicKey(try await store.addKey("work", "--access", "none"))
       let host = try TestKey()
       let (session, other) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
@@ -136,7 +136,7 @@ struct RawClientTests {
   func hoarding() async throws {
     try await TestStore.with { store in
       try await RunningAgent.with(store) { agent in
-        // Each says when it has all that it wants, and stays.
+        // Each client prints a line once it has all its connections, and keeps running.
         let script = """
           import socket, sys, time
           agents = []

@@ -1,7 +1,7 @@
 import KeySchemes
 import SSHAgent
 
-/// A request to sign in, as `ssh` has it signed.
+/// The data of a sign-in, which `ssh` asks the agent to sign.
 func signIn(
   session: [UInt8], user: String = "alice", key: [UInt8], hostKey: [UInt8]?, algorithm: String = "ssh-ed25519",
   service: String = "ssh-connection"
@@ -19,7 +19,7 @@ func signIn(
   return writer.bytes
 }
 
-/// A file's digest, as `ssh-keygen -Y sign` has it signed.
+/// The data of a file's signature, which `ssh-keygen -Y sign` asks the agent to sign.
 func file(for namespace: String) -> [UInt8] {
   var writer = SSHWriter()
   writer.append(text: namespace)

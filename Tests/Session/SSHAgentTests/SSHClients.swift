@@ -2,7 +2,7 @@ import Glibc
 import ProgramDriver
 
 extension RunningAgent {
-  /// Runs the agent for SSH for as long as `body`.
+  /// Runs the agent for SSH while `body` runs.
   ///
   /// - Parameters:
   ///   - touches: fingers to press, one for each prompt.
@@ -36,7 +36,8 @@ extension RunningAgent {
     try await client("ssh-keygen", ["-Y", "sign", "-n", namespace, "-f", publicKey], input: Array("text".utf8))
   }
 
-  /// Has a client ask for a signature, kills it once the agent asks for a touch, and waits until the agent has refused.
+  /// Lets a client ask for a signature, kills it once the agent asks for a touch, and waits until the agent has
+  /// refused.
   func signForClientThatIsKilled(_ publicKey: String) async throws {
     let signing = try Invocation(
       program: "/usr/bin/ssh-keygen", arguments: ["-Y", "sign", "-n", "file", "-f", publicKey], input: [1],

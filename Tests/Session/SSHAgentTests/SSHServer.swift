@@ -44,7 +44,7 @@ struct SSHServer {
     try writeFile("\(path).authorized", Array(authorized.utf8))
     configuration = "\(path).conf"
     try writeFile(configuration, Array(lines.map { "\($0)\n" }.joined().utf8))
-    // sshd of root needs it, and Debian makes it when its service starts.
+    // sshd run by root needs this folder, which Debian makes when the service starts.
     if geteuid() == 0 { mkdir("/run/sshd", 0o755) }
   }
 
@@ -59,7 +59,7 @@ struct SSHServer {
     ]
   }
 
-  /// The words of a shell for a command on this server.
+  /// The shell command line for a command on this server.
   func shellCommand(_ command: String) -> String {
     "/usr/bin/ssh " + arguments(command).map { "'\($0)'" }.joined(separator: " ")
   }

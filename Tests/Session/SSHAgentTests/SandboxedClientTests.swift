@@ -21,7 +21,7 @@ struct SandboxedClientTests {
         print(answer[0], end=' ')
     """
 
-  /// The messages with which `ssh` tells of a session with a host and has its sign-in there signed.
+  /// The messages with which `ssh` binds a session with a host and requests the signature for its sign-in.
   private func messages(_ host: TestKey, _ key: [UInt8]) throws -> [UInt8] {
     let session = [UInt8](repeating: 1, count: 32)
     let told = try SessionBind(host, session: session)

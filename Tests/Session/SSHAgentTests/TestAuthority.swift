@@ -16,7 +16,7 @@ struct TestAuthority {
       .joined(separator: " ")
   }
 
-  /// Makes an authority in a new folder, for as long as `body` runs.
+  /// Makes an authority in a new folder that exists while `body` runs.
   static func with<Value>(_ body: (TestAuthority) async throws -> Value) async throws -> Value {
     let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-authority-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

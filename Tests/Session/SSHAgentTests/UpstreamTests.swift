@@ -125,7 +125,7 @@ struct UpstreamTests {
       let socket = "\(store.folder)/other"
       let other = try SilentAgent(socket)
       try await RunningAgent.with(store, options: ["--upstream", socket]) { agent in
-        // The other agent may ask the person before it takes a key, so it has time for that.
+        // The other agent may ask a person before it accepts a key, so allow it time.
         let adding = try Invocation(
           program: "/usr/bin/ssh-add", arguments: ["-q", theirs], environment: ["SSH_AUTH_SOCK": agent.socket]
         ).start()

@@ -23,7 +23,7 @@ struct ChangingRuleTests {
             try await service.gate(label, .currentSet)
             isGated = true
           } catch VaultError.busy {
-            // The secret was set between the gate's look at the item and its change.
+            // The secret was set after the gate had read the item and before the change.
           }
         }
         await setting.value

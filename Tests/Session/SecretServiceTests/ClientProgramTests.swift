@@ -92,7 +92,7 @@ struct ClientProgramTests {
           $0 == "whorl-agent: secret-tool wants to read “Bank”. "
             + "Swipe the reader (virtual reader). (program: /usr/bin/secret-tool)"
         })
-      // Each run is another connection: a touch for one is none for the next.
+      // Each run is another connection, so a touch for one does not count for the next.
       let refused = try await service.run("/usr/bin/secret-tool", "lookup", "service", "bank")
       #expect(refused.output.isEmpty)
     }

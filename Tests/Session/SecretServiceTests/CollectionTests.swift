@@ -140,7 +140,7 @@ struct CollectionTests {
       let imported = try await client.create("1", label: "l", schema, session: session)
       #expect(try await client.create("2", label: "l", ["a": "b"], replace: true, session: session) == imported)
       #expect(try await client.create("3", label: "l", schema, replace: true, session: session) == imported)
-      // A schema of a program's own tells its items from others.
+      // A program's own schema distinguishes its items from others.
       let other = ["a": "b", "xdg:schema": "org.example.Mail"]
       #expect(try await client.create("4", label: "l", other, replace: true, session: session) != imported)
     }

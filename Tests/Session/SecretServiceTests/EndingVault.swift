@@ -17,7 +17,7 @@ final class EndingVault: VaultService {
     case openSecrets
     /// Reads of items by their ids or a search.
     case secrets
-    /// Ends before it is made, and with it the context of the call.
+    /// The vault, and with it the call's context, ends before the change is made.
     case update
   }
 

@@ -68,7 +68,7 @@ struct GateTests {
         return try await group.reduce(into: Set<String>()) { $0.insert($1) }
       }
       #expect(texts == ["of Item 1", "of Item 2", "of Item 3", "of Item 4"])
-      // The first read is asked for at once, and the others while it waits.
+      // The first read prompts at once, and the others while it waits.
       #expect(service.agent.prompts.count <= 2)
     }
   }
@@ -117,7 +117,7 @@ struct GateTests {
       #expect(left.number == desktop.shown[0].number, "in the place of the prompt")
       #expect(left.title == "Not answered" && left.actions.isEmpty && left.urgency == 1 && !left.isTransient)
       #expect(desktop.closed.isEmpty)
-      // Closing it later cancels nothing, and the next read is asked for.
+      // Closing it later cancels nothing, and the next read prompts.
       desktop.dismiss(left.number)
       async let next: Void = service.gateIsAsked(count: 2)
       _ = try? await client.connection.call(item, "GetSecret", [.objectPath(session)], within: .seconds(2))
@@ -248,7 +248,7 @@ struct GateTests {
       }
       try await service.gate("Chat", .anyFinger, .session)
       #expect(try await prompts(reading: "Chat") == 1)
-      // Replaced: a change of the rule alone takes a touch of its own.
+      // Replace the item, since changing only its rule needs a touch.
       try await service.withStore { store in
         let found = try await store.items(SecretServiceItem.search(["name": "Chat"])).compactMap(SecretServiceItem.init)
         let chat = try #require(found.first)
@@ -282,7 +282,7 @@ struct GateTests {
       let bank = try await gated(service, client)
       let plain = try await client.create("plain", label: "Plain", ["name": "Plain"], session: session)
       try await service.gate(program: try executable(), .passcode)
-      // A rule that was read holds for two seconds.
+      // Rules are cached for two seconds.
       try await Task.sleep(for: .milliseconds(2_100))
       let shown = try await client.show(try await client.change("Unlock", [bank, plain]).prompt)
       #expect(shown == (false, [bank, plain]), "\(service.agent.lines)")
@@ -367,7 +367,7 @@ struct GateTests {
       let (first, second) = (try await one.plainSession(), try await two.plainSession())
       let mail = try await one.create("of mail", label: "Mail", ["name": "Mail"], session: first)
       try await service.gate(program: try executable(), .anyFinger)
-      // A rule that was read holds for two seconds.
+      // Rules are cached for two seconds.
       try await Task.sleep(for: .milliseconds(2_100))
       #expect(try await one.search(["name": "Mail"]).locked == [mail])
       #expect(try await service.secrets(of: [mail]) == ["of mail"], "another program")
@@ -401,7 +401,7 @@ struct GateTests {
     }
   }
 
-  /// The path of this program, as the kernel tells it to the service.
+  /// The path of this program, as the service reads it from the kernel.
   private func executable() throws -> String {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     // Writes at most the buffer's size, without a terminator.

@@ -68,7 +68,7 @@ struct HostileProgramTests {
         let client = try await ServiceClient(service.bus)
         clients.append((client, try await client.plainSession()))
       }
-      // The first have lost their places to later ones, and with them their sessions. They are served as new ones.
+      // The oldest clients were dropped for later ones, and lost their sessions. They are now served as new clients.
       let error = await clients[0].client.error(clients[0].session, "Session", "Close")
       #expect(error == "NoSession")
       _ = try await clients[0].client.plainSession()
@@ -163,7 +163,7 @@ struct HostileProgramTests {
     func increase() { count.add(1, ordering: .relaxed) }
   }
 
-  /// Reads an item many times at once, for which no touch comes, and counts the refusals.
+  /// Reads an item many times at once, without a touch, and counts the refusals.
   private func calls(
     _ number: Int, _ item: String, _ session: String, _ client: ServiceClient, _ refused: Count
   ) async {

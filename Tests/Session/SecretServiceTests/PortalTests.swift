@@ -17,7 +17,7 @@ struct PortalTests {
     return portal
   }
 
-  /// What a program gets through the portal.
+  /// The secret that a program gets through the portal.
   private func secret(of application: String, _ portal: ServiceClient, request: String = "/request") async throws
     -> [UInt8]
   {
@@ -58,7 +58,7 @@ struct PortalTests {
         return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
       }
       #expect(atOnce.count == 1)
-      // What another keyring has made is used as it is.
+      // A secret that another keyring has made is used unchanged.
       let session = try await portal.plainSession()
       try await portal.create(
         "from before", label: "l", ["app_id": "org.example.Old", "xdg:schema": "org.freedesktop.portal.Secret"],

@@ -14,7 +14,7 @@ struct ProgramRuleTests {
     try await RunningSecretService.with { service in
       try await service.storeWithTool("of mail", label: "Mail", "name", "Mail")
       try await service.gate(program: try executable(), .none)
-      // The rule of a collection is that of new items, and no program's.
+      // A collection's rule applies to new items, not to programs.
       let collection = SecretServiceFolder(.collection, "login", label: "Login", access: .anyFinger).item
       try await service.withStore { store in
         _ = try await store.put(collection, secret: SharedSecret(SecretBytes(count: 0)))
@@ -69,7 +69,7 @@ struct ProgramRuleTests {
     }
   }
 
-  /// The path of this program, as the kernel tells it to the service.
+  /// The path of this program, as the service reads it from the kernel.
   private func executable() throws -> String {
     var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
     // Writes at most the buffer's size, without a terminator.

@@ -74,7 +74,7 @@ struct ProtocolTests {
       #expect(made.last?.asObjectPath == "/")
       try await client.signal("CollectionCreated", of: ServiceClient.root)
       #expect(try await alias("office") == office)
-      // The same alias means the same collection, and the same label another one, by whatever property.
+      // The same alias gives the same collection, and the same label a new one, whichever property sets it.
       let again = try await client.call(
         ServiceClient.root, "Service", "CreateCollection", [.dictionary([:]), .string("office")])
       #expect(again.first?.asObjectPath == office)
@@ -359,7 +359,7 @@ struct ProtocolTests {
       let client = try await ServiceClient(service.bus)
       let session = try await client.plainSession()
       let item = try await client.create("s", label: "l", ["a": "b"], session: session)
-      // Changes of a short time are told together.
+      // Changes within a short time are signalled together.
       try await Task.sleep(for: .seconds(1))
       try await client.call(item, "Item", "Delete")
       #expect(try await client.changed("Items", of: ServiceClient.login).asArray?.count == 1_000)
@@ -417,7 +417,7 @@ struct ProtocolTests {
         await client.error(
           ServiceClient.root, "Service", "SetAlias", [.string("../x"), .objectPath(ServiceClient.login)])
           == "InvalidArgs")
-      // Types that the API does not have are answered too.
+      // Calls with unexpected types are answered, too.
       let strange = await client.error(
         ServiceClient.root, "Service", "Unlock",
         [.array(of: "{os}", [.entry(key: .objectPath("/"), .string(""))])])

@@ -12,11 +12,11 @@ struct RunningSecretService {
   let store: TestStore
   let agent: RunningAgent
 
-  /// Runs it for as long as `body`, over a store with an enrolled finger.
+  /// Runs it while `body` runs, over a store with an enrolled finger.
   ///
   /// - Parameters:
   ///   - touches: fingers to press, one for each prompt.
-  ///   - pinentry: a script in the place of the user's pinentry.
+  ///   - pinentry: a script that replaces the user's pinentry.
   static func with(
     _ touches: [Touches.Touch] = [], pinentry: String? = nil, _ body: (RunningSecretService) async throws -> Void
   ) async throws {

@@ -20,7 +20,7 @@ struct SandboxTests {
 
   @Test("does not use a touch that the installed program has for the session")
   func grant() async throws {
-    // The bus wants the user id that a program has, and in such a namespace it is root's.
+    // The bus checks a program's user id, which in such a namespace is root's.
     guard geteuid() == 0 else { return print("skipped: the bus takes no program of a user namespace of another user") }
     guard try await Sandboxed.isPossible() else { return }
     try await RunningSecretService.with([.right, .right]) { service in

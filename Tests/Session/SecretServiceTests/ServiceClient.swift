@@ -5,7 +5,7 @@ import SecureMemory
 import Synchronization
 import Testing
 
-/// A client that speaks the Secret Service API itself, to call what programs do not.
+/// A client that uses the Secret Service API directly, also for calls that programs do not make.
 final class ServiceClient: Sendable {
   static let root = "/org/freedesktop/secrets"
   static let login = "\(root)/collection/login"
@@ -142,7 +142,7 @@ final class ServiceClient: Sendable {
     throw SystemFailure("\(path) has not told of \(property)", 110)
   }
 
-  /// Whether a signal of an object has come and was not forgotten.
+  /// Whether a signal of an object has arrived that was not taken yet.
   func hasSignal(_ member: String, of path: String) -> Bool {
     signals.all.withLock { $0.contains { $0.member == member && $0.path == path } }
   }

@@ -21,7 +21,7 @@ struct TouchTests {
       for name in ["Chat", "Mail"] { try await service.storeWithTool("of \(name)", label: name, "name", name) }
       try await service.gate("Chat", .anyFinger)
       #expect(try await prompts(reading: "Chat", service) == 1)
-      // Replaced: a change of the rule alone takes a touch of its own.
+      // Replace the item, since changing only its rule needs a touch.
       try await service.withStore { store in
         let found = try await store.items(SecretServiceItem.search(["name": "Chat"])).compactMap(SecretServiceItem.init)
         let chat = try #require(found.first)

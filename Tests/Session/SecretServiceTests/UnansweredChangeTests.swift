@@ -140,7 +140,7 @@ struct UnansweredChangeTests {
       try await store.update(ids, SecretServiceItem.change(access: AccessControl(.passcode), grant: .brief))
       #expect(try await client.secret(item, session: session).text == "s")
       #expect(vault.count(of: .secrets) == 1)
-      // Within the time for which the touch holds, the secret is read once more.
+      // The secret can be read again while the touch is valid.
       #expect(try await client.secret(item, session: session).text == "s")
       #expect(vault.count(of: .secrets) == 2)
     }

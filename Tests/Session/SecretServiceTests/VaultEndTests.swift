@@ -17,7 +17,7 @@ struct VaultEndTests {
     _ service: RunningSecretService, during call: @Sendable @escaping () async throws -> Answer
   ) async throws -> Answer {
     var vaults = vaults(of: service)
-    // The next vault may be starting, and has its name only then.
+    // The next vault may still be starting, and does not have its name yet.
     for _ in 0..<400 where vaults.isEmpty {
       try await Task.sleep(for: .milliseconds(5))
       vaults = self.vaults(of: service)
@@ -25,7 +25,7 @@ struct VaultEndTests {
     #expect(!vaults.isEmpty)
     for vault in vaults { Glibc.kill(vault, SIGSTOP) }
     let answer = Task { try await call() }
-    // The call goes to the vault, which has stopped.
+    // Give the call time to reach the stopped vault.
     try await Task.sleep(for: .milliseconds(200))
     for vault in vaults { Glibc.kill(vault, SIGKILL) }
     return try await answer.value
@@ -91,7 +91,7 @@ struct VaultEndTests {
       for round in 0..<30 {
         let attributes = ["round": "\(round)"]
         let storing = Task { try await client.create("s", label: "l", attributes, session: session) }
-        // Between before the call has come and after it was answered.
+        // A delay between before the call's arrival and after its answer.
         try await Task.sleep(for: .microseconds(round * 100))
         for vault in vaults(of: service) { Glibc.kill(vault, SIGKILL) }
         let item = try await storing.value
@@ -171,7 +171,7 @@ struct VaultEndTests {
         for vault in vaults(of: service) { Glibc.kill(vault, SIGKILL) }
         try await read()
       }
-      // What the last kill has left is closed in the background.
+      // Descriptors left by the last kill are closed in the background.
       for _ in 0..<1_000 where try descriptors() > before { try await Task.sleep(for: .milliseconds(10)) }
       #expect(try descriptors() <= before)
     }

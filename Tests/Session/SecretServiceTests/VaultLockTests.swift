@@ -13,7 +13,7 @@ import VaultItems
 import VaultStore
 import Whorl
 
-/// The Secret Service in this process, over a vault that the test locks and unlocks as another program would.
+/// The Secret Service in this process, over a vault that the test locks and unlocks as another program could.
 @Suite("The vault is locked beside the Secret Service")
 struct VaultLockTests {
   /// Types the right passcode.

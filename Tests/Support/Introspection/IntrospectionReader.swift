@@ -6,7 +6,7 @@ package final class IntrospectionReader: NSObject, XMLParserDelegate {
   /// The paths of the objects.
   package private(set) var nodes: [String] = []
   package private(set) var interfaces: [String] = []
-  /// `ARGUMENTS -> RESULTS` by `method NAME` or `signal NAME`, in D-Bus signatures.
+  /// The D-Bus signatures `ARGUMENTS -> RESULTS` of each `method NAME` or `signal NAME`.
   package private(set) var members: [String: String] = [:]
   private var member = ""
   private var ins = ""

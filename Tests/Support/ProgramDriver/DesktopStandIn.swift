@@ -8,10 +8,10 @@ package final class DesktopStandIn: Sendable {
     package var text: String
     package var actions: [String]
     package var title = ""
-    /// 0 (low), 1 (normal) or 2 (critical); nil where it says nothing.
+    /// 0 (low), 1 (normal) or 2 (critical); nil if not given.
     package var urgency: UInt8?
     package var image: String?
-    /// Whether the desktop forgets it once it has gone from the screen.
+    /// Whether the desktop does not keep it after it has left the screen.
     package var isTransient = false
   }
 
@@ -20,7 +20,7 @@ package final class DesktopStandIn: Sendable {
     var closed: [UInt32] = []
     /// How many notifications are refused before one is shown.
     var refusals = 0
-    /// Whether calls are answered only once the desktop goes on.
+    /// Whether calls are not answered until ``goOn()``.
     var hangs = false
     var unanswered: [BusCall] = []
     var capabilities = ["actions", "body", "body-markup"]
@@ -58,7 +58,7 @@ package final class DesktopStandIn: Sendable {
 
   package func close() { connection.close() }
 
-  /// Answers the calls that wait, and those that come.
+  /// Answers the waiting calls, and all later ones.
   package func goOn() {
     let unanswered = state.value.withLock { state in
       state.hangs = false
@@ -88,7 +88,7 @@ package final class DesktopStandIn: Sendable {
     throw SystemFailure("no notification with “\(text)”: \(shown)", 110)
   }
 
-  /// Waits until a notification was taken away; fails after half a minute.
+  /// Waits until a notification was closed; fails after half a minute.
   package func waitUntilClosed(_ number: UInt32) async throws {
     for _ in 0..<6_000 {
       if closed.contains(number) { return }

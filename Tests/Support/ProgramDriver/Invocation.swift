@@ -10,7 +10,7 @@ package struct Invocation: Sendable {
   package var input: [UInt8]?
   /// The contents of descriptors 3, 4 and so on.
   package var descriptors: [String] = []
-  /// Whether the program gets descriptor 9 to write to. What it writes is part of the result.
+  /// Whether the program can write to descriptor 9. The result has the output.
   package var readsDescriptor9 = false
   package var environment: [String: String] = [:]
   /// Whether to start a new session, so that the program cannot reach the test runner's controlling terminal.

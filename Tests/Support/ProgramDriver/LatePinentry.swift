@@ -1,9 +1,9 @@
 import Glibc
 
-/// A pinentry for tests whose vault ends while it asks: its first question is not answered, and each later one with the
-/// passcode.
+/// A pinentry for tests whose vault ends during a question: does not answer its first question, and answers each later
+/// one with the passcode.
 package enum LatePinentry {
-  /// Makes the folder `asked` beside itself at the first question. It is found by the first folder of PATH.
+  /// Makes the folder `asked` at the first question, in its own folder, which is the first one in PATH.
   package static let script = """
     #!/bin/sh
     echo OK

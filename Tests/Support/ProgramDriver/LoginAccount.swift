@@ -1,7 +1,7 @@
 internal import Glibc
 
-/// A machine where the password of this process's user is another one. The real `unix_chkpwd` reads the shadow file, over
-/// which a file of the test's own is mounted, in a namespace of its own.
+/// Gives the user of this process another login password, in a mount namespace: mounts a file of the test over the
+/// shadow file that the real `unix_chkpwd` reads.
 package struct LoginAccount {
   /// The hashes of crypt(3) of the passwords that tests use.
   private static let hashes = [
@@ -12,7 +12,7 @@ package struct LoginAccount {
   ]
   package static let password = "open sesame, please"
 
-  /// Only root can mount over the machine's files so that its programs still take them for root's.
+  /// Needs root: the mounted files must belong to root.
   package static func isPossible() async throws -> Bool {
     guard getuid() == 0, access("/usr/sbin/unix_chkpwd", X_OK) == 0 else { return false }
     return try await Sandboxed.isPossible()
@@ -21,7 +21,7 @@ package struct LoginAccount {
   /// The files that are mounted over the machine's: shadow, and passwd.
   private let folder: String
 
-  /// - Parameter isHere: whether the password is in the machine's own files, and not in a directory service's.
+  /// - Parameter isHere: whether the password is in the machine's own files rather than a directory service.
   package init(_ password: String, isHere: Bool = true, in folder: String) throws {
     self.folder = folder
     guard let hash = Self.hashes[password] else { throw SystemFailure("a hash of the password", ENOENT) }
@@ -35,8 +35,8 @@ package struct LoginAccount {
   ///
   /// - Parameter service: the folder of the service's socket.
   package func words(_ arguments: [String], with service: String) throws -> [String] {
-    // A copy of /etc, since a mark of the service has to be made there, and in the initial user namespace, since clients
-    // look for the mark there alone.
+    // Uses a copy of /etc, to make the service's marker file in it. Stays in the initial user namespace, since clients
+    // look for the marker only there.
     let script = #"""
       if [ ! -e "$0/etc" ]; then cp -a /etc "$0/etc" && mkdir -p "$0/etc/whorl" && : >"$0/etc/whorl/system"; fi &&
       mount --bind "$0/etc" /etc && mount --bind "$0/shadow" /etc/shadow && mount --bind "$0/passwd" /etc/passwd &&

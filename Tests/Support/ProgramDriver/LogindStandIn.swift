@@ -62,7 +62,7 @@ package final class LogindStandIn: Sendable {
 
   package var calls: Int { state.value.withLock { $0.calls } }
 
-  /// Answers the calls that it has left unanswered, and all calls from now on.
+  /// Answers the waiting calls, and all later ones.
   package func answerAll() {
     state.value.withLock { state in
       state.manner = .proper

@@ -1,7 +1,7 @@
-/// The words that a message's first line must not have: names that only programs and engineers know. They belong to
-/// `--verbose`, `--json` and the manual pages.
+/// Technical terms that a message's first line must not contain. They belong to `--verbose`, `--json` and the manual
+/// pages.
 package enum PlainWords {
-  /// What of a text is not for a person; empty for a plain one.
+  /// The technical terms in a text; empty for a plain one.
   package static func foreign(in text: String) -> [String] {
     let patterns: [Regex<Substring>] = [
       /errSec\w*/, /LAError[\w.]*/, /kSec\w*/, /(?i)polkit\w*/, /(?i)\bd-?bus\b/,

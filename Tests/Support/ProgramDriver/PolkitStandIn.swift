@@ -6,7 +6,7 @@ import Synchronization
 package final class PolkitStandIn: Sendable {
   package enum Manner: Sendable {
     case answers(authorized: Bool, challenge: Bool, details: [String: String] = [:])
-    /// Asks for a password, which is typed wrongly so often before it is right.
+    /// Asks for a password, and gets this many wrong ones before the right one.
     case password(wrong: Int)
     /// Asks for a password, and nobody types one.
     case waitsForPassword

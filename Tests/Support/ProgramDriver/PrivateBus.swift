@@ -46,7 +46,7 @@ package struct PrivateBus: Sendable {
   /// Stops the daemon, or lets it go on.
   package func signal(_ number: Int32) { if let pid { kill(pid, number) } }
 
-  /// Has it read the files of its services again.
+  /// Makes the daemon read its service files again.
   package func reload() async throws {
     let connection = try BusConnection(busAddress: address, handlers: .init())
     defer { connection.close() }
@@ -78,7 +78,7 @@ package struct PrivateBus: Sendable {
     let arguments = words.map { strdup($0) }
     let variables = environment.map { strdup($0) }
     defer { for string in arguments + variables { free(string) } }
-    // Discard its warning that it may not raise its limit of open files.
+    // Discard the daemon's warning that it cannot raise its limit of open files.
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)

@@ -1,7 +1,7 @@
 package import Glibc
 import Synchronization
 
-/// A running `whorl-agent` over a test's store and its virtual reader, and what it has said.
+/// A running `whorl-agent` over a test's store and its virtual reader, and the lines that it has printed.
 package final class RunningAgent: Sendable {
   /// The place for its socket, if it listens on one.
   package let socket: String
@@ -17,12 +17,12 @@ package final class RunningAgent: Sendable {
   /// The requests for a touch.
   package var prompts: [String] { lines.filter { $0.contains(". Swipe the reader (virtual reader). (program: ") } }
 
-  /// Runs the agent for as long as `body`.
+  /// Runs the agent while `body` runs.
   ///
   /// - Parameters:
   ///   - touches: fingers to press, one for each prompt.
   ///   - arguments: returns the options beside those of the store, by the place for a socket.
-  ///   - started: how the line begins that says that it serves.
+  ///   - started: the beginning of the line that reports that the agent serves.
   package static func with<Value>(
     _ store: TestStore, _ touches: [Touches.Touch] = [], environment: [String: String] = [:],
     started: String, arguments: (String) -> [String], _ body: (RunningAgent) async throws -> Value

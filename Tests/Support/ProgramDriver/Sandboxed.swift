@@ -1,14 +1,14 @@
 package import Glibc
 
-/// Programs that a user starts in a mount namespace of their own, with another file mounted over an installed program's, as
-/// the programs that make sandboxes do.
+/// Runs programs in a mount namespace of the user's own, with another file mounted over an installed program, as
+/// sandboxes do.
 package enum Sandboxed {
-  /// The words that run a program with a file of one's own over an installed one's.
+  /// The words that run a program with this file mounted over the installed program's path.
   package static func command(_ file: String, over path: String, _ arguments: [String]) -> [String] {
     ["-rm", "/bin/sh", "-c", #"mount --bind "$1" "$0" && shift && exec "$0" "$@""#, path, file] + arguments
   }
 
-  /// Whether this machine lets its users do that. Prints why a test is skipped.
+  /// Whether this machine allows users this. If not, prints that a test is skipped.
   package static func isPossible() async throws -> Bool {
     let tried = try await Invocation(
       program: "/usr/bin/unshare", arguments: command("/bin/true", over: "/usr/bin/env", [])
@@ -18,7 +18,7 @@ package enum Sandboxed {
     return false
   }
 
-  /// Runs a copy of `sleep` that is mounted over this path, for as long as `body`. Does nothing where that is not possible.
+  /// Runs a copy of `sleep` that is mounted over this path, while `body` runs. Does nothing where this is not possible.
   package static func with(over path: String, _ body: (pid_t) async throws -> Void) async throws {
     guard try await isPossible() else { return }
     try await withFolder { folder in

@@ -1,7 +1,7 @@
 internal import SDBus
 internal import Synchronization
 
-/// Stands in for a Secret Service on a private bus, whose collections a prompt opens as it is told.
+/// Stands in for a Secret Service on a private bus. The test decides how its prompts end.
 package final class SecretServiceStandIn: Sendable {
   package struct Item: Sendable {
     package var label: String
@@ -29,16 +29,16 @@ package final class SecretServiceStandIn: Sendable {
   /// What becomes of changes.
   package enum Changes: Sendable {
     case made
-    /// The secret is written with another last byte.
+    /// The last byte of the stored secret is changed.
     case spoiled
-    /// This many are made, and the service leaves the bus at the next one.
+    /// Makes this many changes, and leaves the bus at the next one.
     case ending(after: Int)
     case refused
   }
 
   package enum Prompt: Sendable {
     case none, accepted, dismissed
-    /// Dismissed, after another program has said that it was accepted.
+    /// Dismissed, after another program has sent a signal that it was accepted.
     case forged
   }
 
@@ -96,7 +96,7 @@ package final class SecretServiceStandIn: Sendable {
       self.changes = changes
     }
 
-    /// Whether the call may change something. Otherwise it has got its answer.
+    /// Whether the call may change something. If not, answers the call.
     func allows(_ call: BusCall) -> Bool {
       switch changes {
       case .made, .spoiled: return true
@@ -174,7 +174,7 @@ package final class SecretServiceStandIn: Sendable {
           BusValue.objectPath("/item\($0)")
         }
         let label = call.path == "/collection" ? "Login" : "Label of \(call.path)"
-        // As KWallet, it does not tell what is in a locked collection.
+        // Like KWallet, does not list the items of a locked collection.
         call.answer([
           .dictionary([
             "Label": .string(label), "Locked": .boolean(locked), "Items": .array(of: "o", locked ? [] : paths),

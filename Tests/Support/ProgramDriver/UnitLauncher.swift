@@ -102,7 +102,7 @@ package final class UnitLauncher: Sendable {
     while !state.withLock({ $0.isOver }) {
       var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
       guard poll(&waiting, 1, 50) > 0 else { continue }
-      // Under the lock: the program may answer before this thread goes on.
+      // Under the lock, since the program may answer before this thread continues.
       let process: pid_t? = state.withLock { state in
         guard !state.isOver, let process = start(arguments) else { return nil }
         state.starts += 1
@@ -116,7 +116,7 @@ package final class UnitLauncher: Sendable {
     close(socket)
   }
 
-  /// The shell puts its process ID, which the program keeps, into the environment.
+  /// The shell puts its process ID into the environment; `exec` keeps that ID.
   private func start(_ arguments: [String]) -> pid_t? {
     let words = ["/bin/sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"", "sh"] + arguments
     let copies = words.map { strdup($0) }

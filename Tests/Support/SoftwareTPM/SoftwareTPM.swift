@@ -19,7 +19,7 @@ package final class SoftwareTPM: Sendable {
     guard mkdtemp(&template) != nil else { throw SoftwareTPMFailure("no folder") }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     place = .simulator(socket: folder + "/socket")
-    // Else the library writes each refused command to the tests' output.
+    // Keep the library from printing each refused command.
     setenv("TSS2_LOG", "all+NONE", 1)
     try powerOn()
   }
@@ -69,7 +69,7 @@ package final class SoftwareTPM: Sendable {
     }
   }
 
-  /// Whether a connection is accepted. The socket's file is there a moment before.
+  /// Whether a connection is accepted. The socket's file exists a moment earlier.
   private static func listens(at path: String) -> Bool {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }

@@ -16,9 +16,9 @@ package enum Campaign {
 
   package static func count(short: Int, long: Int) -> Int { isLong ? long : short }
 
-  /// A sample in their order: all of them in a campaign, unless it has a limit.
+  /// A sample, in order; in a campaign all elements, up to a limit.
   ///
-  /// - Parameter long: the limit of a campaign, for what takes seconds and has thousands.
+  /// - Parameter long: the limit in a campaign, for thousands of elements that take seconds each.
   package static func sample<Element>(_ all: [Element], short: Int, long: Int = .max, of what: String) -> [Element] {
     let count = count(short: short, long: long)
     guard all.count > count else { return all }

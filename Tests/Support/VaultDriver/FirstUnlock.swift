@@ -4,7 +4,8 @@ import ReaderClient
 import Vault
 import VaultStore
 
-/// Makes a store in a folder like one of the service: whenever a vault opens it, it waits for the passcode.
+/// Makes a store in a folder, like one of the service: closed until the passcode is given, each time that a vault opens
+/// it.
 package func makeWaitForPasscode(storeAt path: String, passcode: String) async throws {
   let reader = ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic)
   let desk = ReaderDesk(reader, holdsReader: false, locks: ReaderLocks(runtimeFolder: path))

@@ -76,7 +76,7 @@ package struct InterposedReader: FingerprintReader {
     let armed = Mutex<Task<Void, Never>?>(nil)
     let answer = try await real.identify(prints, nonce: nonce) { event in
       guard event == .fingerNeeded else { return observer(event) }
-      // The vault gets the answer when the test's action has finished.
+      // The vault gets the answer after the test's action.
       armed.withLock {
         $0 = Task {
           await at(.armed)

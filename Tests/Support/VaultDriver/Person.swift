@@ -12,7 +12,7 @@ package final class Person: Sendable {
     var before: (@Sendable (SecretRequest) async throws -> Void)?
     var recoveryKey: String?
     var applicationPassword: String?
-    /// What the person does each time the reader is armed, in order; nothing after the last one.
+    /// The person's actions, one each time the reader is armed. After the last one the person does nothing.
     var touches: [@Sendable () async throws -> Void] = []
   }
 
@@ -97,7 +97,7 @@ package final class Person: Sendable {
     case .touchWanted(let request):
       if request.awaitsPrompt {
         await respond(.ready(question: numbered.number))
-        // From now on the reader itself reports when the finger is wanted.
+        // After this the reader itself reports when the finger is wanted.
         if case .enroll = request.purpose { return }
       }
       let touch = answers.withLock { $0.touches.isEmpty ? nil : $0.touches.removeFirst() }

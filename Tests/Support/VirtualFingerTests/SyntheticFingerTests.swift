@@ -22,8 +22,8 @@ struct SyntheticFingerTests {
     }
     let expected =
       "......#......##..#.....#.#####.#...#..#..#...#.#.##.#.#.#..#..#.##..###.#..##.#..###.....#.##..#.....##..#.##......#...."
-    // On another machine floating-point results may differ in the last bit, so that a point on the edge of a ridge has
-    // the other colour.
+    // On another machine floating-point results may differ in the last bit, and change the colour of points on the edge
+    // of a ridge.
     #expect(zip(seen, expected).count { $0 == $1 } >= seen.count - 4, "\(seen)")
   }
 

@@ -100,7 +100,7 @@ enum Attempt: String {
   }
 }
 
-/// Numbers that the C library's headers do not have, or only for other modules.
+/// Numbers that the C library's headers do not give to Swift.
 private enum Number {
   static let ptraceSeize = 0x4206
   static let pidfdOpen = 434

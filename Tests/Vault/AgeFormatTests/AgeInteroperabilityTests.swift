@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Files in age's format, with the program age")
 struct AgeInteroperabilityTests {
-  /// Around the lengths of one and two chunks.
+  /// Lengths around one and two chunks.
   static let lengths = [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000]
 
   @Test("age reads what was encrypted to a public key", arguments: lengths)

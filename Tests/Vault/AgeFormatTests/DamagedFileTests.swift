@@ -69,7 +69,7 @@ struct DamagedFileTests {
   func changedMAC() throws {
     var bytes = try made(10)
     let last = bytes.count - 10 - 16 - 16 - 1
-    // The first character of the MAC: another one is still base64.
+    // The first character of the MAC. Replace it by another base64 character.
     let place = last - 43
     bytes[place] = bytes[place] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
     try age.write("file", bytes)

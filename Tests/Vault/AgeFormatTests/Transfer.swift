@@ -13,10 +13,10 @@ func shared(_ text: String) -> SharedSecret { SharedSecret(secret(text)) }
 
 func bytes(of secret: borrowing SecretBytes) -> [UInt8] { secret.withUnsafeBytes { Array($0) } }
 
-/// Bytes whose place in a file can be told.
+/// Bytes whose values depend on their position.
 func pattern(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 8) } }
 
-/// Encrypts and decrypts files by way of sockets, as clients do.
+/// Encrypts and decrypts files over sockets, as clients do.
 struct Transfer {
   let path: String
 

@@ -61,7 +61,7 @@ struct SSHKeyTests {
     "an RSA key of an unsupported size is refused with its size and the supported ones",
     arguments: [1024, 2049, 4104, 8192])
   func rsaSizes(_ bits: Int) throws {
-    // The size is looked at before anything else of the key.
+    // The size is checked before anything else.
     var modulus = [UInt8](repeating: 0x55, count: (bits + 7) / 8)
     modulus[0] = 1 << UInt8((bits - 1) % 8)
     if modulus[0] >= 0x80 { modulus.insert(0, at: 0) }

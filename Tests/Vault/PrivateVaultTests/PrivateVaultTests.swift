@@ -124,7 +124,7 @@ struct PrivateVaultTests {
       _ = await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) }
       let whorld = try #require(children(of: getpid()).first)
       kill(whorld, SIGSTOP)
-      // Until all of its threads stand still: one could answer before another has received the signal.
+      // Wait until all threads have stopped: one could answer before another has received the signal.
       var information = siginfo_t()
       try #require(waitid(P_PID, id_t(whorld), &information, WSTOPPED | WNOWAIT) == 0)
       // Immediate: a call that begins after the close has another error.

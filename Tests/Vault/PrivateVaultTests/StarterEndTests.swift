@@ -64,7 +64,7 @@ struct StarterEndTests {
       standardInput: pair[1])
     close(pair[1])
     #expect(await shell.end(grace: .seconds(10)).value == "exit status 0")
-    // What it writes to standard error comes over the socket too.
+    // Its standard error is the socket, too.
     let output = String(decoding: readToEnd(pair[0]), as: UTF8.self)
     #expect(output.contains("or is not the one that made the socket"), "\(output)")
   }
@@ -111,8 +111,7 @@ private func ownProgram() throws -> String {
   return program
 }
 
-/// Starts a process that inherits the sockets of this one, and nothing else: the test waits for the end of this
-/// process's output.
+/// Starts a process that inherits only the sockets of this one: the test waits for the end of this process's output.
 private func startHolderOfSockets() throws -> pid_t {
   var actions = posix_spawn_file_actions_t()
   posix_spawn_file_actions_init(&actions)

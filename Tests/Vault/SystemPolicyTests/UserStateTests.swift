@@ -49,7 +49,7 @@ struct UserStateTests {
     try await Machine.with { machine in
       let logind = machine.logind
       #expect(await machine.sessions.state(of: getuid()) == .unlocked)
-      // An inhibitor of any program does not even make it ask again.
+      // An inhibitor of another program does not make it request a new lock.
       let calls = logind.calls
       logind.signalInhibitors()
       #expect(await machine.sessions.state(of: 4_242) == .absent)
@@ -71,7 +71,7 @@ struct UserStateTests {
       logind.beforeAnswers { logind.signalChange(of: "c1") }
       #expect(await machine.sessions.state(of: getuid()) == .unknown)
       logind.beforeAnswers(nil)
-      // What was signalled before is received before the answers to these questions.
+      // These answers show that the earlier signals have arrived.
       #expect(await machine.sessions.state(of: getuid()) == .unlocked)
     }
   }
@@ -123,7 +123,7 @@ struct UserStateTests {
       try #require(try await eventually { seen.all == ["begins", "put away"] && !machine.logind.holdsSleep })
       machine.logind.prepareForSleep(false)
       try #require(try await eventually { seen.all.last == "awake" && machine.logind.holdsSleep })
-      // The next logind is asked for a lock of its own.
+      // A new lock is requested from the next logind.
       machine.logind.close()
       let next = try await LogindStandIn(on: machine.bus)
       try #require(try await eventually { next.holdsSleep })
@@ -148,7 +148,7 @@ struct UserStateTests {
       machine.logind.prepareForSleep(true)
       machine.logind.answerAll()
       try #require(try await eventually { seen.all == ["begins"] })
-      // When this is answered, earlier questions are answered as well.
+      // This answer shows that earlier calls were answered, too.
       #expect(await machine.sessions.state(of: getuid()) == .sleeping)
       #expect(machine.logind.holdsSleep)
       mayGoOn.yield()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("An armed scan", .timeLimit(.minutes(2)))
 struct WaitTests {
-  /// Starts to wait, makes a change, and returns the reason for which the wait ended.
+  /// Starts to wait, makes a change, and returns the reason why the wait ended.
   private func reason(after happening: (Machine) throws -> Void) async throws -> SessionRefusal {
     var reason: SessionRefusal?
     try await Machine.with { machine in

@@ -77,7 +77,7 @@ struct TPMTests {
     let object = try machine.tpm.seal(Self.secret())
     #expect(throws: TPMError.changed) { _ = try other.open(object) }
     #expect(throws: TPMError.changed) { _ = try other.tpm.dictionaryLockout(for: object) }
-    // The check of the name alone is not what keeps it closed.
+    // It stays closed even if the check of the name is passed.
     let renamed = SealedObject(
       storageKey: try other.tpm.seal(Self.secret()).storageKey, publicPart: object.publicPart,
       privatePart: object.privatePart)
@@ -95,7 +95,7 @@ struct TPMTests {
     let object = try bound.seal(Self.secret())
     let guarded = try bound.seal(Self.secret(), authorization: Self.secret(Self.value))
     #expect(object.registers.numbers == [4, 7])
-    // Which registers they are is in the object, not in the TPM's value.
+    // The selection of registers is stored in the object, not in the value of the machine.
     #expect(try machine.open(object) == Self.words)
     #expect(try machine.open(guarded, Self.value) == Self.words)
     #expect(throws: TPMError.wrongAuthorization) { _ = try machine.open(guarded, Self.wrong) }

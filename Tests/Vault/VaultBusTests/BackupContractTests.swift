@@ -63,7 +63,7 @@ struct BackupContractTests {
     #expect(contents.returning.map(\.description) == ["removed later"])
     #expect(contents.changed.map(\.description) == ["changed later"])
     #expect(contents.dead.isEmpty)
-    // Not without the passcode, and not with a wrong one.
+    // Fails without the passcode, and with a wrong one.
     await #expect(throws: VaultError.interactionNotAllowed) {
       _ = try await open.vault.restore(backup.descriptor, accepting: contents.id, .nobody)
     }
@@ -169,7 +169,7 @@ struct BackupContractTests {
       return
     }
     #expect(why.contains("another user's store (user \(geteuid() ^ 5), and this is user \(geteuid()))"), "\(why)")
-    // A backup is written into an empty file alone.
+    // A backup is written only into an empty file.
     await #expect(throws: VaultError.invalidRequest("a backup is written into an empty file")) {
       try await open.vault.backUp(to: backup.descriptor)
     }

@@ -132,7 +132,7 @@ struct ContextContractTests {
   func lostConnection(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, events) = try await open.vault.openContext(Self.options)
-    // Reading what needs the passcode changes nothing.
+    // Reading an item that needs the passcode changes nothing.
     let item = try await open.vault.add(
       NewItem(.genericPassword, [.service: .text("p")], access: AccessControl(.passcode)),
       secret: SecretBytes(text: "x"), replacing: false, .nobody)

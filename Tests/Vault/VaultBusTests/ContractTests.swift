@@ -148,7 +148,7 @@ struct ContractTests {
     #expect(released.map(\.text) == ["mine two", "mine one"])
     #expect(try await vault.secrets(.open([names[1]], group: "mine"), .nobody).isEmpty)
     #expect(try await vault.secrets(.open([], group: "mine"), .nobody).isEmpty)
-    // A change by such a selection leaves out the same items.
+    // A deletion by such a selection skips the same items.
     #expect(try await vault.delete(.open(names, group: "mine")) == 2)
     #expect(try await vault.secrets(.open(names, group: "mine"), .nobody).isEmpty)
     #expect(try await vault.secrets(.names([names[0]]), .nobody).map(\.text) == ["\(AccessGroup.commandLine) one"])

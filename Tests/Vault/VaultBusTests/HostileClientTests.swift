@@ -207,7 +207,7 @@ struct HostileClientTests {
     var contexts: [BusValue] = []
     for _ in 0..<64 { contexts += try await client.call("OpenContext", [options]) }
     #expect(await client.error("OpenContext", [options])?.name == Self.prefix + "Busy")
-    // A context that was closed counts no more, from the answer on.
+    // A closed context does not count for the limit once the call is answered.
     for _ in 0..<200 {
       try await client.call("CloseContext", [contexts[0], .string("program")])
       contexts[0] = try await client.call("OpenContext", [options])[0]
@@ -267,7 +267,7 @@ struct HostileClientTests {
                 throw error
               }
             }, close: { ended.withLock { $0.append("connection") } }))
-        // What a process opens once for all connections is open from here on.
+        // Make one connection first, since it opens descriptors that all connections share.
         let first = try RawClient(to: StubVault())
         try await first.open()
         first.connection.close()

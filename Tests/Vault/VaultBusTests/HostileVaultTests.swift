@@ -163,7 +163,7 @@ struct HostileVaultTests {
     BusLoop.shared.post { isCalled.wait() }
     raw.connection.close()
     let change = Task { try await vault.delete(Self.ids) }
-    // Until the call stands behind the closing.
+    // Wait until the call is queued behind the close.
     try await Task.sleep(for: .milliseconds(100))
     isCalled.signal()
     await #expect { _ = try await change.value } throws: { Self.isUnavailable($0) }

@@ -5,15 +5,14 @@ import ReaderBus
 import SDBus
 import Synchronization
 
-/// A reader process that stands between a vault and a real one: it passes the conversation on and records it, and later
-/// replays it with lies.
+/// A reader process between a vault and a real one: forwards and records the conversation, and later replays it with
+/// lies.
 final class LyingReader: Sendable {
-  /// How often it claimed a match of a print that it was asked for, with the nonce of that call, since this was last
-  /// counted.
+  /// Counts false matches with the right nonce, and of a print in the request, since the last count.
   struct Claims {
-    /// With a time of just now: a vault has to believe them.
+    /// With a current time: a vault must accept them.
     var recent = 0
-    /// With any time. The touch that confirms an enrolment is believed with any.
+    /// With any time: the confirming touch of an enrolment is accepted with any.
     var all = 0
   }
 
@@ -125,7 +124,8 @@ final class LyingReader: Sendable {
     // Each connection counts its calls from 1, and the real reader refuses a number that is in use.
     let number = client << 32 | (call.arguments.first?.asUInt64 ?? 0)
     guard !holdsReader, call.member == ReaderInterface.Method.open.rawValue else { return ask(call, number) }
-    // A reader's unit ends with its connection, and closes the reader. The real one outlives the connections here.
+    // A reader's unit ends with its connection, which closes the reader. Here the real reader outlives connections, so
+    // close it.
     real.call(ReaderInterface.target, ReaderInterface.Method.close.rawValue, [.uint64(number)]) { [self] _ in
       ask(call, number)
     }

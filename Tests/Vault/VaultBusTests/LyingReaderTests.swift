@@ -9,7 +9,7 @@ import VaultDriver
 struct LyingReaderTests {
   @Test("can claim a match, and nothing else", arguments: LyingStore.Kind.allCases)
   func touches(_ kind: LyingStore.Kind) async {
-    // In a new process, which a fault ends alone, and whose memory is its own.
+    // In a new process, since a crash ends it and its memory is measured.
     await onOwnThread {
       await #expect(processExitsWith: .success) { [kind = kind.rawValue as String, seed = Campaign.seed as UInt64] in
         // fprintd's lies take a second each.
@@ -21,7 +21,7 @@ struct LyingReaderTests {
     }
   }
 
-  // Of fprintd's readers the service enrols none: fprintd's own programs do.
+  // Enrolment is tested without fprintd's readers, on which the service cannot enrol.
   @Test(
     "can only change fingers during an enrolment that the passcode allowed",
     arguments: [LyingStore.Kind.image, LyingStore.Kind.chip])
@@ -36,7 +36,7 @@ struct LyingReaderTests {
   }
 }
 
-/// Makes requests of a vault whose reader lies. Then the truthful reader has to open everything.
+/// Makes requests to a vault whose reader lies. Afterwards everything must open with the truthful reader.
 private func lie(
   _ kind: String, _ name: String, seed: UInt64, count: Int,
   request: @Sendable (LyingStore, any VaultService, Campaign.Generator) async throws -> Void
@@ -46,7 +46,7 @@ private func lie(
       try await lie(to: store, name, seed: seed, count: count, request: request)
     }
   } catch {
-    // The output of this process is not shown, its issues are.
+    // Record an issue, since the output of this process is not shown.
     Issue.record("\(error), with WHORL_SEED=\(seed)")
     throw error
   }
@@ -77,7 +77,7 @@ private func lie(
       let random = Campaign.Generator("request \(number)", seed: seed)
       try await attributed(to: place) { try await request(store, vault, random) }
       watch.cancel()
-      // From the second quarter on, so that what is allocated once is there.
+      // Measure from the second quarter on, when one-time allocations were made.
       if number == count / 4 { memory = allocatedBytes() }
     }
   }
@@ -89,7 +89,7 @@ private func lie(
   try await store.connected { try await truth($0, of: store, name: name) }
 }
 
-/// With its truthful reader the store is as it was; after lies about enrolments with other fingers.
+/// With a truthful reader the store is as before, except for fingers after lies about enrolments.
 private func truth(_ vault: any VaultService, of store: LyingStore, name: String) async throws {
   if name == "enrolments" {
     _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { handle in
@@ -101,7 +101,7 @@ private func truth(_ vault: any VaultService, of store: LyingStore, name: String
     try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
   }
   let finger: Finger = name == "enrolments" ? .leftRing : .rightIndex
-  // A lie about fprintd's prints may have ended what was bound to them. The rest is as it was before the lies.
+  // A lie about fprintd's prints may have ended items bound to them. All other items are unchanged.
   let kept = store.kind == .fprintd ? Set(LyingStore.items.keys).subtracting(LyingStore.bound) : []
   for item in kept.sorted() {
     #expect(try await store.read(item, in: vault, touches: [store.touch(finger)]) == item)
@@ -129,7 +129,7 @@ private func names(in folder: String) throws -> [String] {
   while let entry = readdir(directory) {
     names.append(withUnsafePointer(to: &entry.pointee.d_name.0) { String(cString: $0) })
   }
-  // A reader's sensor is there while the reader is open.
+  // The file of a reader's sensor exists while the reader is open.
   return names.filter { $0 != "sensor" }.sorted()
 }
 

@@ -13,7 +13,7 @@ import VaultItems
 import VaultStore
 import VirtualFinger
 
-/// A store with fingers and items of each access class, whose reader tells the truth until it is to lie.
+/// A store with fingers and items of each access class. Its reader is truthful until told to lie.
 final class LyingStore: Sendable {
   /// The virtual reader behind the lies: one of libfprint's, or fprintd's over the one with images.
   enum Kind: String, CaseIterable { case image, chip, fprintd }
@@ -36,7 +36,7 @@ final class LyingStore: Sendable {
   private let selection: ReaderSelection
   private let fprintd: PrivateFprintd?
 
-  /// Runs the body with a store that has the items and fingers, and a reader that has recorded what it says about them.
+  /// Runs the body with a store that has the items and fingers, and a reader with recorded answers about them.
   static func with(_ kind: Kind, _ body: (LyingStore) async throws -> Void) async throws {
     func run(_ fprintd: PrivateFprintd?) async throws {
       let store = try await LyingStore(kind, fprintd)
@@ -87,7 +87,7 @@ final class LyingStore: Sendable {
     }
   }
 
-  /// The same with fprintd, which enrols by itself, while its prints come and go; and what it says of another user.
+  /// The same with fprintd's own enrolment, with prints added and removed; also records its answers for another user.
   private func enroll(in fprintd: PrivateFprintd) async throws {
     // No finger at all.
     try await connected { _ = try await $0.biometry() }
@@ -130,7 +130,7 @@ final class LyingStore: Sendable {
     await process.shutdown()
   }
 
-  /// Tries several times: fprintd's reader may be claimed still by the request before.
+  /// Tries several times, since the previous request may still have claimed fprintd's reader.
   private func patiently(_ body: () async throws -> Void) async throws {
     for _ in 1...20 {
       do { return try await body() } catch { try await Task.sleep(for: .milliseconds(100)) }
@@ -156,7 +156,7 @@ final class LyingStore: Sendable {
   ) async throws {
     let process = process(answersWithin: limit)
     let (mine, theirs) = try socketPair()
-    // The private fprintd takes the place of the machine's own, whose fingers are followed without the passcode.
+    // The private fprintd counts as the machine's own, whose fingers are followed without the passcode.
     let scratch = ScratchConnection(
       to: store, reader: kind == .fprintd ? InterposedReader.physical(process) : process)
     let server = try VaultBusServer(socket: theirs, connection: scratch, onClosed: {})

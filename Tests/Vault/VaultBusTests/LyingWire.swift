@@ -17,9 +17,9 @@ final class LyingWire: Sendable {
     case late(microseconds: UInt32)
     /// One bit of it is changed; the number is taken modulo the message's bits.
     case flipped(bit: Int)
-    /// Only this many of its bytes come, and nothing after them.
+    /// Only this many of its bytes are sent, and nothing after them.
     case cut(count: Int)
-    /// Only this many of its bytes come, and the connection ends.
+    /// Only this many of its bytes are sent, and the connection ends.
     case brokenOff(count: Int)
     /// These bytes come before it.
     case preceded(by: [UInt8])

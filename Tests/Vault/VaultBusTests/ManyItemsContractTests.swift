@@ -52,7 +52,7 @@ struct ManyItemsContractTests {
       try await open.vault.secrets(.ids([items[1].id]), asking).map(\.text)
     }
     #expect(asked == ["of passcode"])
-    // Again: nothing twice, and what is there stays as it is.
+    // The second time nothing is stored twice, and existing items are unchanged.
     let again = try await open.vault.add([try Self.item("plain/a", "later"), try Self.item("last", "later")])
     #expect(again.map(\.error) == [.duplicateItem, .duplicateItem])
     #expect(try await open.vault.secrets(.ids([items[0].id]), .nobody).map(\.text) == ["of plain"])

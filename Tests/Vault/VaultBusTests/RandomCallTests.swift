@@ -9,7 +9,7 @@ import VaultDriver
 struct RandomCallTests {
   @Test("are each answered, and leave a vault that works")
   func answered() async {
-    // In a new process, which a fault ends alone.
+    // In a new process, since a crash ends it.
     await onOwnThread {
       await #expect(processExitsWith: .success) { [seed = Campaign.seed as UInt64] in
         try await callAtRandom(seed: seed)
@@ -57,7 +57,7 @@ private func callAtRandom(seed: UInt64) async throws {
 extension RawClient {
   fileprivate func isOver() async throws -> Bool { try await eventually { self.isClosed.isSet } }
 
-  /// What a call ends with. A call that waits for a person is cancelled after a moment.
+  /// The outcome of a call. Cancels it after a moment if it waits for a person.
   fileprivate func outcome(_ member: String, _ arguments: [BusValue]) async -> (answer: [BusValue], failure: BusError?)
   {
     let number = next()

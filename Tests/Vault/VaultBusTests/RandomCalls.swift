@@ -22,7 +22,7 @@ struct RandomCalls {
       let place = values.number(0...call.arguments.count - 1)
       call.arguments[place] = values.changed(call.arguments[place])
     }
-    // Seldom, because the bus refuses a wrong signature before the vault sees it.
+    // Rarely, because the bus refuses a wrong signature before it reaches the vault.
     if values.isOne(in: 50) { call.arguments.append(values.leaf()) }
     return call
   }

@@ -17,7 +17,7 @@ struct RandomValues {
   ///   - identifier: the first identifier to use.
   init(_ random: Campaign.Generator, recorded: [BusValue], identifier: [UInt8]) {
     self.random = random
-    // Sorted, so that a seed means the same values every time.
+    // Sorted, so that a seed always gives the same values.
     words = Set(recorded.flatMap(\.keys)).sorted()
     identifiers = [identifier]
   }
@@ -41,7 +41,7 @@ struct RandomValues {
     values[Int.random(in: 0..<values.count, using: &random)]
   }
 
-  /// Whether something happens that happens once in this many times.
+  /// True once in this many calls, on average.
   mutating func isOne(in count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
 
   mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
@@ -97,7 +97,7 @@ struct RandomValues {
     switch number(0...3) {
     case 0: values.remove(at: place)
     case 1: values.append(values[place])
-    // A descriptor more than a hundred times is refused by the bus.
+    // Few copies: the bus refuses messages with too many descriptors.
     case 2: values += Array(repeating: values[place], count: pick([2, 50]))
     default: values[place] = changed(values[place])
     }
@@ -106,7 +106,7 @@ struct RandomValues {
 
   private mutating func changed(_ entries: [String: BusValue]) -> [String: BusValue] {
     var entries = entries
-    // Sorted, so that a seed means the same values every time.
+    // Sorted, so that a seed always gives the same values.
     guard let key = entries.keys.sorted().randomElement(using: &random) else { return [word(): leaf()] }
     switch number(0...4) {
     case 0: entries[key] = nil

@@ -3,7 +3,7 @@ import ReaderBus
 import SDBus
 import VaultDriver
 
-/// Decides what a lying reader says: a recorded exchange, brought up to date for the call, with random changes.
+/// Decides the answers of a lying reader: a recorded exchange, adapted to the call, with random changes.
 struct ReaderLies: Sendable {
   /// What it does about a call, in order.
   enum Step: Sendable {
@@ -21,9 +21,9 @@ struct ReaderLies: Sendable {
 
   private enum Mood {
     case changeable
-    /// Repeats one answer to every scan of a request, as often as it is asked.
+    /// Gives the same answer to every scan of a request.
     case stubborn(RecordedExchange)
-    /// Lists these templates as prints of fprintd's that are new, as often as it is asked.
+    /// Always lists these templates as new prints of fprintd.
     case inventive([BusValue])
   }
 
@@ -72,7 +72,7 @@ struct ReaderLies: Sendable {
     var steps = signals(of: exchange, number)
     for _ in 0..<values.pick([0, 0, 0, 1, 2]) { change(&steps, number) }
     let truth = exchange.step(for: call)
-    // Mostly true before the scan, or few requests would reach it.
+    // Mostly truthful before the scan, so that most requests reach it.
     let end = exchange.isScan || values.isOne(in: 3) ? ending(truth) : [truth]
     return steps + end + (values.isOne(in: 10) ? [anySignal(number)] : [])
   }
@@ -122,7 +122,7 @@ struct ReaderLies: Sendable {
     }
   }
 
-  /// A match instead of the answer to a scan, with one thing that is wrong: the nonce, the print or the time.
+  /// A match in place of the answer to a scan, with a wrong nonce, print or time.
   private mutating func falseMatch(_ step: Step) -> Step {
     step.changed { results in
       guard results.count == 5, let nonce = results[0].asBytes, results[1].asString != nil else { return results }
@@ -140,8 +140,8 @@ struct ReaderLies: Sendable {
     }
   }
 
-  /// Templates as fprintd's reader makes them: another user's, of a finger enrolled anew, without digests, one finger
-  /// twice, all ten, more than there are.
+  /// Templates in the form of fprintd's reader: of another user, of a finger enrolled again, without digests, of one
+  /// finger twice, of all ten, or of more.
   private mutating func inventedPrints() -> [BusValue] {
     let kind = values.number(0...5)
     return (0..<values.pick([1, 1, 2, 3, 10, 11])).map { number in
@@ -240,7 +240,7 @@ extension RecordedExchange {
       return [call.arguments[1], values[1], .bytes(print(id)), values[3], .uint64(ScanClock.now())]
     }
     if member == "StoredPrints", let present = values.first?.asArray, values.count == 2 {
-      // Those that are new in this call are on the chip as well.
+      // Prints that are new in this call are on the chip as well.
       let ids = Set(present.compactMap(\.asBytes).map(print)).union(now.dropFirst(then.count))
       return [.array(of: "ay", ids.map { .bytes($0) }), values[1]]
     }

@@ -11,7 +11,7 @@ import VaultDriver
 struct RecordedCalls: Sendable {
   private(set) var all: [(member: String, arguments: [BusValue])] = []
 
-  /// The bytes that stand for a context, an item and a draft in the recorded calls.
+  /// The placeholder for the ids of a context, an item and a draft in the recorded calls.
   static let identifier: [UInt8] = Array(repeating: 7, count: 16)
 
   init() async throws {
@@ -87,7 +87,7 @@ struct RecordedCalls: Sendable {
     _ = try? await vault.log(AuditSearch())
     try? await raw.client.keep(StoreDraft.ID(bytes: identifier))
     _ = try? await raw.client.walletKey(from: secret(), salt: Array(repeating: 1, count: 56))
-    // Descriptors of another kind: random ones take their place.
+    // Placeholders for descriptors, which random ones replace.
     let null = open("/dev/null", O_RDWR | O_CLOEXEC)
     try? await raw.client.encryptFile(from: null, to: null, for: .passphrase(SharedSecret(secret())))
     _ = try? await raw.client.fileKey(of: null, with: .privateKey(SharedSecret(secret())))

@@ -53,7 +53,7 @@ struct ToldLies {
     }
   }
 
-  /// A list of fprintd's prints can change the set, which ends the items that are bound to it, and nothing else.
+  /// A list of fprintd's prints can change the set, which ends the items bound to it, but nothing else.
   private func followed(from start: State, to after: State, _ opened: Set<String>) async throws {
     #expect(start.ended.isEmpty)
     #expect(after.ended.isSubset(of: LyingStore.bound), "\(after.ended)")

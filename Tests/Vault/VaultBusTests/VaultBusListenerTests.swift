@@ -50,7 +50,7 @@ struct VaultBusListenerTests {
     limits.greeting = .seconds(1)
     if ofOneUser { limits.connectionsOfOneUser = 2 } else { limits.connections = 2 }
     let listener = try VaultBusListener(socket: place.socket, limits: limits) { _ in StubVault() }
-    // Where the limit is that of a user, the last two are among those that are told that the service is busy.
+    // At a user's limit, two more connections are accepted, to answer that the service is busy.
     let silent = try (1...(ofOneUser ? 4 : 2)).map { _ in try place.connect() }
     #expect(try await eventually { silent.allSatisfy(\.isClosed.isSet) })
     let next = try place.connect()

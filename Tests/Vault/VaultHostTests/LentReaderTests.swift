@@ -163,7 +163,7 @@ struct LentReaderTests {
       try await next.open()
       left = try await next.reader.storedPrints(knowing: []).unknown.count
       if left == 1 { break }
-      // The service has yet to open the reader again.
+      // The service has not opened the reader again.
       try await next.reader.close()
       try await Task.sleep(for: .milliseconds(50))
     }

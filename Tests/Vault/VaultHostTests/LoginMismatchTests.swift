@@ -67,7 +67,7 @@ struct LoginMismatchTests {
     }
   }
 
-  /// A site where the login password was proven to be the passcode, and an account where it is another one since.
+  /// A site where the login password was proven to be the passcode, and an account whose password was changed since.
   private func with(_ body: (Site, LoginAccount) async throws -> Void) async throws {
     let service = try RunningService()
     try await service.makeStore()
@@ -142,7 +142,7 @@ struct LoginMismatchTests {
       #expect(access("\(site.folder)/run/whorl-login/key", F_OK) == 0)
       let status = try await site.whorl(["login", "status"], as: account)
       #expect(status.text.contains("are two different passwords"), "\(status.text)")
-      // Nothing is asked where the store is open.
+      // Nothing is asked if the store is open.
       let again = try await site.whorl(["login", "open", "--if-closed"], as: account, ["DISPLAY": ":7"])
       #expect(again.status == 0 && again.diagnostics.isEmpty, "\(again.diagnostics)")
     }

@@ -244,7 +244,7 @@ struct LoginTests {
     #expect(try await isDifferent())
     try await prove()
     #expect(try await standing() == .same)
-    // A store that is open already shows it as well.
+    // An open store reports it as well.
     #expect(try await login("set by root") == .open)
     #expect(try await eventually { try await isDifferent() })
     try await service.end()

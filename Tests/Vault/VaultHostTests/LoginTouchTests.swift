@@ -12,7 +12,7 @@ import VaultDriver
 import VaultHost
 import VirtualFinger
 
-/// The virtual reader is one that a finger is swiped over.
+/// The virtual reader is a swipe sensor.
 @Suite("A finger for a login", .timeLimit(.minutes(5)))
 struct LoginTouchTests {
   private static let inSession = LoginProgram(isGreeter: false, seat: "", terminal: "/dev/pts/1")
@@ -233,7 +233,7 @@ struct LoginTouchTests {
             #expect(prompts == [] && outcome == .noFinger)
             let entry = { site.entries.list.withLock { $0.first { $0.request == .verifyLogin } } }
             #expect(try await eventually { entry() != nil })
-            // Ended by the service: one that had waited for its turn would have ended with the time that it may take.
+            // The service ended it: a request that still waited for its turn would have timed out.
             #expect(entry()?.outcome == .failed(.appCancelled))
             try await site.press(29)
           }

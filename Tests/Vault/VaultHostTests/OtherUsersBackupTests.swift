@@ -77,7 +77,7 @@ struct OtherUsersBackupTests {
       try await service.end()
       await connection.close()
 
-      // Another number opens nothing: each row is bound to its owner.
+      // With another owner's number nothing opens: each row is bound to its owner.
       let note = "\(folder)/restored/owner"
       #expect(truncate(note, 0) == 0)
       let damaged = LocalVaultConnection()
@@ -104,7 +104,7 @@ struct OtherUsersBackupTests {
           #expect(why.contains("another user's store (user \(Self.stranger), "), "\(why)")
         }
       }
-      // One of this user's own, with no key yet: so a client looks before it asks for the key.
+      // A backup of this user's own store, without a key, as a client checks it before it asks for the key.
       let scratch = try await ScratchStore(passcode: nil)
       let vault = try scratch.open()
       var template = Array("/tmp/whorl-backup-XXXXXX".utf8CString)

@@ -41,7 +41,7 @@ struct ProgramPathTests {
     return String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// What the unit answers about this process: the file's device, inode and owner, and its path.
+  /// The unit's answer about this process: the file's device, inode and owner, and its path.
   private func ownAnswer() throws -> String {
     var status = stat()
     try #require(stat("/proc/self/exe", &status) == 0)

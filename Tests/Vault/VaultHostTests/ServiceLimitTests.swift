@@ -137,7 +137,7 @@ struct ServiceLimitTests {
       }
     }
     #expect(try await vault.add(items(2)).isEmpty)
-    // Those that contexts keep count until the contexts are closed.
+    // Passwords kept by contexts count until the contexts are closed.
     let contexts = [try await vault.openContext(ContextOptions()), try await vault.openContext(ContextOptions())]
     for context in contexts { await vault.setApplicationPassword(SecretBytes(count: 1 << 20), of: context.handle) }
     await #expect(throws: busy) { try await vault.add(items(1)) }
@@ -162,11 +162,11 @@ struct ServiceLimitTests {
     let vault = try await connection.open(.own)
     let secret = SecretBytes(text: String(repeating: "x", count: 1 << 20))
     let large = try await vault.add(note, secret: secret, replacing: false, .nobody)
-    // Answers that are read count for a moment only.
+    // Answers that were read no longer count.
     for _ in 1...5 {
       #expect(try await eventually { (try? await vault.secrets(.ids([large.id]), .nobody).count) == 1 })
     }
-    // An item that is named again is there once.
+    // An item that is named several times is sent once.
     #expect(try await vault.secrets(.ids(Array(repeating: large.id, count: 10)), .nobody).count == 10)
     relay.stall()
     let unread = (1...3).map { _ in Task { try await stalled.secrets(.ids([large.id]), .nobody) } }

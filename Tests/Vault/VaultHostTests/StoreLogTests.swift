@@ -45,7 +45,7 @@ struct StoreLogTests {
     #expect(try await second.entries(search).map(\.number) == [2, 3])
     search.since = 6
     #expect(try await second.entries(search).map(\.number) == [3])
-    // The last of those that were searched for, however many others came after it.
+    // The latest entry that matches the search, however many others are later.
     search = AuditSearch()
     search.requests = [.read, .unlock]
     search.last = 1
@@ -200,7 +200,7 @@ struct ServiceLogTests {
     let service = try RunningService(journal: { entry, _ in journal.withLock { $0.append(entry) } })
     let connection = try service.connect()
     let draft = try await connection.create(.own, passcode: SecretBytes(text: RunningService.passcode))
-    // Something else takes its place meanwhile.
+    // Another file takes its place meanwhile.
     let place = "\(service.stores)/\(geteuid())-user\(geteuid())"
     try #require(mkdir(place, 0o700) == 0)
     try RunningService.write("", to: place + "/other")

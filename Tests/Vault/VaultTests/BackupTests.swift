@@ -71,7 +71,7 @@ struct BackupTests {
     #expect(try await vault.integrityProblems().isEmpty)
   }
 
-  /// The keys of a store, as whoever has its recovery key can have them.
+  /// The keys of a store, which its recovery key gives.
   private func keys(of backup: BackupFile, _ store: ScratchStore) throws -> RootKeys {
     let root = try backup.head.recovery.unwrap(
       under: RecoveryKey.slotKey(of: SecretBytes(text: store.recoveryKey)), databaseID: backup.head.databaseID,
@@ -254,7 +254,7 @@ struct BackupTests {
     for _ in 0..<5 {
       let copy = file()
       try await vault.backUp(to: copy)
-      // A record that does not belong to the database would not verify.
+      // The record verifies only if it belongs to the database.
       let contents = try await vault.contents(ofBackup: copy)
       #expect(contents.items >= 1 && contents.returning.isEmpty && contents.changed.isEmpty)
       close(copy)

@@ -94,7 +94,7 @@ struct ChipTests {
       _ = try await chip.enroll(.rightIndex, as: "print-1", in: vault)
       try await vault.put("bound", "secret", .currentSet)
       for print in try await vault.prints(of: await vault.storedSet()) { try await chip.process.delete(print.template) }
-      // The reader is released, its process and with it the chip stay.
+      // Release the reader; its process, and with it the chip, stays.
       try await chip.process.close()
     }
     let vault = try chip.open()
@@ -117,7 +117,7 @@ struct ChipTests {
       let left = try #require(set.set.enrolments.first { $0.finger == .leftIndex })
       let print = try #require(try await vault.prints(of: set).first { $0.id == left.id })
       try await chip.process.delete(print.template)
-      // The reader is released, its process and with it the chip stay.
+      // Release the reader; its process, and with it the chip, stays.
       try await chip.process.close()
     }
     for _ in 1...3 {

@@ -63,7 +63,7 @@ struct ClassItemTests {
       return try await vault.items(ItemSearch(.genericPassword, attributes)).map(\.id)
     }
     var ids: [ItemID] = []
-    // More than the search counts of one attribute, so that it has to take another.
+    // More than the limit up to which the search counts an attribute's rows, so that it uses another attribute.
     for number in 0..<300 {
       var attributes = lookups(["schema": "s", "number": "\(number)", "half": "\(number % 2)"])
       attributes[.service] = .text("one")

@@ -137,7 +137,7 @@ struct ContextTests {
       await #expect(throws: VaultError.cancelled) { try await waiting.value }
       await vault.respond(handle, .secret(question: event.number, SecretBytes(text: ScratchStore.passcode)))
       try await running.value
-      // The next one in the queue has its turn, with the passcode that was given.
+      // The next call in the queue gets its turn, and uses the passcode.
       try await last.value
       break
     }

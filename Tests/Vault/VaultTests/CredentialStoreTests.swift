@@ -197,7 +197,7 @@ struct CredentialStoreTests {
       try await requireAll(vault)
       await vault.close()
     }
-    // The key file of before opens nothing, and goes when the store is opened.
+    // The old key file opens nothing, and is deleted when the store is opened.
     try store.restore(["device.key"], from: before)
     #expect(throws: VaultError.self) { try store.open() }
     for (use, tier): (RootStorage.CredentialUse, VaultStatus.Tier) in [(.withoutTPM, .tpm), (.always, .credential)] {
@@ -222,7 +222,7 @@ struct CredentialStoreTests {
       try await requireAll(again)
       await again.close()
     }
-    // What it did outside the TPM is no restore when it moves there again.
+    // Changes made outside the TPM do not count as a restore when the store moves to the TPM again.
     let vault = try store.open(storage: machine.storage.with(try Self.first.get()))
     try await reseal(vault)
     await vault.close()

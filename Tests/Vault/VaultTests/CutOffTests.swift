@@ -8,9 +8,8 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-/// A change of a store that ends at any of its writes, as if the machine lost its power then: with all writes of before
-/// on the disk, with those alone that were synced, and with some of the others, in any order and torn. With swtpm, which
-/// loses its power as well.
+/// Simulates a loss of power at each write of a change: with all earlier writes on the disk, with only the synced ones,
+/// or with some of the others, in any order and torn. swtpm loses its power as well.
 @Suite("A change of a store that is interrupted at each of its writes", .serialized)
 struct CutOffTests {
   enum Kind: String, CaseIterable {
@@ -105,7 +104,7 @@ struct CutOffTests {
           there += 1
         } catch VaultError.itemGone {}
       }
-      // The item that was being stored is there or not.
+      // The item that was being stored may exist or not.
       #expect((image.acknowledged...image.acknowledged + 1).contains(there), "\(image): \(there) items")
       try await vault.put("later", "1")
       #expect(try await vault.get("later") == "1", "\(image)")
@@ -130,7 +129,7 @@ struct CutOffTests {
     }
   }
 
-  /// Cuts off a change at each of its writes, and opens what is left, which is no restore.
+  /// Cuts off a change at each of its writes, and opens the remaining store, which must not look restored.
   private func cut(
     _ what: String, _ tier: VaultStatus.Tier, slow: String? = nil,
     _ change: (Vault, _ acknowledge: () -> Void) async throws -> Void,

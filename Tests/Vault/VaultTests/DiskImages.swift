@@ -9,7 +9,7 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-/// What the disk and the TPM have if the power is lost before each write of a change.
+/// The contents of the disk and the TPM after a loss of power before each write of a change.
 final class DiskImages: Sendable {
   struct Image: CustomStringConvertible {
     let folder: String
@@ -36,7 +36,7 @@ final class DiskImages: Sendable {
 
   /// - Parameters:
   ///   - what: a name for the draws of this test.
-  ///   - slow: a file of the store whose syncs take long, so that others are made meanwhile.
+  ///   - slow: a file of the store whose syncs are slow, so that other writes happen meanwhile.
   init(of store: ScratchStore, _ machine: MachineWithTPM, _ what: String, slow: String? = nil) throws {
     (self.store, self.machine, self.slow) = (store, machine, slow)
     let paths = ["vault.db", "vault.db-wal", "state", "device.key"].map { "\(store.path)/\($0)" } + [machine.file]
@@ -53,7 +53,7 @@ final class DiskImages: Sendable {
 
   /// Makes the change, and takes images before each of its writes and after the last.
   func take(of change: () async throws -> Void) async throws {
-    // Not retained: it is there until the watch has ended.
+    // Not retained, since this object outlives the watch.
     whorl_disk_writes_watch(store.path, machine.folder, tellImages, Unmanaged.passUnretained(self).toOpaque())
     defer { whorl_disk_writes_stop() }
     try await change()
@@ -64,7 +64,7 @@ final class DiskImages: Sendable {
     }
   }
 
-  /// Notes that the caller of a change has its answer: what follows has it on the disk.
+  /// Notes that a change was acknowledged: all later images must contain it.
   func acknowledge() { state.withLock { $0.acknowledged += 1 } }
 
   fileprivate func take(before write: DiskWrite) {
@@ -72,7 +72,7 @@ final class DiskImages: Sendable {
       do {
         try take("before \(write)", &state)
         try take("without what was not synced before \(write)", &state, state.disk.synced)
-        // The write itself may be on the disk in part.
+        // This write may be partly on the disk.
         var disk = state.disk
         if case .sync = write.call {} else { disk.make(write) }
         try take("with some of what was not synced with \(write)", &state, disk.some(using: &state.random))
@@ -97,7 +97,7 @@ final class DiskImages: Sendable {
     return write.path == "\(store.path)/\(slow)"
   }
 
-  /// - Parameter contents: of the files on the disk; nil for what programs see.
+  /// - Parameter contents: the files on the disk; nil for the files as programs see them.
   private func take(_ words: String, _ state: inout State, _ contents: [String: [UInt8]]? = nil) throws {
     let place = "\(folder)/\(state.taken.count)"
     guard mkdir(place, 0o700) == 0 else { throw VaultError.inputOutput("no folder for an image") }

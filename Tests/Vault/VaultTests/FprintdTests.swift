@@ -23,8 +23,7 @@ struct FprintdTests {
     try await with { fprintd, vault, _ in try await body(fprintd, vault) }
   }
 
-  /// The private fprintd takes the place of the machine's own, whose readers are physical and whose fingers are
-  /// followed.
+  /// The private fprintd counts as the machine's own: its readers are physical and its fingers are followed.
   private func with(_ body: (PrivateFprintd, Vault, ScratchStore) async throws -> Void) async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.mine)

@@ -118,7 +118,7 @@ struct ItemPageTests {
     // Items beyond the limit do not matter.
     search.limit = 1
     #expect(try await services(session.items(search, .nobody).items) == [.text("open")])
-    // A context that has shown the passcode is not asked again.
+    // A context in which the passcode was given does not ask again.
     search.limit = nil
     let failing = search
     let found = try await Person(passcodes: [ScratchStore.passcode]).with(session, .keepingEvidence(.atOnce)) {

@@ -11,7 +11,7 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultStore
 
-/// What `whorl recover` does, after each loss that leaves only the recovery key. With swtpm.
+/// Tests `whorl recover` after each loss that leaves only the recovery key. Uses swtpm.
 @Suite("The recovery key restores a store with a TPM")
 struct LossTests {
   enum Loss: CaseIterable {
@@ -54,7 +54,7 @@ struct LossTests {
     await #expect(throws: VaultError.wrongPasscode) { try await again.get("bank", by: Person(passcodes: [Self.right])) }
   }
 
-  /// Takes away what is lost, and returns where the service keeps its keys from then on.
+  /// Simulates the loss, and returns the service's storage for keys after it.
   private func suffer(
     _ loss: Loss, _ service: MachineWithTPM, replacedBy other: MachineWithTPM, _ store: ScratchStore
   ) throws -> RootStorage {
@@ -79,7 +79,7 @@ struct LossTests {
     return service.storage
   }
 
-  /// Opens the store, with a new device slot where it does not open.
+  /// Opens the store; makes a new device slot if it does not open.
   private func open(_ store: ScratchStore, _ storage: RootStorage) throws -> Vault {
     do {
       return try store.open(storage: storage)

@@ -6,7 +6,7 @@ import VaultDriver
 @testable import Vault
 @testable import VaultStore
 
-/// A machine with a TPM in software, and the folder of its service's stores, which has the machine's record.
+/// A machine with a software TPM, and the folder of its service's stores with the machine's record.
 final class MachineWithTPM: Sendable {
   let software: SoftwareTPM
   let folder: String
@@ -15,14 +15,14 @@ final class MachineWithTPM: Sendable {
     software = try SoftwareTPM()
     var template = Array("/tmp/whorl-record-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else { throw VaultError.inputOutput("no folder") }
-    // Its own limit is three wrong values, and each loss of power after one counts as another.
+    // The default limit is three wrong values, and each loss of power after one counts as another.
     try software.setLockout(limit: 30)
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   deinit { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
 
-  /// Where a service that starts now keeps its stores' keys.
+  /// The storage for keys of a service that starts now.
   var storage: RootStorage { .tpm(software.tpm, RollbackGuard(in: folder, software.tpm)) }
 
   /// The file of the record.

@@ -51,7 +51,7 @@ struct ReaderDeskTests {
       file: .installed(device: 1, inode: UInt64(bitPattern: Int64(program.hashValue))))
   }
 
-  /// Asks for the reader in a new task, and returns when that task waits.
+  /// Claims the reader in a new task, and returns when that task waits.
   private func waiting(
     _ program: String, user: UInt32 = 1000, process: Int32? = nil, _ order: Order
   ) async throws -> Task<ReaderClaim, any Error> {

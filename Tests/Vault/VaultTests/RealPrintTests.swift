@@ -13,7 +13,7 @@ import VirtualFinger
 struct RealPrintTests {
   private static let names = ["arch", "loop-right", "tented_arch", "whorl"]
 
-  /// The folder of the pictures, if it exists.
+  /// The folder with the pictures, if it exists.
   private static func folder() -> String? {
     let repository = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
     let folder = getenv("WHORL_PRINTS").map { String(cString: $0) } ?? "/\(repository)/../shared/prints"

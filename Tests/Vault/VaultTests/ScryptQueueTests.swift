@@ -38,7 +38,7 @@ struct ScryptQueueTests {
 
     func end() async throws { try await Self.end([self]) }
 
-    /// Ends them together, since the order in which they get their turns is not the order in which they were made.
+    /// Ends them together, since they may get their turns in another order.
     static func end(_ holders: [Holder]) async throws {
       for holder in holders { holder.ending.continuation.finish() }
       for holder in holders { try await holder.task.value }

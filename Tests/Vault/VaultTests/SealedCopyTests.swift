@@ -21,7 +21,7 @@ struct SealedCopyTests {
     try await sealed(by: VaultSession(of: try store.open()), under: keys)
   }
 
-  /// A copy that a person seals who gives this passcode.
+  /// A copy that is sealed with this passcode.
   private func sealed(
     by session: VaultSession, under keys: SealedCopy.Keys = .passcodeAndRecoveryKey, replacing old: SealedCopy? = nil,
     passcode: String = ScratchStore.passcode

@@ -231,7 +231,7 @@ struct SessionLogTests {
     _ = try await owner.with(session) { try await session.enroll(.rightIndex, Asking(in: $0)) }
     let id = try await add(.currentSet)
     _ = log.take()
-    // The time of the context is over, or the program that asks waits no longer.
+    // The context's timeout ends the call, or the program cancels it.
     for limit: Duration? in [.milliseconds(300), nil] {
       let (handle, events) = try await session.openContext(ContextOptions(timeout: limit))
       let listener = Task {

@@ -1,7 +1,7 @@
 import DiskWrites
 import VaultDriver
 
-/// A call that changes the disk (``DiskWrites``).
+/// A system call that changes the disk (``DiskWrites``).
 struct DiskWrite: CustomStringConvertible {
   enum Call {
     case write([UInt8], at: Int)
@@ -15,7 +15,7 @@ struct DiskWrite: CustomStringConvertible {
   let path: String
   private let name: String
 
-  /// Copies what the call points to. Nil for a call that is not known.
+  /// Copies the call's data. Nil for an unknown call.
   init?(_ write: whorl_disk_write) {
     name = String(cString: write.call)
     path = String(cString: write.path)
@@ -33,11 +33,11 @@ struct DiskWrite: CustomStringConvertible {
   var description: String { "\(name) of \(path.split(separator: "/").last ?? "")" }
 }
 
-/// What a loss of power can leave of some files and their names: everything that was synced, and of the rest anything.
+/// Files and their names after a loss of power: everything that was synced, and any part of the rest.
 ///
-/// A file's name is sure once its folder was synced, and its contents once it was synced itself. Names of a folder reach
-/// the disk in the order of their changes, as a file system's journal has them. The writes of a file reach it in any
-/// order, and each whole, in part or not at all.
+/// A file's name is durable once its folder was synced, and its contents once the file was synced. Changes of names
+/// reach the disk in order, as in a file system's journal. Writes to a file reach the disk in any order, each
+/// completely, partly or not at all.
 struct SimulatedDisk {
   private enum Change {
     case write([UInt8], at: Int)
@@ -63,18 +63,18 @@ struct SimulatedDisk {
     var changes: [Change] = []
   }
 
-  /// The bytes that reach the disk together. A disk's are at least 512.
+  /// The bytes that are written atomically. Real disks have at least 512.
   private static let piece = 64
 
   private var files: [File] = []
-  /// The file of each name that is sure to be on the disk.
+  /// The file of each durable name.
   private var syncedNames: [String: Int] = [:]
   /// The file of each name as programs see it.
   private var names: [String: Int] = [:]
-  /// Changes of names that are not sure yet, in their order; nil for a removed name.
+  /// Changes of names that are not durable yet, in order; nil for a removed name.
   private var renamings: [(path: String, file: Int?)] = []
 
-  /// - Parameter contents: what is on the disk, by path.
+  /// - Parameter contents: the contents of the files on the disk, by path.
   init(_ contents: [String: [UInt8]]) {
     for (path, bytes) in contents { names[path] = add(File(synced: bytes)) }
     syncedNames = names

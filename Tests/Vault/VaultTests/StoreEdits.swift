@@ -11,7 +11,8 @@ extension ScratchStore {
     try editor.close()
   }
 
-  /// Loses the last manifest, like a loss of power while it is written: the one before is in the file's other half.
+  /// Destroys the last manifest, like a loss of power while it is written. The previous one is in the file's other
+  /// half.
   func tearLastManifest() throws {
     let descriptor = Glibc.open(path + "/state", O_RDWR)
     try #require(descriptor >= 0)

@@ -23,7 +23,7 @@ struct TPMRoomTests {
     let vault = try store.open(storage: machine.storage)
     try await vault.put("free", "5678")
 
-    // Also with room for one, and again and again: no counter is left behind.
+    // The same with room for one counter, and repeatedly: no counter is left behind.
     for _ in 0...1 {
       for _ in 1...2 {
         await #expect(throws: Self.noRoom) { _ = try await ScratchStore(storage: machine.storage) }

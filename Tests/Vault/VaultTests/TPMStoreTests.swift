@@ -125,7 +125,7 @@ struct TPMStoreTests {
     let lock = try PasscodeLock(parameters: slot.parameters)
     let stretched = try Scrypt.derive(
       passcode: SecretBytes(text: Self.right), parameters: lock.scrypt, floor: .weakForTests)
-    // Without the TPM's part, and with another one in its place.
+    // Fails without the TPM's secret, and with another one.
     #expect(throws: KeysError.authenticationFailed) {
       let key = try slot.unwrap(under: stretched, databaseID: id)
       _ = key.count
@@ -273,7 +273,7 @@ struct TPMStoreTests {
     #expect(access(store.path + "/device.key", F_OK) != 0)
     #expect(try await vault.get("bank", by: Person(passcodes: [Self.right])) == "1234")
     await vault.close()
-    // The key file of before opens nothing, and goes when the store is opened.
+    // The old key file opens nothing, and is deleted when the store is opened.
     try store.restore(["device.key"], from: before)
     #expect(throws: VaultError.tpm(.absent, detail: "the settings exclude it")) { try store.open() }
     let again = try store.open(storage: .tpm(machine.tpm))
@@ -282,7 +282,7 @@ struct TPMStoreTests {
     #expect(try await again.get("free") == "5678")
     let sealed = try store.passcodeLock().sealed
     #expect(sealed != nil)
-    // Once more, in the TPM: all is sealed anew.
+    // Resealing in the TPM again replaces all sealed objects.
     try await Person(passcodes: [Self.right]).with(again) { try await again.reseal(in: $0) }
     #expect(try store.passcodeLock().sealed != sealed)
     #expect(try await again.get("bank", by: Person(passcodes: [Self.right])) == "1234")
@@ -388,7 +388,7 @@ struct TPMStoreTests {
 }
 
 extension ScratchStore {
-  /// What the passcode's slot needs beside the passcode.
+  /// The parameters of the passcode's slot.
   fileprivate func passcodeLock() throws -> PasscodeLock {
     let slot = try StoreDatabase(at: path + "/vault.db").rawSlot(.passcode)
     return try PasscodeLock(parameters: try #require(slot).parameters)

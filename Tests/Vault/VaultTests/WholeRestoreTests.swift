@@ -84,7 +84,7 @@ struct WholeRestoreTests {
     for number in 1...20 { try await vault.put("another", "\(number)", replace: true) }
     await vault.close()
     let late = try store.snapshot()
-    // Only items differ, which nothing notices.
+    // Only items differ, which is not detected.
     try store.restore(Self.files, from: early)
     try await changePasscode(store, machine.storage, to: "a new one")
     try store.restore(Self.files, from: late)
@@ -120,7 +120,7 @@ struct WholeRestoreTests {
       }
       await vault.close()
     }
-    // Also the service's next start does not forget it, and one user's passcode accepts nothing for another.
+    // The detection outlasts a start of the service, and one user's passcode does not accept the restore for another.
     let later = machine.storage
     let first = try stores[0].open(storage: later)
     try await first.acceptRestore(by: Person(passcodes: [Self.right]))
@@ -187,7 +187,7 @@ struct WholeRestoreTests {
     let store = try await makeStore(machine)
     try machine.keepRecord()
     do {
-      // The commit was made, and nothing was recorded.
+      // The commit was made, but not recorded.
       let vault = try store.open(storage: .tpm(machine.software.tpm))
       await #expect(throws: VaultError.wrongPasscode) { try await unlock(vault, "wrong") }
       await vault.close()
@@ -339,7 +339,7 @@ struct WholeRestoreTests {
 }
 
 extension Vault {
-  /// Charges a touch that is not taken back, as one that did not match.
+  /// Charges a touch without a refund, like one that did not match.
   fileprivate func chargeTouch() throws {
     try store.commit(charge: true) { change in change.authority.lockout.failures += 1 }
   }

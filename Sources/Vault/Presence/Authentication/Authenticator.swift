@@ -27,7 +27,7 @@ package struct Authenticator {
     guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
     let store = store
     let passcodeInstead = passcodeSuffices ? try store.read { snapshot in try snapshot.slot(.passcode) != nil } : false
-    // If the passcode may not take the finger's place, the fallback is the caller's own.
+    // If the passcode may not be used instead, the fallback is the caller's own.
     if passcodeInstead || context.options.fallback == .callersAfterNoMatch {
       context.fallback = context.options.fallback == .atOnce ? .offered : .later
     }
@@ -95,7 +95,7 @@ package struct Authenticator {
     }
   }
 
-  /// The set that a touch is compared with, and its prints.
+  /// The set to compare a touch with, and its prints.
   private func gallery(for touching: Touching, _ lease: ReaderLease, _ context: Context)
     async throws(VaultError) -> (StoredSet, [EnrolledPrint])
   {
@@ -120,9 +120,9 @@ package struct Authenticator {
 
   private enum ScanResult {
     case matched(ScanAnswer)
-    /// A match that is refused because it came too late.
+    /// A match that was refused because it came too late.
     case late
-    /// Carries how many more touches may fail before fingers are locked out.
+    /// With the number of touches that may still fail before fingers are locked out.
     case noMatch(beforeLockout: Int)
     case retry(RetryReason)
     case fallbackChosen
@@ -202,7 +202,8 @@ package struct Authenticator {
 }
 
 extension FingerprintReader {
-  /// Identifies the finger among the prints. A reader that cannot identify verifies it if there is one print.
+  /// Identifies the finger among the prints. With a reader that cannot identify and a single print, verifies it
+  /// instead.
   func look(
     for prints: [EnrolledPrint], on reader: ReaderDescription, nonce: ScanNonce, observer: @escaping ScanObserver
   ) async throws(ReaderError) -> ScanAnswer {

@@ -53,16 +53,16 @@ package struct Authorizer {
     return password
   }
 
-  /// Evaluates a policy or an access control. What is shown serves the context's later calls and releases nothing by
-  /// itself. Returns the digest of the enrolment set that the touch was compared with; nil where the passcode satisfied it.
+  /// Evaluates a policy or an access control. Releases no item; the finger or passcode is kept for the context's later
+  /// calls. Returns the digest of the enrolment set that the touch was compared with; nil if the passcode was used.
   package func evaluate(_ proof: Proof, reason: String?, _ context: Context) async throws(VaultError) -> [UInt8]? {
     let requirement = try await requirement(of: proof, reason, context)
-    // Restored fingers and passcodes satisfy nothing before the restore is accepted.
+    // Until a restore is accepted, its fingers and passcode are not accepted.
     let passcodeSet = try store.read { snapshot in
       guard !snapshot.authority.restored else { throw VaultError.restoreDetected }
       return try snapshot.slot(.passcode) != nil
     }
-    // The device owner's policy needs a passcode, too: it may take the finger's place.
+    // The device owner's policy needs a passcode, too, as the alternative to a finger.
     guard passcodeSet || !(requirement.always(.passcode) || proof == .policy(.deviceOwner)) else {
       throw .passcodeNotSet
     }
@@ -112,7 +112,7 @@ package struct Authorizer {
     return shown
   }
 
-  /// Asks for what the plan still lacks: the passcode if nothing else is enough, else a finger first.
+  /// Asks for what the plan still needs: the passcode if nothing else is enough, else a finger first.
   private func gather(
     _ touching: Touching, _ context: Context, passwords: [SharedSecret?] = [],
     plan: (ShownFactors) -> AuthenticationPlan
@@ -148,7 +148,7 @@ package struct Authorizer {
   }
 }
 
-/// What a context has shown before, known without asking anybody.
+/// What was shown in a context before.
 package struct Shown {
   private var factors = ShownFactors()
   private var hasApplicationPassword = false
@@ -161,7 +161,7 @@ package struct Shown {
     (hasApplicationPassword || !need.wantsPassword) && need.satisfied(by: factors) != nil
   }
 
-  /// What a context has shown; nothing without a context.
+  /// What was shown in a context; nothing without a context.
   package init(in context: Context?, at snapshot: StoreSnapshot) throws {
     guard let context else { return }
     factors = try ShownFactors(of: context, at: snapshot)

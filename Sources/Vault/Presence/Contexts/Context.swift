@@ -31,7 +31,7 @@ package final class Context {
   var shown = ShownFactors()
   /// Set by the program, so that the person is not asked.
   package var applicationPassword: SharedSecret?
-  /// The wanted prompt, and the stream that reports that it is shown.
+  /// The event of the requested prompt, and the stream that reports that the prompt is shown.
   private var prompt: (event: Int, stands: AsyncStream<Void>.Continuation)?
   /// Cancels the running action of the reader.
   private var cancelAction: (() -> Void)?
@@ -180,7 +180,7 @@ package final class Context {
     if let prompt, prompt.event == event { prompt.stands.yield() }
   }
 
-  /// What an action waits for.
+  /// What an action of the reader waits for.
   enum Awaited {
     /// A finger.
     case finger
@@ -191,11 +191,11 @@ package final class Context {
     /// An answer of the reader for which no finger is needed.
     case answer
 
-    /// How long a reader may take for an answer. The reader process has shorter limits of its own, which say more.
+    /// How long a reader may take for an answer. The reader process has shorter limits, with more specific errors.
     private static let answerLimit = Duration.seconds(120)
 
-    /// How long the wait may last, if nothing happens; nil for ever. The timeout of a context is for its person and for
-    /// other programs. A slow reader is no reason to say that no finger came.
+    /// How long the wait may last without an event; nil: no limit. The context's timeout limits only waits for a person
+    /// or another program: a slow reader must not be reported as a missing finger.
     func limit(_ options: ContextOptions) -> Duration? {
       switch self {
       case .finger, .turn, .prompt: options.timeout
@@ -203,7 +203,7 @@ package final class Context {
       }
     }
 
-    /// The error when it has lasted too long.
+    /// The error of a wait that exceeds its limit.
     var tooLong: VaultError {
       switch self {
       case .finger: .timedOut
@@ -259,7 +259,7 @@ package final class Context {
   }
 }
 
-/// The answer to a question for a secret, of which the first counts.
+/// The answer to a question for a secret. Only the first answer counts.
 final class PendingAnswer: Sendable {
   private enum State {
     case open
@@ -321,7 +321,7 @@ extension VaultError {
     switch error as? ReaderError {
     case .cancelled: self = .cancelled
     case .duplicate: self = .fingerDuplicate(nil)
-    // The next request follows and reports what others have changed.
+    // The next request takes over the changed prints and reports the change.
     case .printsChanged: self = .setChanged
     case .some(let error): self = .reader(error)
     case .none: self = error as? VaultError ?? .internalError("\(type(of: error))")

@@ -25,7 +25,7 @@ package final class ContextTable {
   package func context(of request: Request) throws(VaultError) -> Context? {
     guard let handle = request.asking.context else { return nil }
     guard let context = context(handle, of: request.client) else { throw .contextInvalidated }
-    // If another call runs in the context, the options take effect when that has ended.
+    // If another call runs in the context, the options take effect after it.
     if !context.running, let options = request.asking.options { context.options = options }
     return context
   }
@@ -58,7 +58,7 @@ package final class ContextTable {
     contexts[call.context].flatMap { $0.running && $0.call == call ? $0 : nil }
   }
 
-  /// Removes the passcode from what every context has shown.
+  /// Removes the passcode from what was shown in every context.
   package func forgetPasscodes() {
     for context in contexts.values { context.shown.passcode = nil }
   }

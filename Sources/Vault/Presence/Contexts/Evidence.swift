@@ -1,13 +1,12 @@
 package import SecureMemory
 import VaultStore
 
-/// What the person has shown for one call, and the reader that the call has meanwhile. It is consumed by what it permits.
+/// What the person has shown for one call, and the reader that the call holds until then. Using it consumes it.
 ///
 /// Only this module makes evidence of a finger or a passcode, from what the person has shown.
 package struct Evidence: ~Copyable {
   private let shown: ShownFactors
-  /// The application passwords that were given and nobody has checked yet, one for each need; nil for a need that wants
-  /// none.
+  /// The application passwords, not checked yet, one for each need; nil for a need without one.
   package let passwords: [SharedSecret?]
   private var reader: HeldReader?
   /// The context of the call; nil for a call that asks for nothing.
@@ -30,18 +29,18 @@ package struct Evidence: ~Copyable {
     self.context = context
   }
 
-  /// What was shown, for use at this moment.
+  /// What was shown so far.
   ///
-  /// - Throws: the reason where the call was cancelled, or its context was closed, since.
+  /// - Throws: the reason if the call was cancelled or its context closed since.
   package func current() throws(VaultError) -> ShownFactors {
     try context?.requireRunning()
     return shown
   }
 
-  /// Gives the reader back after what was wanted was done. Destroying the evidence otherwise counts as a failure.
+  /// Gives the reader back after success. Destroying the evidence without this call counts as a failure.
   package consuming func succeed() { giveReaderBack() }
 
-  /// Lets others have the reader while what was shown is checked further, which may take long.
+  /// Gives the reader back early, before a long check of what was shown.
   package mutating func giveReaderBack() {
     if let held = reader.take() { held.succeed() }
   }

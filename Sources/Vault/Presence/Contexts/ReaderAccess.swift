@@ -10,8 +10,8 @@ package struct ReaderAccess {
   /// The user whose fingers fprintd is asked for; nil where fprintd's unit does not accept the account's name.
   let user: ReaderUser?
 
-  /// Claims the reader for one request. Of all programs and stores of the user, one request at a time has the reader,
-  /// and others wait here, so that no scan is taken for another request's.
+  /// Claims the reader for one request, and waits while a request of any program and store has it, so that no touch is
+  /// taken for another request's.
   ///
   /// - Parameter purpose: the purpose of a touch, for which the caller's session must allow one; nil if no touch is
   ///   asked for.
@@ -23,7 +23,7 @@ package struct ReaderAccess {
     let claim = try await waiting(context) { [desk, lock = store.directory.scanLock] told in
       try await desk.claim(for: applicant, storeLock: lock, told: told)
     }
-    // From here on every error gives the reader back.
+    // Gives the reader back when it is destroyed, as at every error from here on.
     let turn = ReaderTurn(claim, in: context)
     if unlessLockedOut {
       // Check after the wait: other requests' scans may have locked fingers out.
@@ -54,7 +54,7 @@ package struct ReaderAccess {
       of: .finger, activity: activity, within: arming.longestTouch, underGate: gate, question)
   }
 
-  /// The request for the prompt.
+  /// What the prompt shows.
   func request(
     for purpose: TouchRequest.Purpose, on lease: ReaderLease, _ context: Context, passcodeInstead: Bool = false
   ) -> TouchRequest {
@@ -63,7 +63,7 @@ package struct ReaderAccess {
       isOnlyReader: context.readerIsAlone, awaitsPrompt: arming == .whenPromptStands)
   }
 
-  /// If the reader is armed only after the prompt is shown, asks for the prompt and waits until it is.
+  /// If the arming policy requires it, asks for the prompt and waits until it is shown.
   func prompt(for request: TouchRequest, _ context: Context) async throws(VaultError) {
     guard request.awaitsPrompt else { return }
     try await requireAllowed(context)

@@ -96,8 +96,8 @@ package struct CurrentFingers {
 }
 
 extension VaultError {
-  /// Whether there is no reader that could have fingers which this store does not know of yet. An fprintd that cannot be
-  /// reached may have some.
+  /// Whether no reader can have fingers that this store does not know yet. An fprintd that cannot be reached may have
+  /// some.
   fileprivate var meansNoReader: Bool {
     switch self {
     case .reader(.absent), .reader(.cannotStart): true

@@ -27,9 +27,9 @@ package struct EnrolmentSets {
 
   /// The prints to compare with, the most recently matched first, without those that the chip no longer holds.
   ///
-  /// A finger that is missing from the chip's list was removed elsewhere, or the reader misreports. In both cases items
-  /// bound to the set are closed at once, and open again when the list holds every print. Nothing is destroyed because
-  /// of a reader's list: that takes the passcode, with which a finger is removed from the set (`unenroll`).
+  /// A finger that is missing from the chip's list was removed elsewhere, or the reader reports wrongly. In both cases
+  /// items bound to the set are closed at once, and open again when the list holds every print. A reader's list alone
+  /// destroys nothing: removing a finger from the set (`unenroll`) takes the passcode.
   func gallery(
     of stored: StoredSet, on lease: ReaderLease, readingBound: Bool, _ context: Context
   ) async throws(VaultError) -> [EnrolledPrint] {
@@ -50,8 +50,8 @@ package struct EnrolmentSets {
     return present
   }
 
-  /// The templates of a set, each checked against the digest in the set's record. One that does not verify is left out,
-  /// and its finger must be enrolled again.
+  /// The templates of a set that match their digests in the set's record. The finger of any other template must be
+  /// enrolled again.
   package func prints(of stored: StoredSet) throws(VaultError) -> [EnrolledPrint] {
     let store = store
     return try store.read { snapshot in

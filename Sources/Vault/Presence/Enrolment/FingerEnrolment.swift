@@ -67,7 +67,7 @@ package struct FingerEnrolment {
     let prints = try sets.prints(of: stored)
     let isOfFprintd = set.reader.adapter.sharesFingers
     if isOfFprintd {
-      // fprintd must delete the finger first, or the set would take it over again.
+      // Delete the finger from fprintd first, or the set would take it over again.
       for gone in removed { try await deleteFromFprintd(gone, prints, set, context) }
     }
     let lost = try sets.replace(stored, with: set, adding: [])
@@ -145,7 +145,7 @@ package struct FingerEnrolment {
   {
     var request = readers.request(for: .enroll(finger), on: lease, context)
     try await readers.prompt(for: request, context)
-    // From now on the reader reports when it wants the finger again.
+    // After this the reader itself reports when to touch it again.
     request.awaitsPrompt = false
     let stage = request
     let activity = Activity()

@@ -16,13 +16,13 @@ package struct FprintdSets {
 
   /// Follows the fingers of fprintd's open reader. Returns the current set and its prints.
   ///
-  /// A change is read twice and then taken over at once, since fprintd's files state clearly what is enrolled. A store
-  /// without fingers takes fprintd's as its first set. A store whose fingers were enrolled through libfprint, with its
-  /// passcode, takes fprintd's only on request.
+  /// A change is read twice and then taken over at once, since fprintd's files are a reliable list of what is enrolled.
+  /// A store without fingers takes fprintd's as its first set. A store whose fingers were enrolled through libfprint,
+  /// with its passcode, takes fprintd's only on request.
   ///
   /// - Parameter isAuthorized: whether the passcode was given for this change.
-  /// - Throws: `fingersNotAccepted` where the reader is not physical and its fingers, as they are now, were not accepted
-  ///   with the passcode. Nothing is changed then.
+  /// - Throws: `fingersNotAccepted` where the reader is not physical and its current fingers were not accepted with the
+  ///   passcode. Nothing is changed then.
   func follow(on lease: ReaderLease, _ context: Context, isAuthorized: Bool = false)
     async throws(VaultError) -> (set: StoredSet, prints: [EnrolledPrint])
   {
@@ -104,8 +104,8 @@ package struct FprintdSets {
     }
   }
 
-  /// Follows fprintd's fingers for a call that asks for no touch, by claiming the reader briefly. Nil where the reader
-  /// is not fprintd's.
+  /// Follows fprintd's fingers for a call that asks for no touch; claims the reader briefly. Nil for another adapter's
+  /// reader.
   func look() async throws(VaultError) -> StoredSet? {
     guard try await readers.attached().sharesFingers else { return nil }
     let context = Context(askingNobodyFor: store.owner)
@@ -121,7 +121,7 @@ package struct FprintdSets {
     do throws(VaultError) {
       attached = try await readers.attached()
     } catch {
-      // No reader is attached: its fingers are approved when it is used.
+      // No reader is attached. Its fingers are approved at its next use.
       return
     }
     guard attached.sharesFingers, attached.nature != .physical else { return }
@@ -132,7 +132,7 @@ package struct FprintdSets {
     reader.succeed()
   }
 
-  /// Follows fprintd's fingers after the passcode was given. It is no error if none is enrolled yet.
+  /// Follows fprintd's fingers after the passcode was given. Not an error if none is enrolled yet.
   func takeOver(on lease: ReaderLease, _ context: Context) async throws(VaultError) {
     do throws(VaultError) {
       _ = try await follow(on: lease, context, isAuthorized: true)
@@ -154,7 +154,7 @@ package struct FprintdSets {
     }
   }
 
-  /// Refuses to bind to prints without digests: they cannot be told from other prints enrolled under the same names.
+  /// Refuses to bind to prints without digests: other prints, enrolled later under the same names, would look the same.
   func requireDigests(of stored: StoredSet) throws(VaultError) {
     guard stored.set.reader.adapter.sharesFingers else { return }
     let prints = try sets.prints(of: stored)

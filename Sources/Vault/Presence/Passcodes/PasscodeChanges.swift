@@ -10,8 +10,8 @@ package struct PasscodeChanges {
 
   private var store: Store { passcodes.store }
 
-  /// Changes the passcode, or sets the first one with the recovery key. Items that need the passcode are resealed for a
-  /// new passcode key: the old passcode no longer opens any of them.
+  /// Changes the passcode, or sets the first one with the recovery key. Reseals items that need the passcode for a new
+  /// passcode key, so that the old passcode opens none of them.
   package func change(_ context: Context) async throws(VaultError) {
     let proof: PasscodeProof =
       try passcodes.isSet
@@ -79,7 +79,7 @@ package struct PasscodeChanges {
   }
 
   /// Replaces the recovery key. Asks for the passcode, or the previous recovery key where none is set. Makes a new
-  /// passcode key as well, since whoever had the previous recovery key could have opened the old one.
+  /// passcode key as well, since the previous recovery key opens the old one.
   ///
   /// - Parameter text: the text of the new recovery key.
   package func replaceRecoveryKey(by text: SharedSecret, _ context: Context) async throws(VaultError) {
@@ -107,19 +107,19 @@ package struct PasscodeChanges {
     }
   }
 
-  /// The key of a passcode's slot, sealed anew.
+  /// The key of a new passcode slot.
   private func lock(_ stretched: StretchedPasscode, in seal: DeviceSeal) async throws(VaultError) -> LockedPasscode {
     let id = store.keys.databaseID
     return try await UserTurns.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
   }
 
-  /// Seals the keys of the store anew: that of the device slot, and that of the passcode's slot, with a new passcode key.
-  /// Asks for the passcode, or the recovery key where none is set. A key file is deleted. Where a TPM seals to registers,
-  /// the recovery key has to be there as well: a change of them leaves no other way back.
+  /// Reseals the keys of the device slot and the passcode's slot, with a new passcode key. Asks for the passcode, or
+  /// the recovery key where none is set. Deletes a key file. For a TPM that seals to registers, asks for the recovery
+  /// key as well: after a change of the registers only the recovery key opens the store.
   ///
   /// - Parameters:
   ///   - seal: a TPM or a credential.
-  ///   - rollback: the guard of a store that is sealed there.
+  ///   - rollback: the guard for this seal.
   package func reseal(in seal: DeviceSeal, _ rollback: RollbackGuard?, _ context: Context) async throws(VaultError) {
     let id = store.keys.databaseID
     if try passcodes.isSet {
@@ -165,7 +165,7 @@ package struct PasscodeChanges {
   ///
   /// - Parameters:
   ///   - slots: other new slots, stored with it.
-  ///   - recoveryPublicKey: that of a new recovery key; nil: it stays.
+  ///   - recoveryPublicKey: of a new recovery key; nil keeps the current one.
   private func put(
     _ locked: LockedPasscode, after proof: PasscodeProof, accepting restore: DetectedRestore.ID? = nil,
     slots: [Slot] = [], recoveryPublicKey: [UInt8]? = nil

@@ -12,8 +12,8 @@ package struct Passcodes {
   let scrypt: ScryptQueue
   let rule: PasscodeRule
 
-  /// Refuses a new passcode that is too short or too long; and one that a day of guesses finds, where a copy of the store
-  /// is open to guesses and the person does not insist.
+  /// Refuses a new passcode that is too short or too long. Where a copy of the store allows unlimited guesses, also
+  /// refuses one that a day of guesses would find, unless the person insists.
   package static func check(
     _ passcode: borrowing SecretBytes, shortest: Int, in tier: VaultStatus.Tier, allowsGuessable: Bool
   ) throws(VaultError) {
@@ -28,13 +28,13 @@ package struct Passcodes {
     get throws(VaultError) { try store.read { snapshot in try snapshot.slot(.passcode) != nil } }
   }
 
-  /// A new application password through scrypt, with a new salt.
+  /// Derives a key from a new application password by scrypt, with a new salt.
   package func stretchNew(_ password: SharedSecret) async throws(VaultError) -> StretchedPasscode {
     try await scrypt.stretchNew(password, for: store.owner, store.floor)
   }
 
-  /// The key of the slot for a new passcode: derived by scrypt with a new salt, and with the part that the store's TPM
-  /// or credential has in it.
+  /// The slot key for a new passcode, derived by scrypt with a new salt, and from a secret of the store's TPM or
+  /// credential.
   func lockNew(_ passcode: SharedSecret) async throws(VaultError) -> LockedPasscode {
     let stretched = try await stretchNew(passcode)
     let (id, seal) = (store.keys.databaseID, store.seal)
@@ -73,12 +73,12 @@ package struct Passcodes {
       try store.requireNoDelay(.passcode)
       if !lock.needsPasscodeAlone {
         do throws(VaultError) {
-          // A user with many calls would keep others from the TPM.
+          // Wait for a turn, so that a user with many calls does not keep others from the TPM.
           let turn = try await scrypt.turn(for: store.owner)
           try await UserTurns.blocking { () throws(VaultError) in try lock.requireTry(seal) }
           _ = consume turn
         } catch .passcodeDelayed(let seconds) where attempt > 1 {
-          // After the last wrong passcode the TPM accepts no other one for now.
+          // After this wrong passcode the TPM accepts no other one for some time.
           context.events.yield(.notice(.passcodeDelay(seconds)))
           throw .wrongPasscode
         }
@@ -148,13 +148,13 @@ package struct Passcodes {
       let first = try change.openClassKeys(with: passcode.key.bytes)
       return (first, change.authority.digest(of: .slots) != before)
     }
-    // Otherwise the log would still hold the wrappings that need no passcode.
+    // The log may still hold the old wrappings, which need no passcode.
     if sealed { store.database.forgetOldPages() }
     if let first { opened(first) }
   }
 
-  /// After a restore the passcode is tried only to accept the restore, and not even then if no record shows that its
-  /// slot is the last one.
+  /// After a restore the passcode is accepted only to accept the restore, and only if a record shows that its slot is
+  /// the latest.
   private static func requireCounts(_ authority: Authority, evenRestored: Bool) throws {
     guard authority.restored else { return }
     guard !authority.doubts.contains(.slots) else { throw VaultError.recoveryKeyRequired }

@@ -67,7 +67,7 @@ package struct RestoredCopy {
 
   /// What is needed to accept it.
   package func acceptance() throws -> DetectedRestore.Acceptance {
-    // Only whether the row exists; the doubts say whether it is the last one.
+    // Checks only that the row exists; the doubts say whether it is the latest.
     guard try snapshot.slot(.passcode) != nil else { return .recoveryKey }
     return snapshot.authority.doubts.contains(.slots) ? .recoveryKeyAndNewPasscode : .passcode
   }
@@ -94,8 +94,8 @@ package struct RestoredCopy {
 }
 
 extension StoreTransaction {
-  /// Accepts the current state of the store, except for sets that may not be the last ones: they get a new generation
-  /// and no fingers, and items bound to them die.
+  /// Accepts the current state of the store, except for sets that may be outdated: they get a new generation and no
+  /// fingers, and items bound to them die.
   func accept(_ id: DetectedRestore.ID) throws -> [ItemName] {
     guard authority.restored, try RestoredCopy(snapshot: self).id() == id else { throw VaultError.restoreChanged }
     if authority.doubts.contains(.rows) { try adoptRows() }
@@ -113,7 +113,7 @@ extension StoreTransaction {
       set.admission = .fprintd
       try put(set)
       try db.execute(sql: "DELETE FROM enrolment WHERE reader = ?", arguments: [stored.index.data])
-      // A store with fingers enrolled through libfprint must still not take over fprintd's without being asked.
+      // A store with fingers enrolled through libfprint must still take over fprintd's only on request.
       if authority.adapter == nil || !set.reader.adapter.sharesFingers { authority.adapter = set.reader.adapter }
     }
     return try dropDamagedSets()

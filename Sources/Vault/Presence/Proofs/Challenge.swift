@@ -1,8 +1,7 @@
 import Fingerprint
 import VaultStore
 
-/// What one scan is armed for: the user, the purpose and the set. It exists while the scan is armed, and accepts only
-/// an answer with its nonce.
+/// The user, purpose and set of one armed scan. Accepts only an answer with its nonce.
 struct Challenge: ~Copyable {
   /// What a match permits.
   enum Scope: Equatable, Sendable {

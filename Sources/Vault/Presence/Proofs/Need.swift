@@ -1,15 +1,15 @@
 package import VaultStore
 
-/// What must be shown before one item is released. It says nothing of the item's row or keys.
+/// What must be shown before one item is released. Contains neither the item's row nor its keys.
 package struct Need: Sendable {
   let name: ItemName
   /// The item in the revision that is asked for: what is shown for another revision does not satisfy this.
   let reference: ItemReference
   /// The generation of the enrolment set that the item is bound to; nil for an item that is bound to none.
   let generation: [UInt8]?
-  /// What its access control requires, without the alternatives that are closed for good.
+  /// What its access control requires, without the alternatives that can no longer be opened.
   let requirement: Requirement
-  /// Whether the application password is wanted, too.
+  /// Whether the application password is required as well.
   let wantsPassword: Bool
 
   package init(

@@ -7,7 +7,7 @@ package struct ProvenPasscode {
   /// The digest of the passcode's slot.
   let slot: [UInt8]
 
-  /// Throws if the passcode was changed or removed since: the store may no longer use this key.
+  /// Throws if the passcode was changed or removed since.
   package func requireCurrent(_ snapshot: StoreSnapshot) throws {
     guard try snapshot.slot(.passcode)?.digest() == slot else {
       throw VaultError.busy("the passcode was changed meanwhile")
@@ -28,7 +28,7 @@ package struct ProvenRecoveryKey {
     }
   }
 
-  /// Throws also if a passcode was set since: the recovery key alone is then not enough.
+  /// Throws also if a passcode was set since, because the recovery key alone is then not enough.
   func requireCurrentAlone(_ snapshot: StoreSnapshot) throws {
     try requireCurrent(snapshot)
     guard try snapshot.slot(.passcode) == nil else { throw VaultError.busy("a passcode was set meanwhile") }

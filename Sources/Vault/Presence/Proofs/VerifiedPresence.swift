@@ -11,8 +11,8 @@ struct Touch {
 struct VerifiedPresence: ~Copyable {
   /// How old a match may be when the vault learns of it, in nanoseconds.
   static let lifetime: UInt64 = 2_000_000_000
-  /// How old a match may be when it is used, in nanoseconds. Before that the vault writes to the disk that the last
-  /// touch matched, and a slow disk can take seconds for it.
+  /// How old a match may be when it is used, in nanoseconds. Before that, the vault records the match on the disk, and
+  /// a slow disk can take seconds.
   static let longestUse: UInt64 = 10_000_000_000
 
   let owner: UInt32
@@ -46,8 +46,8 @@ struct VerifiedPresence: ~Copyable {
     self.enrolment = enrolment
   }
 
-  /// Whether an answer is refused for this alone, that it was under way for longer than ``lifetime``: the machine slept, or
-  /// was very busy.
+  /// Whether an answer is refused only because it took longer than ``lifetime`` to arrive: the machine slept or was
+  /// very busy.
   static func isLate(_ answer: ScanAnswer, for challenge: borrowing Challenge, now: UInt64) -> Bool {
     answer.finishedAt >= challenge.armedAt && now > answer.finishedAt && now - answer.finishedAt > lifetime
   }

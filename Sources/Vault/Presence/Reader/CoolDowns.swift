@@ -27,7 +27,7 @@ struct CoolDowns {
 
   mutating func succeeded(_ program: ReaderApplicant.Program) { cancels[program] = nil }
 
-  /// The time until which the program must let others go first; 0 if it need not.
+  /// The time until which the program must let others go first; 0 without a cool-down.
   func end(for program: ReaderApplicant.Program, now: UInt64) -> UInt64 {
     guard let end = cancels[program]?.end, end > now else { return 0 }
     return end

@@ -47,7 +47,7 @@ final class Activity: Sendable {
   private let end: ContinuousClock.Instant
   private let last = Mutex(ContinuousClock.now)
 
-  /// - Parameter limit: how long events count, so that a reader that reports them for ever ends with a timeout, too.
+  /// - Parameter limit: how long events count. After it even a reader that keeps sending events runs into its timeout.
   init(countingFor limit: Duration = .seconds(600)) { end = .now + limit }
 
   func note() { last.withLock { $0 = min(.now, end) } }

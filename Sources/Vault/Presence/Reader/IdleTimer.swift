@@ -2,7 +2,7 @@ import Dispatch
 import Synchronization
 import VaultStore
 
-/// Calls back once, when nothing has happened for the length of a timeout.
+/// Calls back once, after a timeout without activity.
 ///
 /// Not `Task.sleep`: the timer of a cancelled sleep stays in memory until the sleep would have ended. A program that
 /// reads hundreds of items a second would hold a minute's worth of such timers.

@@ -11,13 +11,13 @@ struct ReaderApplicant: Sendable {
   /// Whether the reader is lent, for as long as the borrower wants.
   var isLoan = false
 
-  /// Whether the reader is free again in a moment, without a person. Nobody needs to be told of such a request ahead.
+  /// Whether the request ends soon, without a person. Such a request ahead is not reported to others.
   var isBrief: Bool { purpose == nil && !isLoan }
 
   var program: Program { Program(of: caller) }
 
-  /// Identifies a program of a user by the file that the kernel reports. A program that is renamed, that is started again
-  /// or that takes another's name stays the same.
+  /// Identifies a program of a user by its file, as the kernel reports it: independent of the name it gives itself, and
+  /// of restarts.
   struct Program: Hashable, Sendable {
     private let user: UInt32
     private let file: ProgramFile
@@ -25,7 +25,7 @@ struct ReaderApplicant: Sendable {
     init(of caller: Caller) { (user, file) = (caller.user, caller.file) }
   }
 
-  /// What another request is told about this one. Names of items are told only to programs of the same user.
+  /// What another request is told about this one. Only programs of the same user are told names of items.
   func ahead(of other: ReaderApplicant) -> RequestAhead {
     guard caller.user == other.caller.user else { return RequestAhead(use: .anotherUser) }
     let items = if case .read(let items, _) = purpose { items } else { [ItemName]() }

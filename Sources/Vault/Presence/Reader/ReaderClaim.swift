@@ -9,7 +9,7 @@ struct OpenedReader: Sendable {
   var checkedSet: [UInt8]?
 }
 
-/// What a claim asks of the desk that granted it.
+/// What a claim needs from the desk that granted it.
 protocol ReaderOwner: Sendable {
   var reader: any FingerprintReader { get }
   var locks: ReaderLocks { get }
@@ -29,18 +29,18 @@ final class ReaderClaim: Sendable {
   }
 
   private struct State {
-    /// Allows one program at a time to count scans in the store; nil if the request is for no store.
+    /// Held by the one program that may count scans in the store; nil if the request is for no store.
     var storeLock: FileLock?
-    /// Allows one request of the user at a time to have the reader, for whichever store; nil if the reader has no lock.
+    /// Held by the one request of the user that may have the reader, for any store; nil if the reader has no lock.
     var readerLock: FileLock?
     var opened: OpenedReader?
-    /// Whether the opening of the reader began, or it was open before. It must then be closed even after the error that its
-    /// process died: the process that died may have been fprintd, while the reader process still has the reader open.
+    /// Whether opening the reader was started, or it was open before. It must then be closed even after the error
+    /// `processDied`: the process may have been fprintd, while the reader process still has the reader open.
     var hasOpened: Bool
     /// Whether the finger of the last scan has left the sensor; nil before the first scan.
     var lift: FingerLift?
 
-    /// The lock whose note tells the next request that the last finger was not seen to leave.
+    /// The lock whose note says that the last finger was not seen to leave.
     var noted: FileLock? { readerLock ?? storeLock }
   }
 
@@ -89,11 +89,10 @@ final class ReaderClaim: Sendable {
     await fingerOff()
     if let opened { return ReaderLease(of: self, on: opened.description, desk.reader) }
     try await desk.requireAwake()
-    // Also an opening that fails or is cancelled is followed by a close, which does nothing where no reader is open.
+    // Close the reader even if opening it fails or is cancelled. Closing does nothing if no reader is open.
     state.withLock { $0.hasOpened = true }
     let description = try await desk.reader.open(wanted.id, for: user)
-    // The lock that was taken is that of the wanted reader. Another reader process may use the same id for another
-    // reader.
+    // The lock is for the wanted reader, but a new reader process may use the same id for another one.
     guard description.identity == wanted.identity, description.nature == wanted.nature else {
       throw ReaderError.removed
     }
@@ -101,8 +100,8 @@ final class ReaderClaim: Sendable {
     return ReaderLease(of: self, on: description, desk.reader)
   }
 
-  /// Waits until the previous request's finger, perhaps for another program, has left the sensor, so that it is not
-  /// taken for this request's. If that holder did not see the finger leave, it noted when its scan ended.
+  /// Waits until the finger of the previous request, of any program, has left the sensor, so that it is not taken for
+  /// this request's. A holder that did not see its finger leave has noted when its scan ended.
   private func fingerOff() async {
     let noted = state.withLock { $0.noted?.note } ?? 0
     let (end, now) = (max(noted, fingerMayRestSince ?? 0), clock())

@@ -5,7 +5,7 @@ import Synchronization
 import VaultStore
 
 /// Gives the reader to one request at a time, of all vaults that share it, so that one touch cannot answer two
-/// requests. The next request arms the reader when the previous one's finger has left the sensor.
+/// requests. The next request arms the reader after the previous finger has left the sensor.
 ///
 /// A private vault has its own desk; the vaults of the service share one.
 package actor ReaderDesk: ReaderOwner {
@@ -25,8 +25,8 @@ package actor ReaderDesk: ReaderOwner {
   private var state = State.free
   // Not a FairQueue: cool-downs, advanced calls and refusals in favour of other programs change the order.
   private var queue: [Waiting] = []
-  /// Requests that are refused in a moment, because too many others wait. Until then, each may reject the request that has
-  /// the reader, and takes its place.
+  /// Requests that will soon be refused, because too many others wait. Until then, each may reject the request that has
+  /// the reader, and take its place.
   private var outside: [Waiting] = []
   private var lastNumber: UInt64 = 0
   /// The number of the last turn, and of each user's last one.
@@ -64,14 +64,14 @@ package actor ReaderDesk: ReaderOwner {
     case granted, withdrawn
     /// The machine is about to sleep.
     case suspended
-    /// Too many others wait; the text says whose, and who has the reader.
+    /// Too many others wait. The text names their program or user, and the holder of the reader.
     case refused(String)
   }
 
   /// - Parameters:
   ///   - holdsReader: whether to keep the reader open between requests, for a recording, which can be opened only once.
   ///   - locks: the locks of readers, shared with the user's other programs.
-  ///   - outsideTime: how long a request that is over the limits may reject the one that has the reader.
+  ///   - outsideTime: how long a request over the limits may still reject the one that has the reader.
   ///   - clock: returns nanoseconds since boot; tests pass their own.
   package init(
     _ reader: any FingerprintReader, preference: ReaderPreference = .any, holdsReader: Bool = false,
@@ -181,7 +181,7 @@ package actor ReaderDesk: ReaderOwner {
       await withCheckedContinuation { turn in
         guard !Task.isCancelled else { return turn.resume(returning: .withdrawn) }
         guard !isSuspended else { return turn.resume(returning: .suspended) }
-        // Checked here and not earlier: with a task executor preference, other calls may run in between.
+        // Check only here: with a task executor preference, other calls may run in between.
         if case .free = state {
           take(for: applicant)
           return turn.resume(returning: .granted)
@@ -224,8 +224,8 @@ package actor ReaderDesk: ReaderOwner {
 
   // MARK: Over the limits
 
-  /// Tells a request over the limits who has the reader, and refuses it later, so that its person can reject that. Where
-  /// there is nothing to reject, or other requests of its user are kept like this, it is refused at once.
+  /// Tells a request over the limits who has the reader, and refuses it later, so that the person can reject the other
+  /// request first. Refuses it at once if there is nothing to reject, or other requests of its user are kept like this.
   private func keepOutside(_ waiting: Waiting, _ crowd: String) {
     let user = waiting.applicant.caller.user
     guard case .taken(let holder) = state, holder.caller.user == user, !holder.isBrief, holder.call != nil,

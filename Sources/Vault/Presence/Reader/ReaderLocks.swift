@@ -7,7 +7,7 @@ import VaultStore
 /// The file locks of a user's physical readers. One request at a time has a reader, for whichever store, so that one
 /// touch cannot answer two requests.
 package struct ReaderLocks: Sendable {
-  /// Uses the kernel's user id and not `XDG_RUNTIME_DIR`, with which a program could choose a lock of its own.
+  /// Derives the folder from the user id, not `XDG_RUNTIME_DIR`, so that no program can choose a lock of its own.
   package init(of user: UInt32) { self.init(runtimeFolder: "/run/user/\(user)") }
 
   private let runtimeFolder: String

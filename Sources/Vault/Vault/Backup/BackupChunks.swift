@@ -36,7 +36,7 @@ final class SealedChunks {
     waiting.removeFirst(place)
   }
 
-  /// Seals what is left as the last chunk.
+  /// Seals the remaining bytes as the last chunk.
   func finish() throws { try seal(waiting[...], isLast: true) }
 
   private func seal(_ chunk: ArraySlice<UInt8>, isLast: Bool) throws {
@@ -63,7 +63,7 @@ final class OpenedChunks {
   /// The next chunk, still sealed; nil after the last one. Only the end of the file tells which one is the last.
   private var box: [UInt8]?
   private var opened: [UInt8] = []
-  /// How much of `opened` was taken.
+  /// How many bytes of `opened` were taken.
   private var taken = 0
 
   init(of file: LentFile, from place: Int, key: consuming SecretBytes) throws(VaultError) {

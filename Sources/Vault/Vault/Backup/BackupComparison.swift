@@ -36,7 +36,7 @@ struct BackupComparison {
     return old == nil || old == key ? .passcode : .recoveryKey
   }
 
-  /// The items that come back dead, as far as that is known before the passcode or the recovery key is.
+  /// The items that come back dead, as far as this is known without the passcode or the recovery key.
   private func dead() throws -> [ItemName] {
     let sets = Set(try now.sets().map(\.set.generation))
     var rows: [[UInt8]: ItemRow] = [:]
@@ -53,7 +53,7 @@ struct BackupComparison {
 
   private struct Living {
     var row: Int64
-    /// The same for two items in which nothing differs.
+    /// Equal for identical items.
     var content: [UInt8]
   }
 
@@ -91,15 +91,15 @@ extension StoreSnapshot {
 }
 
 extension StoreTransaction {
-  /// Replaces every item by those of a backup, and ends those that nothing can open any more. Returns their names.
+  /// Replaces all items by those of a backup, and ends those that can no longer be opened. Returns the names of these.
   ///
-  /// - Parameter recoveryKey: the key of the recovery slot, if it was given: it opens the passcode key of the backup.
+  /// - Parameter recoveryKey: the key of the recovery slot, if it was given. It opens the passcode key of the backup.
   func replaceItems(by backup: StoreSnapshot, recoveryKey: SharedSecret?) throws -> [ItemName] {
     try db.execute(sql: "DELETE FROM item_index")
     try db.execute(sql: "DELETE FROM item")
     try copy("item", ItemRow.names + ["secret"], from: backup)
     try copy("item_index", ["tag", "row"], from: backup)
-    // No count of wrong application passwords gets lower.
+    // Do not lower any count of wrong application passwords.
     authority.passwords.merge(backup.authority.passwords) { $0.failures >= $1.failures ? $0 : $1 }
     let sets = Set(try self.sets().map(\.set.generation))
     var lost = try boundGenerations().filter { !sets.contains($0) }.flatMap {
@@ -119,7 +119,7 @@ extension StoreTransaction {
     while let row = try rows.next() { try insertion.execute(arguments: StatementArguments(row.databaseValues)) }
   }
 
-  /// Seals the layers of the backup's passcode key for the present one, where the recovery key opens both.
+  /// Reseals the layers of the backup's passcode key for the current one, where the recovery key opens both.
   private func movePasscodeItems(from backup: StoreSnapshot, _ recoveryKey: SharedSecret?) throws -> [ItemName] {
     var lost: [ItemName] = []
     let (old, new) = (try backup.passcodePublicKey(), try passcodePublicKey())
@@ -137,7 +137,7 @@ extension StoreTransaction {
     if count ?? 0 > 0 {
       let now = try classKey(.passcodeSet)
       let then = try backup.classKey(.passcodeSet)
-      // The key of this class is another one since the passcode was removed.
+      // The class has a new key since the passcode was removed.
       if now?.constantTimeEquals(then ?? SecretBytes(count: 0)) != true {
         lost += try kill(where: ofClass, [Accessibility.passcodeSet.rawValue], by: nil)
       }

@@ -6,9 +6,9 @@ import SecureMemory
 import VaultItems
 import VaultStore
 
-/// A backup of a store as one file: a head, and the rows of the store's tables in chunks that are sealed under a key derived
-/// from the root key. Nobody can try passcodes on it, change it or read the rows in it without the store's device key or the
-/// recovery key. Whoever has the recovery key can make one with any rows.
+/// A backup of a store as one file: a head, and the rows of the store's tables in chunks that are sealed under a key
+/// derived from the root key. Without the store's device key or the recovery key, nobody can read or change the rows,
+/// or try passcodes. Whoever has the recovery key can forge a backup.
 struct BackupFile {
   /// The version of this layout.
   static let version: UInt64 = 2
@@ -18,7 +18,7 @@ struct BackupFile {
   private static let headLimit = 4 << 10
   private static let saltCount = 32
 
-  /// What can be read without a key.
+  /// The part that can be read without a key.
   struct Head {
     var databaseID: [UInt8]
     var owner: UInt64
@@ -74,7 +74,7 @@ struct BackupFile {
 
   private static func lent(_ descriptor: Int32) -> LentFile { LentFile(descriptor, name: "the backup") }
 
-  /// The length of the file in bytes. No more is read of it.
+  /// The length of the file in bytes. Nothing beyond it is read.
   var size: Int { file.size }
 
   // MARK: Contents
@@ -91,8 +91,8 @@ struct BackupFile {
     try file.sync()
   }
 
-  /// Makes a database of the rows in the backup. No file of a backup is ever opened by SQLite: it might have been made to
-  /// find a fault in it.
+  /// Makes a database of the rows in the backup. SQLite never opens a file from a backup, which could be crafted to
+  /// exploit a bug in SQLite.
   ///
   /// - Parameters:
   ///   - path: where the database is made.

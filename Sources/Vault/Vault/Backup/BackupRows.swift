@@ -3,8 +3,8 @@ import GRDB
 import Presence
 import VaultStore
 
-/// The rows of a store's tables, one after another, as a backup has them: the number of the table, and its columns, each as a
-/// kind and a value. After the last row come a zero and the largest number that a row of `item` had.
+/// The format of rows in a backup. Each row is the number of its table, and its columns, each as a kind and a value.
+/// After the last row come a zero and the largest number that a row of `item` had.
 enum BackupRows {
   private static let tables: [(name: String, columns: [String])] = [
     ("store", ["id", "database_id", "authority"]), ("slot", ["name", "parameters", "box"]),
@@ -19,7 +19,7 @@ enum BackupRows {
     static let bytes: UInt8 = 3
   }
 
-  /// The longest text or array of bytes. A store has none that is longer.
+  /// The longest text or array of bytes in a store.
   private static let longest = 32 << 20
 
   // MARK: Writing
@@ -73,7 +73,7 @@ enum BackupRows {
       try insertions[number - 1].execute(arguments: StatementArguments(values))
     }
     let last = max(try decoded(take), try Int64.fetchOne(db, sql: "SELECT max(row) FROM item") ?? 0)
-    // A number is never given to another item.
+    // Restore the sequence, so that no number is reused for another item.
     try db.execute(sql: "DELETE FROM sqlite_sequence WHERE name = 'item'")
     try db.execute(sql: "INSERT INTO sqlite_sequence (name, seq) VALUES ('item', ?)", arguments: [last])
   }

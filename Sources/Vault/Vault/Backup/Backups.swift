@@ -39,7 +39,7 @@ struct Backups {
   /// What restoring a backup would change. Asks nobody.
   func contents(of file: Int32) throws(VaultError) -> BackupContents {
     let backup = try opened(file)
-    // The database is closed and removed with this value.
+    // Keep this value until the end: freeing it closes and removes the database.
     defer { withExtendedLifetime(backup) {} }
     return try backup.store.read { old in
       try store.read { now in
@@ -75,12 +75,12 @@ struct Backups {
         guard try BackupComparison(now: now, backup: old).id() == id else { throw VaultError.backupChanged }
         try passcode?.requireCurrent(now)
         try recoveryKey?.requireCurrent(now)
-        // Clear the counts after the recovery key, too: the right one clears every count, as the right passcode does.
+        // Like the right passcode, the right recovery key clears every count.
         now.authority.lockout.clear()
         return try now.replaceItems(by: old, recoveryKey: recoveryKey?.key)
       }
     }
-    // Otherwise the log would still hold the replaced secrets and their keys.
+    // The log may still hold the replaced secrets and their keys.
     store.database.forgetOldPages()
     return lost
   }

@@ -7,14 +7,15 @@ package import VaultStore
 
 extension StoreCreation {
   /// Makes a new store of a backup, beside its place, with the recovery key. Its fingers, passcode and items are those
-  /// of the backup. Its device slot is made anew, as for a store that no longer opens (``RootStorage/seal(replacing:)``). A
-  /// passcode that another TPM or credential has a part in opens nothing here, until the recovery key sets a new one.
+  /// of the backup. It gets a new device slot, as a store that no longer opens does (``RootStorage/seal(replacing:)``).
+  /// A passcode whose slot also needs another TPM or credential opens nothing here, until a new one is set with the
+  /// recovery key.
   ///
   /// - Parameters:
   ///   - file: the backup, open for reading, borrowed for the call.
   ///   - owner: who makes the store.
-  ///   - takesOthers: whether the backup may be another user's. The store then stays bound to that user, whom
-  ///     ``StoreOwner`` tells. For a private store alone: the user has the files and the recovery key.
+  ///   - takesOthers: whether the backup may be another user's. The store then stays bound to that user
+  ///     (``StoreOwner``). Only for a private store, where the user has the files and the recovery key.
   ///   - quota: the most bytes of a store; nil: no limit.
   ///   - storage: where the key of the device slot is kept.
   /// - Returns: the store, which must be kept with ``NewStore/keep()``.
@@ -54,8 +55,8 @@ extension StoreCreation {
     return new
   }
 
-  /// Refuses a backup of which no store can be made, and what is no recovery key, by all that can be told without the
-  /// contents. So nobody is asked for a password in vain.
+  /// Refuses an unusable backup, and text that is no recovery key, as far as this can be told without opening the
+  /// contents. Call it before asking for a password.
   package static func check(
     backup file: Int32, recoveryKey text: borrowing SecretBytes, owner: UInt32, quota: Int? = nil
   ) throws(VaultError) {

@@ -5,9 +5,9 @@ package import SecureMemory
 import VaultItems
 package import VaultStore
 
-// A sealed copy carries the wrapped keys between a passcode or a recovery key and its secret: the slot of the root key for
-// the recovery key, and, where the passcode opens it as well, the slot of the passcode key. On that slot passcodes can be
-// tried without being counted. So it is handed out only to somebody who has just given the passcode
+// A sealed copy contains the slots that lead from the recovery key or the passcode to its secret: the root key's slot
+// for the recovery key, and, if the passcode opens it as well, the slot of the passcode key. Passcodes can be tried on
+// that slot without being counted. So such a copy is made only for somebody who has just given the passcode
 // (docs/decisions/0066).
 
 /// Seals copies of secrets, to be opened without this store.
@@ -16,10 +16,10 @@ struct CopySealer {
 
   private var store: Store { presence.passcodes.store }
 
-  /// Seals a copy. Asks for the passcode where the copy is sealed under it, and else nobody.
+  /// Seals a copy. Asks for the passcode only if the copy is sealed under it.
   ///
-  /// - Parameter old: a copy from before. It is returned as it is, and nobody is asked, where it is sealed under the keys
-  ///   of now.
+  /// - Parameter old: an earlier copy. If it is sealed under the current keys, it is returned unchanged, and nobody is
+  ///   asked.
   /// - Throws: `restoreDetected` where an earlier copy of the store was put back, whose passcode may be an older one.
   func seal(
     _ secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ request: Request
@@ -107,15 +107,15 @@ private struct SealedCopyHead {
   let passcode: Slot?
   let bytes: [UInt8]
 
-  /// What a copy is sealed under that has this head.
+  /// What a copy with this head is sealed under.
   var keys: SealedCopy.Keys { passcode == nil ? .recoveryKey : .passcodeAndRecoveryKey }
 
-  /// The head of a copy that is sealed now.
+  /// The head of a new copy.
   init(of snapshot: StoreSnapshot, under keys: SealedCopy.Keys) throws {
     guard !snapshot.authority.restored else { throw VaultError.restoreDetected }
     guard let recovery = try snapshot.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
-    // A copy is opened without the TPM, which alone limits the tries of a passcode, and without the credential. So a copy
-    // of a store of either opens with the recovery key only.
+    // A copy is opened without the TPM, which limits the tries of a passcode, and without the credential. So if the
+    // store uses either, its copies open with the recovery key only.
     let hasPasscode = keys == .passcodeAndRecoveryKey && snapshot.store.seal.isKeyFile
     self.init(
       databaseID: snapshot.store.keys.databaseID, recovery: recovery,

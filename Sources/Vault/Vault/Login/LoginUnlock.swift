@@ -7,8 +7,8 @@ import VaultStore
 
 /// How logins open a store of the service after its start.
 struct LoginUnlock {
-  /// After this many wrong passcodes in a row, login passwords are no longer tried as the passcode. So login passwords
-  /// that are not the passcode cannot use up the tries that a person has without a delay.
+  /// After this many wrong passcodes in a row, login passwords are no longer tried as the passcode, so that they do not
+  /// use up the tries without a delay.
   private static let wrongTriesOfLogins: UInt32 = 2
 
   let passcodes: Passcodes
@@ -37,7 +37,7 @@ struct LoginUnlock {
       try change.put(
         Slot(.loginKey, wrapping: first.bytes, under: store.keys.root, databaseID: store.keys.databaseID))
     }
-    // Otherwise the log would still hold a wrapping that needs no passcode.
+    // The log may still hold a wrapping that needs no passcode.
     if rule != .login { store.database.forgetOldPages() }
   }
 
@@ -48,7 +48,7 @@ struct LoginUnlock {
   func open() throws(VaultError) -> Bool {
     let (isOpen, first) = try store.read { snapshot -> (Bool, SharedSecret?) in
       if try snapshot.closed(.afterFirstUnlock) == nil { return (true, nil) }
-      // The administrator may require the passcode although the user has chosen the login before.
+      // The administrator may require the passcode even if the user has chosen the login before.
       guard store.classKeys.firstUnlock != .passcode, let slot = try snapshot.slot(.loginKey) else {
         return (false, nil)
       }

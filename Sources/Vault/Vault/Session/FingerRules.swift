@@ -1,5 +1,5 @@
-/// Checks of the machine's rules before a session changes the fingers or the recovery key that open its store, in addition
-/// to the store's passcode. Each throws where the rules forbid the change.
+/// Checks the machine's rules, in addition to the store's passcode, before a session changes the fingers or the
+/// recovery key of its store. Each closure throws if the rules forbid the change.
 package struct FingerRules: Sendable {
   /// Called before the enrolled fingers or the store's reader adapter are changed.
   package var change: @Sendable () async throws(VaultError) -> Void

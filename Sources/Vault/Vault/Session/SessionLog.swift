@@ -11,7 +11,7 @@ final class SessionLog: Sendable {
 
   let log: any AuditLog
   private let caller: Caller
-  /// The events of the session's contexts, whose tallies say what was asked.
+  /// The events of the session's contexts. Their tallies count what was asked.
   private let contexts = Mutex<[ContextHandle: ContextEvents]>([:])
 
   init(_ log: any AuditLog, of caller: Caller) {
@@ -22,8 +22,8 @@ final class SessionLog: Sendable {
   func opened(_ handle: ContextHandle, _ events: ContextEvents) { contexts.withLock { $0[handle] = events } }
   func closed(_ handle: ContextHandle) { _ = contexts.withLock { $0.removeValue(forKey: handle) } }
 
-  /// A context's events, and their tally when a call began. It is kept for the whole call, since a program may close the
-  /// context before its call has ended.
+  /// A context's events, and their tally at the start of a call. Kept for the whole call, since a program may close the
+  /// context before the call ends.
   struct Start {
     fileprivate let events: ContextEvents
     fileprivate let tally: EventTally
@@ -39,7 +39,7 @@ final class SessionLog: Sendable {
   ///
   /// - Parameters:
   ///   - start: the start of the call; nil where nobody could be asked.
-  ///   - behalf: the program for which the caller asks, as it says.
+  ///   - behalf: the program for which the caller says it asks.
   func record(
     _ request: AuditEntry.Request, since start: Start?, for behalf: String?, items: [ItemID], _ error: VaultError?
   ) {
@@ -50,7 +50,7 @@ final class SessionLog: Sendable {
     if let start { start.events.tally.describe(since: start.tally, in: &entry) }
     log.record(entry)
     guard error == nil else { return }
-    // What was done with more items is in further entries, which say nothing of prompts.
+    // Log further items in more entries, without prompts.
     for start in stride(from: Self.itemLimit, to: items.count, by: Self.itemLimit) {
       entry.items = Array(items[start...].prefix(Self.itemLimit))
       entry.prompts = []

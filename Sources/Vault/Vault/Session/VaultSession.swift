@@ -7,8 +7,8 @@ import Synchronization
 import VaultItems
 import VaultStore
 
-/// One client's session with a vault, for one connection. Its contexts are its own: the handle of another session's
-/// context is refused like that of a closed one, and other sessions do not reuse its matches.
+/// One client's session with a vault, for one connection. Sessions do not share contexts or matches: the handle of
+/// another session's context is refused like that of a closed one.
 package final class VaultSession: VaultService {
   private let vault: Vault
   private let client: Client
@@ -50,8 +50,8 @@ package final class VaultSession: VaultService {
   /// Runs a call and logs it.
   ///
   /// - Parameters:
-  ///   - asking: without a context nobody may be asked. A call that fails because it would have to ask is then not
-  ///     logged: programs try this way first, and repeat the call with a context.
+  ///   - asking: without a context, nobody may be asked. A call that fails for this reason is not logged, since
+  ///     programs try this first and then repeat the call with a context.
   ///   - selection: the items of the call.
   ///   - found: returns the items that the answer names.
   private func logged<Answer: ~Copyable>(
@@ -64,7 +64,7 @@ package final class VaultSession: VaultService {
     do throws(VaultError) {
       let answer = try await call()
       let items = if let ids = before ?? found(answer) { ids } else { await ids(of: selection) }
-      // Nothing was read where nothing was found: programs try this way whether an item is there and asks for nothing.
+      // Do not log a read that found nothing: programs use it to test whether an item exists and requires nothing.
       if request == .read, items.isEmpty { return answer }
       sessionLog.record(request, since: start, for: asking.behalf, items: items, nil)
       return answer
@@ -76,7 +76,7 @@ package final class VaultSession: VaultService {
     }
   }
 
-  /// The items of a call, as far as they are known without asking anybody.
+  /// The items of a call, if they can be found without asking anybody.
   private func ids(of selection: ItemSelection) async -> [ItemID] {
     let searches: [ItemSearch]
     switch selection {
@@ -287,7 +287,7 @@ extension VaultSession {
       guard let draft = recoveryKey.withLock({ $0 }) else { throw .invalidRequest("no new recovery key was made") }
       try await rules?.owner()
       try await vault.replaceRecoveryKey(by: draft, request(asking))
-      // If another draft was made meanwhile, keep it: it is not valid yet.
+      // Keep another draft that was made meanwhile: it is not valid yet.
       recoveryKey.withLock { if $0 === draft { $0 = nil } }
     }
   }
@@ -327,21 +327,21 @@ extension VaultSession {
   /// - Returns: whether the class is open now.
   package func openForLogin() async throws(VaultError) -> Bool { try await vault.openForLogin() }
 
-  /// Opens the store with the password of a login, which answers for the passcode.
+  /// Opens the store with a login password, given as the passcode.
   package func unlockForLogin(_ asking: Asking) async throws(VaultError) {
     try await logged(.loginPassword, asking) { () throws(VaultError) in
       try await vault.unlock(request(asking))
     }
   }
 
-  /// Makes the new password of the account the passcode. The old one answers for the passcode of now.
+  /// Makes the account's new password the passcode. The old password is given as the current passcode.
   package func changePasscodeForLogin(_ asking: Asking) async throws(VaultError) {
     try await logged(.loginPassword, asking) { () throws(VaultError) in
       try await vault.changePasscode(request(asking))
     }
   }
 
-  /// Notes that the account has a new password, and that the passcode stays because the old password was not given.
+  /// Logs that the account has a new password, but the passcode stays, because the old password was not given.
   package func keptPasscodeOfLogin() {
     sessionLog?.record(.loginPassword, since: nil, for: nil, items: [], .wrongPasscode)
   }

@@ -8,13 +8,14 @@ package import VaultStore
 
 /// Creates stores and their key files.
 package enum StoreCreation {
-  /// Makes a new store beside its place. Without a passcode the root key has two slots, one for the key file, the
-  /// credential or the TPM, and one for the recovery key. A passcode can be set later.
+  /// Makes a new store beside its place. Without a passcode the root key has two slots: one for the key file,
+  /// credential or TPM, and one for the recovery key. A passcode can be set later.
   ///
   /// - Parameters:
   ///   - floor: the lowest permitted cost of scrypt; lower in tests alone.
   ///   - shortestPasscode: the fewest bytes of a passcode.
-  ///   - allowsGuessable: whether a passcode is taken that a day of guesses finds, in a store whose copies are open to them.
+  ///   - allowsGuessable: whether to accept a passcode that a day of guesses would find, in a store whose copies allow
+  ///     unlimited guesses.
   ///   - classKeys: says what the store's first unlock requires. The new store stays unlocked as long as the caller
   ///     keeps this value.
   ///   - storage: where the key of the device slot is kept.
@@ -34,7 +35,7 @@ package enum StoreCreation {
     guard passcodeBox != nil || classKeys.firstUnlock == .none else { throw .passcodeNotSet }
     let seal = try storage.sealForNewKeys()
     let rollback = storage.rollback(of: seal)
-    // Before the recovery key is shown, make sure that the store can be recorded when it is kept.
+    // Fail before the recovery key is shown if the store could not be recorded.
     try rollback?.prepare()
     var stretched: StretchedPasscode?
     if let passcodeBox {
@@ -91,8 +92,8 @@ package enum StoreCreation {
     return (databaseID, try store.lastManifest())
   }
 
-  /// Makes a new device slot with the recovery key, for a store whose key file is missing, or whose TPM or credential no
-  /// longer opens it. It never has a lower tier that nobody chose (``RootStorage/seal(replacing:)``).
+  /// Makes a new device slot with the recovery key, for a store whose key file is missing, or whose TPM or credential
+  /// no longer opens it. The store gets no lower tier unless the settings choose it (``RootStorage/seal(replacing:)``).
   ///
   /// The passcode cannot do this: the count of wrong passcodes is sealed under the root key, so without the device slot
   /// tries could not be counted.

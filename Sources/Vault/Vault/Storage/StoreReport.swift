@@ -4,7 +4,7 @@ import TPM
 import VaultItems
 import VaultStore
 
-/// What a store tells of itself to its owner.
+/// The state of a store, for its owner.
 struct StoreReport {
   let presence: OwnerPresence
 

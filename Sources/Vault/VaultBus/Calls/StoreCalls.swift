@@ -8,7 +8,7 @@ extension VaultCall {
     try await vault.open(try StorePlace(bus: call[0]))
     return []
   }
-  // No change: a new store that was not kept is removed when its connection ends.
+  // Not marked as a change: a new store that was not kept is removed when its connection ends.
   static let create = VaultCall("Create", takes: "a{sv}ahb", gives: "ayh") { (vault, call) async throws(VaultError) in
     let passcode = try SecretBytes.optional(sealed: call[1], limit: NewItem.secretLimit)
     let draft = try await vault.vaults.create(

@@ -1,8 +1,8 @@
 internal import SDBus
 internal import SecretModel
 
-/// A call of the vault: what its messages hold, and how the server carries it out. Each is written once, in a file of
-/// this folder and in the list at its top.
+/// A call of the vault: the signatures of its messages, and its implementation on the server. Each call is defined in a
+/// file of this folder and added to the list at its top.
 package struct VaultCall: Sendable {
   /// The name of the D-Bus method.
   package let member: String
@@ -10,10 +10,11 @@ package struct VaultCall: Sendable {
   package let arguments: String
   /// The D-Bus signature of the results.
   package let results: String
-  /// Whether the call changes what is stored, so that it makes a difference whether it is made once or twice. If the
-  /// connection is lost during such a call, it is unknown whether the change was made.
+  /// Whether the call changes the store, so that it must not be repeated. If the connection is lost during such a call,
+  /// it is unknown whether the change was made.
   package let isChange: Bool
-  /// Whether the call ends the wait of another call, or helps to. Such a call is served however many others are open.
+  /// Whether the call ends the wait of another call, or helps to. Such a call is not subject to the limit of open
+  /// calls.
   package let endsWaiting: Bool
   /// Carries out the call: reads its arguments, passes them to the vault and returns the results.
   let perform: Performance

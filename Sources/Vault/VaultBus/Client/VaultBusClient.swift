@@ -32,8 +32,8 @@ package final class VaultBusClient: VaultConnection {
     self.vaultEnd = vaultEnd
   }
 
-  /// Sends the call right after the hello, without waiting: it changes nothing, and its answer is used only after that
-  /// of the hello.
+  /// Sends the call right after the hello, without waiting for its answer: the call changes nothing, and its result is
+  /// used only after the hello was answered.
   package func open(_ place: StorePlace) async throws(VaultError) -> any VaultService {
     do throws(VaultError) {
       _ = try await wire.call(.open, [place.busValue])
@@ -45,7 +45,7 @@ package final class VaultBusClient: VaultConnection {
     return RemoteVault(wire)
   }
 
-  /// Returns when the vault has answered the hello. Every call that changes something waits for that.
+  /// Waits until the vault has answered the hello, as every call that changes something must.
   private func greeted() async throws(VaultError) {
     do throws(VaultError) {
       try await wire.greeting.value()

@@ -12,9 +12,9 @@ final class VaultWire: Sendable {
   let greeting = Greeting()
   private let connection: BusConnection
   private let numbers = CallNumbers()
-  /// Lets as many calls be open as the vault accepts.
+  /// Limits the open calls to the number that the vault accepts.
   private let slots = FairQueue(width: VaultInterface.callLimit)
-  /// What ends the connection if a cancelled call is not answered in time, by the number of the call.
+  /// By the number of a cancelled call: the timer that ends the connection if the call is not answered in time.
   private let cancellations = Mutex<[UInt64: LoopTimer]>([:])
   private let cancelGrace: Duration
 
@@ -77,7 +77,7 @@ final class VaultWire: Sendable {
     guard BusLoop.shared.isInThisProcess else {
       throw .forkedProcess
     }
-    // What ends the wait of another call must not wait for it.
+    // A call that ends the wait of another one must not wait for it.
     guard !method.endsWaiting else { return try await send(method, arguments, in: context) }
     guard let slot = try? await slots.turn() else { throw .cancelled }
     let values = try await send(method, arguments, in: context)

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Memory of the service that the programs of one user may take together, over all of the user's connections.
+/// Limits the service's memory for all connections of one user.
 final class MemoryBudget: Sendable {
   private let limit: Int
   private let used = Mutex(0)
@@ -21,7 +21,7 @@ final class MemoryBudget: Sendable {
     deinit { budget.used.withLock { $0 -= bytes } }
   }
 
-  /// Nil where the other shares leave less.
+  /// Nil if the other shares leave less.
   func share(_ bytes: Int) -> Share? {
     let fits = used.withLock { used in
       guard bytes <= limit - used else { return false }

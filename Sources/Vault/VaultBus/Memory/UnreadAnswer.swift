@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// The memory of an answer, until the client has read it.
 final class UnreadAnswer: Sendable {
-  /// An answer without secrets counts from this cost on. Few smaller ones can be unread: the connection reads no further
-  /// calls then.
+  /// Answers without secrets count only from this cost on. Only a few smaller ones can be unread, since the connection
+  /// then stops reading calls.
   private static let smallest = 16 << 10
 
   private let budget: MemoryBudget
@@ -22,7 +22,7 @@ final class UnreadAnswer: Sendable {
     if bytes > 0 { try fill(bytes) }
   }
 
-  /// Takes the rest of the memory of an answer that is complete.
+  /// Takes the rest of the memory for a complete answer.
   ///
   /// - Throws: as ``take(forSecrets:)``.
   func take(for values: [BusValue]) throws(VaultError) {
@@ -30,7 +30,7 @@ final class UnreadAnswer: Sendable {
     if message > Self.smallest || files > 0 { try fill(message + files) }
   }
 
-  /// Takes what is missing to so many bytes.
+  /// Takes more memory, up to this total.
   private func fill(_ bytes: Int) throws(VaultError) {
     let missing = bytes - shares.withLock { $0.bytes }
     guard missing > 0 else { return }

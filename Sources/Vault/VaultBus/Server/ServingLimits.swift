@@ -1,6 +1,6 @@
 internal import SecretModel
 
-/// What the clients of a listening socket may take.
+/// The limits for the clients of a listening socket.
 package struct ServingLimits: Sendable {
   /// The most connections at a time.
   package var connections = 4_096
@@ -15,8 +15,7 @@ package struct ServingLimits: Sendable {
   package var callBytesOfOneUser = 128 << 20
   /// The memory that answers to prompts and other calls that end the waiting of one user's calls may take, in bytes.
   package var endingBytesOfOneUser = 16 << 20
-  /// The memory that answers may take, in bytes, as long as the programs of one user have not read them: that of the
-  /// largest one.
+  /// The memory that the unread answers of one user may take, in bytes: as much as the largest answer.
   package var answerBytesOfOneUser = ReleasedItem.sizeLimit + VaultInterface.answerLimit
 
   package init() {}

@@ -2,11 +2,11 @@ internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 
-/// The memory that the calls of one user's programs take, and the answers to them.
+/// The memory budgets for the calls of one user's programs and for the answers.
 struct UserBudgets: Sendable {
   private let calls: MemoryBudget
-  /// The calls that end the waiting of others. They have memory of their own, so that a prompt can be answered however
-  /// much the other calls take.
+  /// For calls that end the wait of others. A separate budget, so that a prompt can be answered however much the other
+  /// calls take.
   private let endings: MemoryBudget
   private let answers: MemoryBudget
 
@@ -22,7 +22,7 @@ struct UserBudgets: Sendable {
   /// - Throws: `busy` where the user's other calls leave less.
   func share(ofCall arguments: [BusValue], endsWaiting: Bool) throws(VaultError) -> MemoryBudget.Share {
     let budget = endsWaiting ? endings : calls
-    // No call reads more of one file than `AddAll` does.
+    // `AddAll` reads the most of one file.
     let secrets = arguments.fileSizes.reduce(0) { $0 + min($1, ItemToAdd.sizeLimit) }
     guard let share = budget.share(arguments.cost + secrets) else {
       throw .busy("the open calls of this user take more than \(budget.mebibytes) MiB")

@@ -112,7 +112,7 @@ private final class Clients: Sendable {
       opened: { object.expectGreeting(on: $0) },
       call: { call in
         if let login, call.interface == LoginInterface.target.interface {
-          // Root's module says no hello, and a login may wait for a finger.
+          // Root's PAM module sends no hello, and a login may wait for a finger.
           if caller.user == 0 { object.expectNoGreeting() }
           login.handle(call)
         } else {
@@ -125,7 +125,7 @@ private final class Clients: Sendable {
       })
   }
 
-  /// Answers every call with `busy`, and ends the connection a moment after the first, or without one.
+  /// Answers every call with `busy`. Ends the connection soon after the first call, or if none comes.
   private func refusal(_ why: String) -> BusHandlers {
     let greeting = limits.greeting
     return .init(

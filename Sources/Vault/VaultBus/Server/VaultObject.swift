@@ -59,8 +59,7 @@ actor VaultObject: ServedVault {
     self.onClosed = onClosed
   }
 
-  /// Closes the connection unless its client says hello in time; for `BusHandlers.opened`, which runs on the
-  /// loop.
+  /// Closes the connection unless its client sends its hello in time; for `BusHandlers.opened`, which runs on the loop.
   nonisolated func expectGreeting(on connection: BusConnection) {
     assumeIsolated { object in
       guard case .expected = object.greeting else { return }
@@ -213,7 +212,7 @@ actor VaultObject: ServedVault {
   private func end() {
     endGreeting()
     let tasks = running.values.compactMap(\.task)
-    // A call that never ends must not keep the process alive after its client is gone.
+    // Limit the wait, so that a call that never ends does not keep the process alive.
     let limit = LoopTimer(after: settlingLimit) { self.assumeIsolated { $0.settled() } }
     Task {
       // Close the vaults first, so that calls which wait for a person end with `systemCancelled`.

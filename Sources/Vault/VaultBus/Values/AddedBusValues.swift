@@ -2,7 +2,8 @@ internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 
-/// Items to be stored, each with the place of its secret in one common file: two arguments.
+/// Items to be stored, and one file with all their secrets: two arguments. Each item has the place of its secret in the
+/// file.
 struct ItemsToAdd {
   let items: [ItemToAdd]
 
@@ -37,7 +38,8 @@ struct ItemsToAdd {
       throw VaultError(error)
     }
     var items: [ItemToAdd] = []
-    // Places that overlap would take more memory than the file, whose size is all that the budget of the user counts.
+    // Refuse overlapping places: copying them would take more memory than the file, and the user's budget counts only
+    // the file's size.
     var room = file.count
     for entry in entries {
       let item = try ItemToAdd(entry, in: file, upTo: room)

@@ -12,7 +12,8 @@ package final class FileLock: Sendable {
   /// Takes the lock. Returns nil at once if another process holds it.
   package static func trying(_ path: String, _ mode: Mode) throws(VaultError) -> FileLock? {
     var descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    // Readers share the lock of a store that cannot be written to, so that nothing changes meanwhile through another mount.
+    // On a read-only file system, open the lock file for reading. The shared lock still keeps out writers through
+    // another mount.
     if descriptor < 0, errno == EROFS, mode == .shared {
       descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     }

@@ -54,8 +54,8 @@ package struct StoreDatabase {
     }
   }
 
-  /// The URI under which SQLite reads a database without making the files of a write-ahead log beside it. It would not see
-  /// a log that is there: changes that are only in the log are refused, and not left out.
+  /// The URI under which SQLite reads a database without making the files of a write-ahead log beside it. It would
+  /// ignore an existing log. So a store whose log holds changes is refused.
   private static func readOnlyPlace(of path: String) throws(VaultError) -> String {
     var log = stat()
     guard stat(path + "-wal", &log) != 0 || log.st_size == 0 else {

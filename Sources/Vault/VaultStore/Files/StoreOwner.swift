@@ -2,8 +2,8 @@ import Glibc
 
 /// The user whose number every row of a private store is bound to.
 ///
-/// That is the user who opens it, unless the store was made of another user's backup: then a file in its folder says
-/// whose. Another number in that file opens nothing.
+/// This is the user who opens the store. If the store was made from another user's backup, a file in its folder holds
+/// the number. With a wrong number in that file, no row opens.
 package enum StoreOwner {
   private static let longest = 16
 
@@ -27,7 +27,7 @@ package enum StoreOwner {
     return owner
   }
 
-  /// Notes the owner of a new store, where it is not the user who opens it.
+  /// Writes the file with the owner of a new store, if that is not the user who opens it.
   package static func note(_ owner: UInt32, in directory: StoreDirectory) throws(VaultError) {
     let descriptor = open(directory.owner, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .inputOutput("cannot make \(directory.owner): \(errnoText())") }

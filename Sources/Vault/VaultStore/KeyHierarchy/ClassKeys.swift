@@ -3,12 +3,13 @@ package import SecretModel
 package import SecureMemory
 import Synchronization
 
-/// Holds which classes of a store's items are open, and the key that opens them. The owner of this value may close and
-/// reopen the database meanwhile.
+/// Holds which classes of a store's items are open, and the key that opens them. It outlives a database that is closed
+/// and reopened.
 ///
 /// If the first unlock takes the passcode, the key of `after-first-unlock` is wrapped under the passcode key, and the
-/// keys of the other classes under that key. This value holds that one key. The others are unwrapped for one use and
-/// wiped, so that they are not in memory while the user's sessions are locked (docs/decisions/0044).
+/// keys of the other classes under the key of `after-first-unlock`. This value holds the key of `after-first-unlock`
+/// alone. The others are unwrapped for one use and wiped, so that they are not in memory while the user's sessions are
+/// locked (docs/decisions/0044).
 package final class ClassKeys: Sendable {
   /// The passcode must be given again this many nanoseconds after the last unlock.
   ///

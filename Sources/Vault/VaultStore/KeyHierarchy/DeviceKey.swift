@@ -24,8 +24,8 @@ package enum DeviceKey {
     return key
   }
 
-  /// Deletes the key file of a store whose key is in the TPM. A file that stays opens nothing more, and is deleted when
-  /// the store is next opened.
+  /// Deletes the key file of a store whose key is in the TPM. If that fails, the file no longer opens anything, and is
+  /// deleted when the store is next opened.
   package static func remove(in directory: StoreDirectory) {
     if unlink(directory.deviceKey) == 0 { try? directory.sync() }
   }

@@ -62,8 +62,7 @@ package enum DeviceSlot {
     }
   }
 
-  /// Wraps the root key under a key of the seal: a new one that is kept in the TPM or in a file, or that of the
-  /// credential.
+  /// Wraps the root key under a new key in the TPM or in a file, or under the credential's key.
   package static func slot(
     wrapping root: borrowing SecretBytes, of databaseID: [UInt8], in directory: StoreDirectory, _ seal: DeviceSeal
   ) throws(VaultError) -> Slot {

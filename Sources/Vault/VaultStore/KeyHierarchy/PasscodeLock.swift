@@ -5,8 +5,8 @@ import TPM
 /// What the passcode's slot needs beside the passcode, as the slot's parameters say.
 ///
 /// In a store of a TPM the key of the slot is derived from the passcode and from a secret that the TPM seals with an
-/// authorization value of the passcode. So the passcode can be tried with the TPM alone, which limits the tries. In a store
-/// of a credential it is derived from the passcode and the credential.
+/// authorization value derived from the passcode. So a passcode can be tried only with the TPM, which limits the tries.
+/// In a store of a credential the key is derived from the passcode and the credential.
 package struct PasscodeLock {
   /// What the slot needs beside scrypt's output.
   enum Part {

@@ -4,12 +4,12 @@ package import SecureMemory
 /// A row of the `slot` table: a key of the store, wrapped under another key.
 package struct Slot {
   package enum Name: Hashable {
-    /// The root key under the key file, under a key of a credential, or under one that the TPM seals (``DeviceSlot``).
+    /// The root key under the key file, a credential's key, or a key that the TPM seals (``DeviceSlot``).
     case device
     /// The root key under the recovery key.
     case recovery
-    /// The passcode key under a key that scrypt derives from the passcode, with a part of the TPM or the credential where
-    /// there is one (``PasscodeLock``). A passcode is right if it opens this slot.
+    /// The passcode key under a key that scrypt derives from the passcode, and from a secret of the TPM or the
+    /// credential if there is one (``PasscodeLock``). A passcode is right if it opens this slot.
     case passcode
     /// The passcode key, sealed for the recovery key's pair.
     case passcodeKeyByRecovery

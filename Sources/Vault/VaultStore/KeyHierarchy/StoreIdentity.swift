@@ -13,7 +13,7 @@ extension StoreDatabase {
     }
   }
 
-  /// A slot that is not checked, to find the root key before there are keys to check with.
+  /// A slot without verification: before the root key is known, there are no keys to verify with.
   package func rawSlot(_ name: Slot.Name) throws(VaultError) -> Slot? {
     do {
       return try queue.read { db in

@@ -1,4 +1,4 @@
-/// A secret that can be guessed, so that wrong tries are counted.
+/// A secret that could be guessed, so wrong tries are counted.
 package enum Guessable {
   case passcode
   /// The application password of the item with this id. Each item has a count of its own. With a shared count, the

@@ -4,8 +4,8 @@ package struct Lockout: Equatable {
   static let limit: UInt32 = 5
   /// The number of non-matches that end one request.
   package static let perRequest = 3
-  /// The number of touches that could not be read that end one request. They are no failures, and a reader that reports
-  /// nothing else would otherwise keep a request, and the readers of all others, for ever.
+  /// The number of unreadable touches that end one request. They do not count as failures, so without this limit a
+  /// reader that reports nothing else would never end the request, and all others would wait.
   package static let unreadablePerRequest = 10
 
   /// Touches in a row that did not match. An armed scan is counted in advance.
@@ -38,22 +38,22 @@ package struct Lockout: Equatable {
     pending = []
   }
 
-  /// Takes back the charge of a scan that ended without an answer while the reader was alive, and so told nobody
-  /// anything.
+  /// Takes back the charge of a scan that ended without an answer while the reader process was running, and so revealed
+  /// nothing.
   package mutating func refund(_ nonce: [UInt8]) {
     guard pending == nonce else { return }
     failures -= 1
     pending = []
   }
 
-  /// For a record that is lost, or may be an older one: locks out fingers, and starts the longest delay when a passcode
-  /// is next asked for.
+  /// For a lost record, or one that may be outdated: locks out fingers, and starts the longest delay when a passcode is
+  /// next asked for.
   mutating func assumeWorst() {
     assumeWorstOfTouches()
     passcode.assumeWorst()
   }
 
-  /// For a count of touches that may be an older one: locks out fingers.
+  /// For a count of touches that may be outdated: locks out fingers.
   mutating func assumeWorstOfTouches() { failures = max(failures, Self.limit) }
 
   /// Takes the counts of another record where they are higher.
@@ -61,7 +61,7 @@ package struct Lockout: Equatable {
     failures = max(failures, touches)
     guard passcodes > passcode.failures else { return }
     passcode.failures = passcodes
-    // No boot: the delay starts when a passcode is next asked for.
+    // Without a boot id, the delay starts when a passcode is next asked for.
     passcode.boot = ""
   }
 

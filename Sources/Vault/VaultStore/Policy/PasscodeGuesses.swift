@@ -1,11 +1,11 @@
 package import SecureMemory
 
-/// Estimates how many passcodes somebody tries who starts with the short and simple ones.
+/// Estimates how many guesses find a passcode, when short and simple ones are tried first.
 ///
-/// It is an upper limit: it knows lengths, kinds of characters, runs, repetitions, dates and a few common words, and no
-/// dictionary.
+/// This is an upper limit: it considers length, kinds of characters, runs, repetitions, dates and a few common words,
+/// but no dictionary.
 package enum PasscodeGuesses {
-  /// What a machine with a hundred processors tries in a day: scrypt takes each of them 0.45 s and 128 MiB for a guess.
+  /// The guesses of a machine with a hundred processors in a day: scrypt takes 0.45 s and 128 MiB for each.
   package static let inADay = 20_000_000.0
 
   /// The most guesses until this passcode is found.
@@ -28,7 +28,8 @@ package enum PasscodeGuesses {
   private static let lowercase = UInt8(ascii: "a")...UInt8(ascii: "z")
   private static let uppercase = UInt8(ascii: "A")...UInt8(ascii: "Z")
 
-  /// All texts of these characters. One that continues a run, as in 1234, aaaa and cba, counts as one of two.
+  /// The number of texts of this length and these kinds of characters. A character that continues a run, as in 1234,
+  /// aaaa and cba, counts as one of two.
   private static func simple(_ text: Slice<UnsafeRawBufferPointer>) -> Double {
     var alphabet = 0.0
     if text.contains(where: digits.contains) { alphabet += 10 }
@@ -101,8 +102,8 @@ package enum PasscodeGuesses {
     "yellow", "silver", "ginger", "pepper", "buster", "tigger", "love", "lovely", "baby", "angel",
   ]
 
-  /// How many texts there are of what stands before and after a word; nil where the word, in letters of any case, is not
-  /// in the text.
+  /// The number of texts with this word and as many other characters before and after it; nil if the text does not
+  /// contain the word, in any case.
   private static func around(_ word: String, in text: Slice<UnsafeRawBufferPointer>) -> Double? {
     let count = word.utf8.count
     guard text.count >= count else { return nil }

@@ -38,7 +38,7 @@ package struct Requirement {
     Requirement(alternatives: alternatives.filter { !wrappings.contains(Self.wrapping(of: $0)) })
   }
 
-  /// Whether nothing is asked for.
+  /// Whether one alternative needs no factor.
   package var isOpen: Bool { alternatives.contains([]) }
 
   /// Whether every alternative contains one of these factors.

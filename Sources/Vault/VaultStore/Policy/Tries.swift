@@ -49,12 +49,12 @@ package struct Tries: Equatable {
 
   /// Counts a try as wrong before it is made, so that a crash does not make it free.
   mutating func charge(_ clock: BootClock) {
-    // A count out of a backup may be any number.
+    // A count from a backup may be any number: do not overflow.
     failures = max(failures, failures &+ 1)
     startDelay(clock)
   }
 
-  /// For a count that is unknown: the longest delay starts in full when a try is next made.
+  /// For an unknown count: the longest delay starts in full at the next try.
   mutating func assumeWorst() {
     failures = max(failures, Self.longestDelayFailures)
     boot = ""

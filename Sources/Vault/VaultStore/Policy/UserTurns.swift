@@ -1,8 +1,7 @@
 import Dispatch
 package import Executors
 
-/// Gives the users of all vaults of a process turns at slow work, which runs off the vaults' executors. One user has one
-/// turn at a time.
+/// Schedules slow work of all vaults of a process, off their executors. Users take turns, and each has one at a time.
 package struct UserTurns: Sendable {
   private let queue: FairQueue<UInt32>
   private let waitingLimit: Int
@@ -13,13 +12,13 @@ package struct UserTurns: Sendable {
   /// - Parameters:
   ///   - width: how many users have a turn at a time.
   ///   - waitingLimit: how many calls of one user may wait.
-  ///   - what: what waits, for the error of a call over the limit.
+  ///   - what: the name of the work, for the error of a call over the limit.
   package init(width: Int, waitingLimit: Int, what: String) {
     queue = FairQueue(width: width, waitingLimit: waitingLimit)
     (self.waitingLimit, self.what) = (waitingLimit, what)
   }
 
-  /// Runs a call that blocks its thread, such as scrypt, the TPM or the making of a key.
+  /// Runs a call that blocks its thread, such as scrypt, a TPM command or key generation.
   nonisolated(nonsending)
     package static func blocking<Value: Sendable>(_ call: @escaping @Sendable () throws(VaultError) -> Value)
     async throws(VaultError) -> Value

@@ -16,21 +16,21 @@ package struct Authority: Equatable {
   var rows: [String: [UInt8]] = [:]
   /// The adapter that `auto` means, recorded at the first enrolment.
   package var adapter: ReaderAdapter?
-  /// Random bytes that each commit with a number in the machine's record renews. They tell apart copies of a store that
-  /// were changed separately, however many commits each copy has. Empty before the first such commit.
+  /// Random bytes, renewed by each commit that has a number in the machine's record. They distinguish copies of a store
+  /// that were changed separately, even after the same number of commits. Empty before the first such commit.
   var lineage: [UInt8] = []
   /// The lineage that the machine's record had at that commit.
   var recordedLineage: [UInt8] = []
   /// Wrong application passwords in a row, by the id of the item.
   package var passwords: [[UInt8]: Tries] = [:]
 
-  /// The parts of which no record shows that they are the last ones written. Kept until the restore is accepted.
+  /// The parts that may be outdated, since no record proves otherwise. Kept until the restore is accepted.
   package struct Doubts: OptionSet {
     package var rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// The passcode: only the recovery key accepts the restore, and sets a new one.
+    /// The passcode: accepting the restore takes the recovery key, and a new passcode is set.
     package static let slots = Doubts(rawValue: 1)
     /// The enrolment sets: their fingers must be enrolled again.
     package static let sets = Doubts(rawValue: 2)
@@ -170,7 +170,7 @@ package struct Authority: Equatable {
   package init() {}
 
   /// Which number of the machine's record must advance when this record replaces an older one of the same store; nil if
-  /// undoing this change would give an attacker nothing. Lower counts need no number: an earlier copy of the store only
+  /// an attacker gains nothing by undoing this change. Lower counts of failures need no number, since an earlier copy
   /// has higher ones.
   func number(after old: Authority) -> MachineRecord.Number? {
     var same = self
@@ -183,8 +183,8 @@ package struct Authority: Equatable {
     return lockout.failures > old.lockout.failures ? .touches : nil
   }
 
-  /// Notes that the manifest is later than this record. Slots and sets are trusted only if the manifest has the same
-  /// digests of them.
+  /// Marks this record as older than the manifest. Slots and sets are trusted only if the manifest has the same digests
+  /// of them.
   mutating func isOlder(than manifest: Manifest) {
     restored = true
     if manifest.slots != digest(of: .slots) { doubts.insert(.slots) }
@@ -194,7 +194,7 @@ package struct Authority: Equatable {
 
   /// Throws while a detected restore is not accepted.
   ///
-  /// - Parameter isOpen: whether the request asks for nothing: then no restored finger or passcode could satisfy it.
+  /// - Parameter isOpen: whether the request needs neither finger nor passcode, so that no restored one can satisfy it.
   package func requireNoRestore(unless isOpen: Bool) throws(VaultError) {
     guard !restored || isOpen else { throw .restoreDetected }
   }
@@ -214,7 +214,7 @@ extension Manifest {
   }
 }
 
-/// Seals bytes that are no secret in memory, but must not be read or changed on the disk.
+/// Seals bytes that need no protection in memory, but must not be read or changed on the disk.
 package func sealRecord(_ bytes: [UInt8], key: borrowing SecretBytes, aad: [UInt8]) throws(VaultError) -> [UInt8] {
   let plaintext = SecretBytes(copying: bytes.span)
   do {

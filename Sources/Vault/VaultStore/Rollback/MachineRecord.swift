@@ -3,16 +3,16 @@ import Keys
 import SecureMemory
 import TPM
 
-/// The last state of every store whose keys are in the machine's TPM, as the service recorded it: one authenticated file
-/// beside the stores. Two counters of the TPM have its numbers, so that an earlier copy of the file is noticed
+/// The last state of every store whose keys are in the machine's TPM, as the service recorded it: one authenticated
+/// file beside the stores. Two counters of the TPM hold its numbers, so that an earlier copy of the file is noticed
 /// (docs/decisions/0095).
 struct MachineRecord {
-  /// What a store's new state is numbered by.
+  /// The two numbers of the record.
   enum Number: CaseIterable {
-    /// Everything but touches that failed. The TPM writes each number to its memory at once.
+    /// Counts all changes except failed touches. The TPM writes each number to its non-volatile memory at once.
     case changes
-    /// Touches that failed. The TPM keeps the number in its working memory, and after a loss of power it is only known
-    /// that it was not higher.
+    /// Counts failed touches. The TPM keeps the number in volatile memory. After a loss of power the counter is an
+    /// upper limit.
     case touches
   }
 
@@ -22,11 +22,11 @@ struct MachineRecord {
   }
 
   struct Entry {
-    /// What the manifest of the store was.
+    /// The store's manifest at that time.
     var manifest: Manifest
     /// ``Authority/lineage`` of that state.
     var lineage: [UInt8]
-    /// Whether touches may have failed since then without being recorded.
+    /// Whether there may be failed touches since then that were not recorded.
     var areTouchesUnknown = false
   }
 
@@ -74,7 +74,7 @@ struct MachineRecordKeys: Sendable {
     }
   }
 
-  /// The keys that a TPM has sealed; nil if it is not this one, or was cleared since.
+  /// The keys that this TPM has sealed; nil if another TPM sealed them, or this one was cleared since.
   static func open(_ sealed: SealedObject, in tpm: TPM) throws(VaultError) -> MachineRecordKeys? {
     do {
       let key = try tpm.unseal(sealed)
@@ -105,7 +105,7 @@ extension MachineRecord {
   }
 
   private static let format = "whorl machine record 1"
-  /// More than the entries of all stores that a machine could have.
+  /// Large enough for the entries of all stores that a machine could have.
   private static let sizeLimit = 16 << 20
 
   private static func path(in folder: String) -> String { folder + "/record" }

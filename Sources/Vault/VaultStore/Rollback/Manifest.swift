@@ -14,7 +14,7 @@ package struct Manifest: Equatable {
   var passcodeFailures: UInt32
   /// SHA-256 of the authority's box.
   var digest: [UInt8]
-  /// The digest of all slots; zeros, which are no digest, while it is unknown which slots are right.
+  /// The digest of all slots; ``unknown`` while it is not known which slots are right.
   var slots: [UInt8]
   /// The digest of all enrolment sets.
   var sets: [UInt8]
@@ -51,7 +51,7 @@ package struct Manifest: Equatable {
     self.init(verified: payload)
   }
 
-  /// In place of a digest that is unknown.
+  /// Stands for an unknown digest; no digest is all zeros.
   static let unknown = [UInt8](repeating: 0, count: 32)
 
   /// Everything that is authenticated.
@@ -83,7 +83,7 @@ package struct Manifest: Equatable {
   /// The size of a file with both slots.
   fileprivate static let fileSize = slotSize + sealedSize
 
-  /// Writes the slot for this sequence number. Waits until it is on the disk, unless that is left to ``sync(_:)``.
+  /// Writes the slot for this sequence number. Waits until it is on the disk if `syncing`; else call ``sync(_:)``.
   package func write(to path: String, key: borrowing SecretBytes, syncing: Bool = true) throws(VaultError) {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .inputOutput("cannot open \(path): \(errnoText())") }
@@ -111,7 +111,7 @@ package struct Manifest: Equatable {
   }
 }
 
-/// Reads the manifest of a store. The bytes of the last time are known to verify, or not to, and are not verified again.
+/// Reads the manifest of a store. Caches the result, so that unchanged bytes are not verified again.
 final class ManifestReader {
   private let path: String
   private var last: (file: [UInt8], newest: Manifest?)?

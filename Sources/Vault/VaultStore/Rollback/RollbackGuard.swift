@@ -2,12 +2,13 @@ import SecureMemory
 import Synchronization
 package import TPM
 
-/// Notices that a store of the machine's TPM, or the folder of all stores, was put back as a whole: it keeps the machine's
-/// record, and moves the counters of the TPM that number it (docs/decisions/0095). One for each folder of stores.
+/// Detects that an earlier copy of a whole store, or of the folder of all stores, was put back: keeps the machine's
+/// record, and increments the TPM's counters that number it (docs/decisions/0095). There is one guard for each folder
+/// of stores.
 ///
-/// The record with the next number is on the disk before the counter moves. So at a start the record has the counter's
-/// number, or the next one after a crash between the two. Anything else is an earlier copy, and then no store has an entry
-/// any more: each is a detected restore, until its user accepts it.
+/// The record with the next number is on the disk before the counter is incremented. So at a start the record has the
+/// counter's number, or the next one after a crash between the two. Any other number means an earlier copy. Then all
+/// entries are dropped: each store counts as restored until its user accepts it.
 package final class RollbackGuard: Sendable {
   /// What is on the disk.
   private struct Written {
@@ -17,7 +18,7 @@ package final class RollbackGuard: Sendable {
 
   private let tpm: TPM
   private let folder: String
-  /// Held while the record is written and the counter moves.
+  /// Held while the record is written and the counter incremented.
   private let turn = Mutex(())
   /// What readers use, so that they do not wait for the disk and the TPM; nil before the first use, and after a
   /// failure.
@@ -29,7 +30,7 @@ package final class RollbackGuard: Sendable {
     self.tpm = tpm
   }
 
-  /// What is recorded of a store; nil for a store that the record does not vouch for.
+  /// The record's entry of a store; nil if it has none.
   ///
   /// - Parameter store: the id of its database.
   func entry(of store: [UInt8]) throws(VaultError) -> MachineRecord.Entry? {
@@ -37,7 +38,7 @@ package final class RollbackGuard: Sendable {
     return try turn.withLock { _ throws(VaultError) in try last() }.record.entries[store]
   }
 
-  /// Begins or reads the record, so that later calls fail only if something changes.
+  /// Creates or reads the record.
   package func prepare() throws(VaultError) { _ = try turn.withLock { _ throws(VaultError) in try last() } }
 
   /// Records the state of a store. Once this has returned, an earlier state that is put back is noticed.
@@ -64,7 +65,7 @@ package final class RollbackGuard: Sendable {
     publish(next)
   }
 
-  /// What was written last. It is compared with the counters if this is the first use, or the last one has failed.
+  /// The record as last written. Compares it with the counters at the first use, and after a failure.
   private func last() throws(VaultError) -> Written {
     if let known = written.withLock({ $0 }) { return known }
     let loaded = try load()
@@ -85,16 +86,16 @@ package final class RollbackGuard: Sendable {
 
 /// Opens the record at the service's start.
 extension RollbackGuard {
-  /// What the comparison of a number of the record with its counter shows.
+  /// How a number of the record compares with its counter.
   private enum Comparison {
     case same
-    /// The counter was to be moved when power was lost, or the program ended.
+    /// The record was written, but power was lost or the program ended before the counter was incremented.
     case ahead
-    /// The TPM lost what it had counted in its working memory.
+    /// The TPM lost what it had counted in volatile memory.
     case afterPowerLoss
-    /// An earlier copy of the record was put back, or another program has moved the counter.
+    /// An earlier copy of the record was put back, or another program has incremented the counter.
     case different
-    /// The counter is not there, or not the one that was made.
+    /// The counter is missing, or not the one that was created.
     case gone
   }
 
@@ -145,7 +146,7 @@ extension RollbackGuard {
     return value == (try tpm.valueAfterPowerLoss(of: recorded - 1)) ? .afterPowerLoss : .different
   }
 
-  /// A record of no store, with new keys and counters.
+  /// An empty record with new keys and counters.
   private func begin() throws(VaultError) -> Written {
     let keys = try MachineRecordKeys.make(in: tpm)
     let changes = try makeCount(.changes, keys)
@@ -153,7 +154,7 @@ extension RollbackGuard {
     do throws(VaultError) {
       touches = try makeCount(.touches, keys)
     } catch {
-      // Otherwise each attempt would leave one more counter in a TPM that has no room for both.
+      // If the second counter finds no room in the TPM, delete the first, or each attempt would leave another one.
       try? tpm.delete(changes.counter)
       throw error
     }

@@ -31,7 +31,7 @@ package struct EnrolmentSet: Equatable {
 
   var owner: UInt32
   package var reader: ReaderIdentity
-  /// Part of the identity: a virtual or replayed reader is not the physical one that it imitates.
+  /// Part of the reader's identity: a virtual or replayed reader differs from the physical one that it imitates.
   package var nature: ReaderDescription.Nature
   /// 16 random bytes, new at every change, so that items bound to an earlier set stay dead when the same fingers come
   /// back.
@@ -39,8 +39,8 @@ package struct EnrolmentSet: Equatable {
   package var admission: Admission
   package var enrolments: [Enrolment]
 
-  /// Whether the fingers may be used. A reader that is not physical is chosen by the configuration, and so by anybody
-  /// who can write that file: its fingers need the passcode's approval.
+  /// Whether the fingers may be used. Anybody who can write the configuration can choose a reader that is not physical,
+  /// so its fingers need the passcode's approval.
   package var counts: Bool { nature == .physical || admission == .passcode }
 
   /// Refuses a set whose fingers may not be used.

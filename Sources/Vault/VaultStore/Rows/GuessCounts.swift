@@ -30,7 +30,7 @@ extension StoreTransaction {
     authority[secret].charge(store.clock)
   }
 
-  /// If there is no room for another count, drops those of items that are gone. Throws if there is still no room.
+  /// At the limit, drops the counts of items that no longer exist. Throws if there is still no room.
   private func makeRoom(for item: [UInt8]) throws {
     guard authority.passwords[item] == nil, authority.passwords.count >= Authority.passwordLimit else { return }
     for counted in authority.passwords.keys where try self.item(counted)?.dead ?? true {
@@ -46,7 +46,7 @@ extension Store {
   /// Throws during a delay. After a reboot the delay restarts in full, which is recorded.
   package func requireNoDelay(_ secret: Guessable) throws(VaultError) {
     let (delay, unwritten) = try read { snapshot in
-      // After a restore the delay is not stored yet, and would restart at every check: record it as well.
+      // After a restore the delay is not stored yet and would restart at every check, so record it as well.
       (
         snapshot.authority[secret].remainingDelay(clock),
         snapshot.authority.restored || snapshot.authority[secret].needsNewDelay(clock)

@@ -29,7 +29,7 @@ extension StoreTransaction {
 }
 
 extension OpenedStore {
-  /// HMAC of the primary attributes, which only one living item has.
+  /// HMAC of the primary attributes, which are unique among living items.
   package func nameIndex(_ record: ItemRecord) -> [UInt8] {
     var part = CanonicalEncoding()
     part.append(tag: 1, "name")

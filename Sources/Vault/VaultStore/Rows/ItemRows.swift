@@ -11,7 +11,7 @@ extension StoreSnapshot {
     try found(like: record, index)?.row
   }
 
-  /// The same with what the row's sealed attributes say.
+  /// The same, with the record from the row's sealed attributes.
   package func found(
     like record: ItemRecord, _ index: [UInt8]? = nil
   ) throws -> (row: ItemRow, record: ItemRecord)? {
@@ -39,7 +39,7 @@ extension StoreSnapshot {
     try losing(gone, where: condition, arguments).filter { $0.left == nil }.map(\.row)
   }
 
-  /// The living items that lose a factor, each with its wrappings after the loss; nil where none is left open.
+  /// The living items that lose a factor, each with its wrappings after the loss; nil if no wrapping remains.
   fileprivate func losing(
     _ gone: Requirement.Factor?, where condition: String, _ arguments: StatementArguments
   ) throws -> [(row: ItemRow, left: [Wrapping]?)] {
@@ -48,7 +48,7 @@ extension StoreSnapshot {
       arguments: arguments
     ).compactMap { row in
       guard let gone, let access = row.accessControl, !Requirement(access).always(gone) else { return (row, nil) }
-      // A row that cannot be read is damaged. This call leaves it as it is.
+      // Leave damaged rows as they are.
       guard let ways = row.itemKey.flatMap({ Wrapping.decode($0, Requirement(access)) }) else { return nil }
       let left = ways.map { $0.keys.contains(gone) ? .closed($0.keys) : $0 }
       return (row, left.allSatisfy(\.isClosed) ? nil : left)

@@ -113,7 +113,7 @@ extension StoreTransaction {
       Slot(.classKey(accessibility), wrapping: Random.key(), under: store.keys.root, databaseID: store.keys.databaseID))
   }
 
-  /// Drops the sets that do not verify, and ends the items bound to them. Requested by a person with the passcode.
+  /// Drops the sets that do not verify, and ends the items bound to them. Call it only after the passcode was given.
   package func dropDamagedSets() throws -> [ItemName] {
     let good = try sets()
     let verified = Set(good.map { Self.key(set: $0.index) })

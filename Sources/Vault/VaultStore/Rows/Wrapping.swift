@@ -25,7 +25,7 @@ package struct Wrapping {
   package var keys: Set<Requirement.Factor>
   /// Nil without the passcode's layer.
   var passcodeShare: [UInt8]?
-  /// Empty where the wrapping is closed for good: its set or passcode is gone.
+  /// Empty if the wrapping can never be opened again, because its set or passcode is gone.
   package var box: [UInt8]
 
   package init(keys: Set<Requirement.Factor>, passcodeShare: [UInt8]? = nil, box: [UInt8]) {
@@ -60,7 +60,7 @@ package struct Wrapping {
 
   package static func closed(_ keys: Set<Requirement.Factor>) -> Wrapping { Wrapping(keys: keys, box: []) }
 
-  /// The wrappings that are closed for good.
+  /// The wrappings that can never be opened again.
   package static func closed(_ bytes: [UInt8]?, _ requirement: Requirement) -> Set<Set<Requirement.Factor>> {
     let wrappings = bytes.flatMap { decode($0, requirement) } ?? []
     return Set(wrappings.filter(\.isClosed).map(\.keys))

@@ -30,7 +30,7 @@ package final class NewStore: Sendable {
     try self.init(beside: place)
   }
 
-  /// Creates the folder beside a store, for a copy that is not kept.
+  /// Creates the folder beside a store, for a temporary copy.
   ///
   /// - Parameter place: a full path.
   package init(beside place: String) throws(VaultError) {
@@ -130,7 +130,7 @@ package final class NewStore: Sendable {
 private final class FolderLock: Sendable {
   private let descriptor: CInt
 
-  /// Nil where another process holds the lock, or the path is not, or no longer, such a folder.
+  /// Nil if another process holds the lock, or the path is not (or no longer) such a folder.
   ///
   /// - Throws: `inputOutput` where the file system cannot lock.
   init?(trying path: String) throws(VaultError) {

@@ -1,7 +1,7 @@
 package import Keys
 
-/// What is known of an open store beside its rows: its folder, its root keys and its owner. Inside a transaction nothing
-/// else of the store can be reached, so that no transaction begins another one.
+/// An open store without its rows: its folder, its root keys and its owner. Inside a transaction only this is in reach,
+/// so that no transaction can begin another one.
 package class OpenedStore {
   package let directory: StoreDirectory
   package let keys: RootKeys
@@ -12,7 +12,7 @@ package class OpenedStore {
   package let floor: Scrypt.Floor
   /// Which classes of items are open.
   package let classKeys: ClassKeys
-  /// What the keys of the device slot and of the passcode's are sealed in.
+  /// What the keys of the device slot and the passcode's slot are sealed in.
   package internal(set) var seal: DeviceSeal
 
   init(

@@ -3,12 +3,12 @@ package import TPM
 /// Where the machine keeps the keys of its stores' device slots.
 package struct RootStorage: Sendable {
   private enum MachineTPM: Sendable {
-    /// Somebody chose to use none.
+    /// The settings exclude it.
     case excluded
-    /// The machine has none at this path. A store that was in a TPM is not moved to a lower tier: only ``excluded``, which
-    /// somebody chose, allows that.
+    /// The machine has none at this path. A store that was in a TPM is not moved to a lower tier; only ``excluded``
+    /// allows that.
     case missing(path: String)
-    /// The guard notices that a whole store was put back; with nil, this is not noticed.
+    /// Without a guard, a whole store that was put back is not detected.
     case present(TPM, RollbackGuard?)
   }
 
@@ -16,7 +16,7 @@ package struct RootStorage: Sendable {
   package enum CredentialUse: String, Sendable, Hashable {
     /// Where there is a credential, and no TPM.
     case withoutTPM = "auto"
-    /// Always: without a credential no store is made.
+    /// Always: without a credential no store can be created.
     case always = "yes"
     /// Never, and no store that needs one opens.
     case never = "no"
@@ -32,7 +32,7 @@ package struct RootStorage: Sendable {
   /// In key files.
   package static let keyFile = RootStorage(.excluded)
 
-  /// In this TPM. The guard notices that a whole store was put back; with nil, this is not noticed.
+  /// In this TPM. Without a guard, a whole store that was put back is not detected.
   package static func tpm(_ tpm: TPM, _ rollback: RollbackGuard? = nil) -> RootStorage {
     RootStorage(.present(tpm, rollback))
   }
@@ -43,7 +43,7 @@ package struct RootStorage: Sendable {
   /// The same storage with credentials.
   ///
   /// - Parameters:
-  ///   - credential: what keys are sealed under; nil where there is none.
+  ///   - credential: the current credential; nil if there is none.
   ///   - earlier: the previous credential, which opens stores until they are sealed again.
   package func with(
     _ credential: Credential?, earlier: Credential? = nil, use: CredentialUse = .withoutTPM
@@ -62,8 +62,8 @@ package struct RootStorage: Sendable {
 
 /// What keys are sealed in.
 extension RootStorage {
-  /// What seals the keys of a new store, and those that are sealed anew: the TPM, else a credential, else a key file,
-  /// unless the settings choose another one.
+  /// The seal for a new store, and for keys that are sealed again: the TPM, else a credential, else a key file, unless
+  /// the settings choose otherwise.
   ///
   /// - Throws: `credential` where the settings require one that is not there.
   package func sealForNewKeys() throws(VaultError) -> DeviceSeal {
@@ -129,7 +129,7 @@ extension RootStorage {
 
   private static let noCredential = VaultError.credential(.absent, detail: "systemd gave the service none")
 
-  /// What seals the keys of a store that are sealed anew.
+  /// The seal for keys that are sealed again.
   ///
   /// - Parameter registers: the PCRs that the keys are sealed to, in a TPM.
   /// - Throws: `tpm` or `credential` where the settings require one that is not there, `invalidRequest` where neither is

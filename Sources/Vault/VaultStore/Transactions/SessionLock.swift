@@ -10,7 +10,7 @@ package struct SessionLock {
     self.store = store
   }
 
-  /// Asks the gate, before items are read.
+  /// Asks the gate for the state of the sessions. Call it before items are read.
   package func follow() async {
     let locks = store.classKeys.locks
     let unlocked = await gate.isUnlocked(store.owner)

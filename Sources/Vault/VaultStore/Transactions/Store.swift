@@ -13,7 +13,7 @@ package final class Store: OpenedStore {
   package let database: StoreDatabase
   /// Notices that the whole store was put back; nil in a store without a TPM, and while a store is made.
   private var rollback: RollbackGuard?
-  /// A state that could not be entered into the machine's record; the next commit enters it first.
+  /// A state that could not be written to the machine's record; the next commit writes it first.
   private var unrecorded: (entry: MachineRecord.Entry, number: MachineRecord.Number)?
   /// The state of manifests that are synced after the caller has its answer.
   private let syncing = Syncing()
@@ -46,10 +46,10 @@ package final class Store: OpenedStore {
     }
   }
 
-  /// Makes one change as a whole or not at all. `evenRestored` allows it before a restore is accepted.
+  /// Makes one atomic change. `evenRestored` allows it before a restore is accepted.
   ///
-  /// If the manifest cannot be written after the commit, the next commit writes it first, and is refused while it still
-  /// cannot. A `charge`, which must not be undone by a restore, fails without its manifest. If only `items` change, the
+  /// If the manifest cannot be written after the commit, the next commit writes it first, and is refused if that fails
+  /// again. A `charge`, which must not be undone by a restore, fails without its manifest. If only `items` change, the
   /// caller does not wait until the manifest is on the disk: after a power cut it may be one commit behind, as after a
   /// crash between the two, and the next commit waits for it first.
   package func commit<T>(
@@ -119,8 +119,8 @@ package final class Store: OpenedStore {
     }
   }
 
-  /// Waits until the previous commit's manifest is on the disk, whichever program made it. After a failed sync the
-  /// state of the disk is unknown, and this program stores nothing more.
+  /// Waits until the manifest of the previous commit, by any program, is on the disk. After a failed sync the state of
+  /// the disk is unknown, so this program stores nothing more.
   private func settle(_ sequence: UInt64) throws(VaultError) {
     guard !syncing.failed.load(ordering: .acquiring) else {
       throw .inputOutput("\(directory.manifest) cannot be kept on the disk")
@@ -164,8 +164,8 @@ package final class Store: OpenedStore {
     }
     let last = entry.manifest
     let isSame = last.sequence == found.sequence && last.digest == Digest.sha256(box)
-    // The store is later than its entry if only items were changed since, or power was lost between a commit and its
-    // entry.
+    // The store may be later than its entry: only items were changed since, or power was lost before the entry was
+    // written.
     let isLater =
       last.sequence < found.sequence
       && (found.lineage == entry.lineage || (!found.lineage.isEmpty && found.recordedLineage == entry.lineage))
@@ -177,7 +177,7 @@ package final class Store: OpenedStore {
   private func compareWithManifest(_ box: [UInt8]) throws -> (current: Authority, highest: UInt64, lagging: Manifest?) {
     let manifest = try manifests.newest(key: keys.manifest)
     guard let (known, digest) = opened(box) else {
-      // Without a valid record the manifest proves nothing: it may be from an earlier copy, too.
+      // Without a valid record the manifest proves nothing, since it may also be from an earlier copy.
       var unknown = Authority()
       unknown.restored = true
       unknown.doubts = [.slots, .sets, .rows]
@@ -209,7 +209,7 @@ package final class Store: OpenedStore {
 
 /// The machine's record.
 extension Store {
-  /// Enters the present state of a store into the machine's record, before the store moves to the TPM.
+  /// Writes the current state of a store to the machine's record, before the store moves to the TPM.
   package func cover(by rollback: RollbackGuard?) throws(VaultError) {
     guard self.rollback == nil, let rollback else { return }
     let lineage = try read { snapshot in snapshot.authority.lineage }
@@ -223,15 +223,15 @@ extension Store {
     }
   }
 
-  /// Notes what the store's keys are sealed in from now on. A store outside the TPM is not recorded any more.
+  /// Sets what the store's keys are sealed in from now on. A store outside the TPM is no longer recorded.
   package func isSealed(in seal: DeviceSeal) {
     self.seal = seal
     guard seal.tpm == nil else { return }
     (rollback, unrecorded) = (nil, nil)
   }
 
-  /// Records the state after a commit. A failure makes a charge fail. Any other change stays committed, and is then
-  /// later than its entry.
+  /// Records the state after a commit. If this fails, a charge fails; any other change stays committed, and the store
+  /// is then later than its entry.
   private func record(
     _ entry: MachineRecord.Entry, as number: MachineRecord.Number, orFail: Bool
   ) throws(VaultError) {
@@ -271,7 +271,7 @@ extension Store {
   private func number(of authority: Authority, after old: Authority) throws(VaultError) -> MachineRecord.Number? {
     guard let rollback else { return nil }
     if let number = authority.number(after: old) { return number }
-    // The count of touches, which was only assumed, is stored by this commit.
+    // This commit stores the count of touches that was only assumed so far.
     return try rollback.entry(of: keys.databaseID)?.areTouchesUnknown == true ? .touches : nil
   }
 }

@@ -4,11 +4,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// Tells a test of each call of its own process that changes files in two folders, before the call is made. The calls are
-// write, pwrite, fsync, fdatasync, ftruncate, rename and unlink: those of the libraries too, since this program's functions
-// of these names take the place of the C library's.
+// Reports to a test each call of its own process that changes files in two folders, before the call is made. The calls
+// are write, pwrite, fsync, fdatasync, ftruncate, rename and unlink, also by libraries: this program's functions of
+// these names replace the C library's.
 
-/// A call that is about to be made. What it points to can be used until the callback returns.
+/// A call that is about to be made. Its pointers are valid until the callback returns.
 typedef struct {
   /// The name of the call.
   const char *call;
@@ -20,17 +20,17 @@ typedef struct {
   const void *bytes;
   /// Their number; the new length in ftruncate.
   size_t count;
-  /// The place of the first of them in the file.
+  /// The offset of the first byte in the file.
   off_t offset;
 } whorl_disk_write;
 
-/// - Parameter context: what the test gave.
+/// - Parameter context: as given by the test.
 typedef void (*whorl_disk_writes_callback)(void *context, const whorl_disk_write *write);
 
 /// Calls the function from now on. Both folders are full paths, and are copied. One test at a time can watch.
 void whorl_disk_writes_watch(const char *folder, const char *other, whorl_disk_writes_callback callback, void *context);
 
-/// Ends that. No call is under way when this returns, if the caller made the last change itself.
+/// Stops watching. No callback is running when this returns, if the caller made the last change itself.
 void whorl_disk_writes_stop(void);
 
 #endif

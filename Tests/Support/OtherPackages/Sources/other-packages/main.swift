@@ -31,7 +31,7 @@ tls.trustRoots = .certificates([ofTLS])
 let client = HTTPClient(configuration: .init(tlsConfiguration: tls))
 try await client.shutdown()
 
-// No store and no reader are needed to ask: whatever the answer, the call returns.
+// The call needs neither store nor reader. Its result does not matter.
 var reason: NSError?
 _ = LAContext().canEvaluatePolicy(.deviceOwnerAuthentication, error: &reason)
 
