@@ -17,7 +17,7 @@ package actor AutomaticReader: FingerprintReader {
     self.direct = direct
   }
 
-  /// If one of the two fails, the readers of the other are returned. The error is thrown only if there are none.
+  /// If one of the two fails, returns the readers of the other. Throws the error only if there are none.
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
     var listed: [ReaderDescription] = []
     var failure: ReaderError?

@@ -8,8 +8,8 @@ internal import SDBus
 /// ``FprintdPrint``, and ``identify(_:nonce:observer:)`` asks for any of the user's fingers only if all of them are
 /// among the given prints.
 ///
-/// fprintd lets one program at a time claim a reader. It is claimed here only for the length of an action, so that
-/// login, `sudo` and the settings can use it in between. If one of them has it, the action waits.
+/// fprintd lets one program at a time claim a reader. This actor claims it only during an action, so that login, `sudo`
+/// and the settings can use it in between. If one of them has it, the action waits.
 package actor FprintdReader: FingerprintReader {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
@@ -185,7 +185,7 @@ package actor FprintdReader: FingerprintReader {
     let outcome: ScanOutcome
     switch end.word {
     case .match:
-      // The reader is claimed, so fprintd enrols nothing during the scan. A program that writes its files still could.
+      // The reader is claimed, so fprintd enrols nothing during the scan. But another program could write its files.
       let after = try await enrolledPrints()
       templateWatch?.look()
       guard after == before, fileChanges == seen else { throw .printsChanged }
@@ -321,7 +321,7 @@ package actor FprintdReader: FingerprintReader {
   /// it until it is closed.
   private func checkPresence() async throws(ReaderError) {
     guard let device = opened, let link, await !link.isOver else { return }
-    // Where the reader is gone, fprintd refuses to release it, and the connection is closed.
+    // If the reader is gone, fprintd refuses to release it, and the connection is closed.
     await released()
     let listed = try? await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices").first?.asArray
     guard let listed, listed.contains(where: { $0.asObjectPath == device.path }) else {
@@ -338,13 +338,14 @@ package actor FprintdReader: FingerprintReader {
     let end = await action.ended()
     // Stopping sets `finger-needed` to false, which is no touch.
     fingerWatch?.scanEnded(touched: end.showsTouch)
-    // The answer does not wait: closing a reader takes a while, and where the reader is gone fprintd may never answer.
+    // Do not let the answer wait for this: closing a reader takes a while, and if it was unplugged, fprintd may never
+    // answer.
     releasing = Task { await claim.stop(action.kind) }
     return end
   }
 
-  /// Waits until the last action is stopped and its claim released. Hangs up if that takes too long: fprintd then ends
-  /// the action and the claim, if it can, and the next call connects anew.
+  /// Waits until the last action is stopped and its claim released. If this takes too long, closes the connection:
+  /// fprintd then ends the action and the claim, if it can, and the next call opens a new connection.
   private func released(within limit: Duration = .seconds(10)) async {
     guard let releasing else { return }
     let hangUp = Task {
@@ -359,7 +360,7 @@ package actor FprintdReader: FingerprintReader {
 
   private func connected() async throws(ReaderError) -> FprintdConnection {
     if let link, await !link.isOver { return link }
-    // Where this process has hung up itself, nothing was claimed over the connection.
+    // If this process has closed the connection itself, nothing was claimed over it.
     guard opened == nil || link == nil else { throw .processDied(FprintdConnection.ended) }
     let task = connecting ?? Task { await connect() }
     connecting = task
