@@ -122,7 +122,7 @@ public final class SecretStore: Sendable {
     }
   }
 
-  /// Stores an item, in the place of a living one with the same primary attributes. Asks for nothing.
+  /// Stores an item. Replaces a living one with the same primary attributes. Asks for nothing.
   package func put(_ item: NewItem, secret: SharedSecret) async throws(VaultError) -> Item {
     try await link.call { service throws(VaultError) in
       try await service.add(item, secret: secret.copy(), replacing: true, Asking.nobody.onBehalf)

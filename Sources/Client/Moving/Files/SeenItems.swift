@@ -17,7 +17,7 @@ struct SeenItems {
     marks.contains(mark(itemClass, attributes))
   }
 
-  /// Returns false where the item was there before.
+  /// Returns false if the item was already in the set.
   mutating func insert(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> Bool {
     marks.insert(mark(itemClass, attributes)).inserted
   }

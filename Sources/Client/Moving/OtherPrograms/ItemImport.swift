@@ -11,8 +11,8 @@ package struct ItemImport: Sendable {
   private let accessibility: Accessibility
 
   /// - Parameters:
-  ///   - access: of all items that are brought in.
-  ///   - accessibility: of all items that are brought in.
+  ///   - access: of all imported items.
+  ///   - accessibility: of all imported items.
   package init(
     from source: any ImportSource, to store: any VaultService, access: AccessControl, accessibility: Accessibility
   ) {
@@ -22,7 +22,7 @@ package struct ItemImport: Sendable {
     self.accessibility = accessibility
   }
 
-  /// What would be brought in. Asks nobody, and reads no secret if the source can list its entries without reading
+  /// What would be imported. Asks nobody, and reads no secret if the source can list its entries without reading
   /// secrets.
   package func plan() async throws(VaultError) -> ImportPlan {
     let own = ItemSearch(.genericPassword, groups: .named([AccessGroup.commandLine]))
@@ -41,11 +41,11 @@ package struct ItemImport: Sendable {
     return plan
   }
 
-  /// Brings in what the plan says. The item that has the entry's name is stored last, so that the next import repeats
-  /// an entry that was interrupted.
+  /// Imports the entries of the plan. The item that has the entry's name is stored last, so that the next import
+  /// repeats an interrupted entry.
   ///
-  /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError` that keeps the store from taking any item.
-  ///   What was brought in before stays.
+  /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError` that prevents storing any item. Items stored
+  ///   before stay.
   package func bring(_ plan: ImportPlan) async throws -> ImportOutcome {
     var outcome = ImportOutcome(
       alreadyThere: plan.alreadyThere, duplicates: plan.duplicates, unusable: plan.unusable, leftOut: plan.leftOut)
