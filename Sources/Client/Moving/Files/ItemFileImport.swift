@@ -2,9 +2,9 @@ internal import Glibc
 package import SecretModel
 package import SecureMemory
 
-/// Brings the items of an export into a store, with their attributes, rules and classes.
+/// Imports the items of an export into a store, with their attributes, rules and classes.
 ///
-/// What the store has already stays as it is, so that an import can be run again.
+/// Existing items stay unchanged, so that an import can be run again.
 package struct ItemFileImport: Sendable {
   private let file: Int32
   private let key: SharedSecret

@@ -1,9 +1,9 @@
 package import SecretModel
 internal import SecureMemory
 
-/// Brings secrets that another program keeps into a store, as generic passwords of the command line.
+/// Imports another program's secrets into a store, as generic passwords of the command line.
 ///
-/// What the store has already stays as it is, so that an import can be run again. Nothing is taken out of the source.
+/// Existing items stay unchanged, so that an import can be run again. The source is not changed.
 package struct ItemImport: Sendable {
   private let source: any ImportSource
   private let store: any VaultService
