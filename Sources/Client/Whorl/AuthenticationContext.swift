@@ -98,8 +98,8 @@ public final class AuthenticationContext: Sendable {
 
   /// Evaluates the policy. Asks for nothing where the context has satisfied it before.
   ///
-  /// - Throws: `authenticationFailed` after three touches that matched nobody (the device owner's policy goes on to the
-  ///   passcode instead), `cancelled` by the person, `userFallback`, `appCancelled` by ``invalidate()``,
+  /// - Throws: `authenticationFailed` after three touches that matched nobody (the device owner's policy continues with
+  ///   the passcode instead), `cancelled` by the person, `userFallback`, `appCancelled` by ``invalidate()``,
   ///   `systemCancelled`, `interactionNotAllowed`, `timedOut`, and what ``canEvaluate(_:)`` throws.
   public func evaluate(_ policy: AuthenticationPolicy, reason: String) async throws(VaultError) {
     _ = try await evaluate(.policy(policy), reason: reason)
