@@ -20,7 +20,7 @@ enum SystemService {
     guard let activation = Activation.takeSocket(at: socket) else {
       Usage.fail("--system is started by systemd, with the socket \(socket); 'whorld --help' explains")
     }
-    Hardening.apply()
+    ServiceHardening.apply()
     // By default the TPM's library would log each refused command, and other values of this variable would make it log
     // more.
     setenv("TSS2_LOG", "all+NONE", 1)

@@ -23,7 +23,7 @@ enum Whorld {
 
   private static func serveStarter() -> Never {
     clearenv()
-    Hardening.apply()
+    ServiceHardening.apply()
     LibraryContext.skipOldNames()
     // Separate heaps for threads take memory and time, and the threads rarely allocate at the same time.
     whorl_use_one_heap()

@@ -23,7 +23,7 @@ package actor LoginSessions: SessionGate {
   private let polkit: Polkit
   private let bus: String
   private let users: Set<UInt32>
-  private lazy var service = SystemService(Logind.name, on: bus, ownedBy: users) { [weak self] event in
+  private lazy var service = SystemBusService(Logind.name, on: bus, ownedBy: users) { [weak self] event in
     self?.assumeIsolated { $0.receive(event) }
   }
   /// Counts the ends of logind. A new logind does not honour a lock that the earlier one gave.

@@ -42,13 +42,13 @@ package final class Polkit: Sendable {
   private static let path = "/org/freedesktop/PolicyKit1/Authority"
   private static let interface = "org.freedesktop.PolicyKit1.Authority"
 
-  private let service: SystemService
+  private let service: SystemBusService
   private let lastQuestion = Atomic<UInt64>(0)
 
   /// - Parameter bus: the address of the bus that polkit is on; tests use another one.
   package init(bus: String? = nil) {
     // The user that polkit runs as differs between distributions. The bus lets no other user own the name.
-    service = SystemService("org.freedesktop.PolicyKit1", on: bus ?? MessageBus.system, ownedBy: nil)
+    service = SystemBusService("org.freedesktop.PolicyKit1", on: bus ?? MessageBus.system, ownedBy: nil)
   }
 
   /// Whether this program may perform the action.

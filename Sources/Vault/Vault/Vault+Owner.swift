@@ -41,7 +41,7 @@ extension Vault {
   ///
   /// - Throws: `invalidRequest` in a store that is open from the start.
   package func lock() throws(VaultError) {
-    let firstUnlock = try store.read { moment in try moment.firstUnlock() }
+    let firstUnlock = try store.read { snapshot in try snapshot.firstUnlock() }
     guard firstUnlock != .none else {
       throw .invalidRequest("the items of this store are open without an unlock, so there is nothing to lock")
     }
@@ -105,7 +105,7 @@ extension Vault {
 
   /// Changes the adapter that `auto` means in this store, after the passcode (the recovery key where none is set).
   package func use(_ adapter: ReaderAdapter?, _ request: Request) async throws(VaultError) {
-    let recorded = try store.read { moment in moment.authority.adapter }
+    let recorded = try store.read { snapshot in snapshot.authority.adapter }
     guard recorded != adapter || adapter?.sharesFingers == true else { return }
     let turn = try await presence.contexts.turn(of: request)
     try await presence.use(adapter, turn.context)

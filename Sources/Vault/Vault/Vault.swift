@@ -98,7 +98,7 @@ package actor Vault {
   /// The classes whose items can be opened now.
   package func openClasses() async throws(VaultError) -> [Accessibility] {
     await sessionLock.follow()
-    return try store.read { moment in try moment.openClasses() }
+    return try store.read { snapshot in try snapshot.openClasses() }
   }
 
   /// Waits until the class `after-first-unlock` is opened or closed, and returns whether it is open.

@@ -28,7 +28,7 @@ struct ApplicationPasswords {
       try store.commit(charge: true) { change in try change.charge(count) }
       wanted[index].password = try await turn.stretch(password, .init(encoded: derivation), store.floor)
       let item = wanted[index]
-      try store.read { moment in _ = try moment.release([item], shownFactors) }
+      try store.read { snapshot in _ = try snapshot.release([item], shownFactors) }
       try store.commit(items: true) { change in change.authority[count] = Tries() }
     }
     guard store.clock.now() &- shown <= Self.checkingTime else {

@@ -31,18 +31,18 @@ package struct ItemCatalogue {
 
   /// The items that a search finds, a page at a time.
   package func page(_ search: ItemSearch, _ context: Context?) throws(VaultError) -> ItemPage {
-    try store.read { moment in try ItemSearcher(moment).page(search, Shown(in: context, at: moment)) }
+    try store.read { snapshot in try ItemSearcher(snapshot).page(search, Shown(in: context, at: snapshot)) }
   }
 
   package func find(_ selection: ItemSelection, _ context: Context?) throws(VaultError) -> Found {
-    try store.read { moment in
-      let wanted = try moment.wanted(selection, Shown(in: context, at: moment))
+    try store.read { snapshot in
+      let wanted = try snapshot.wanted(selection, Shown(in: context, at: snapshot))
       for item in wanted { try item.requireReleasable() }
       if wanted.allSatisfy(\.isOpen) {
         let skips = if case .open = selection { true } else { false }
-        return .released(try moment.release(wanted, ShownFactors(), wereJustRead: true, skippingDamaged: skips))
+        return .released(try snapshot.release(wanted, ShownFactors(), wereJustRead: true, skippingDamaged: skips))
       }
-      for item in wanted { try moment.requireOpen(item.accessibility, item.requirement) }
+      for item in wanted { try snapshot.requireOpen(item.accessibility, item.requirement) }
       return .protected(wanted)
     }
   }
@@ -53,7 +53,7 @@ package struct ItemCatalogue {
   {
     let wanted = try await passwords.unlocked(wanted, &evidence)
     let shown = try evidence.current()
-    let released = try store.read { moment in try moment.release(wanted, shown) }
+    let released = try store.read { snapshot in try snapshot.release(wanted, shown) }
     evidence.succeed()
     return released
   }
@@ -124,11 +124,11 @@ package struct ItemCatalogue {
   /// sealed secrets, which are a little longer.
   package func first(of ids: [ItemID], upTo size: Int) throws(VaultError) -> [ItemID] {
     guard size >= 0 else { throw .invalidRequest("secrets of \(size) bytes cannot be read") }
-    return try store.read { moment in
+    return try store.read { snapshot in
       var left = size
       let fitting = try ids.prefix { id in
         let length = try Int.fetchOne(
-          moment.db.cachedStatement(sql: "SELECT length(secret) FROM item WHERE id = ?"), arguments: [id.bytes.data])
+          snapshot.db.cachedStatement(sql: "SELECT length(secret) FROM item WHERE id = ?"), arguments: [id.bytes.data])
         left -= length ?? 0
         return left >= 0
       }
@@ -138,12 +138,12 @@ package struct ItemCatalogue {
 
   /// The items of a change, each once.
   package func toChange(_ selection: ItemSelection, _ context: Context?) throws(VaultError) -> [WantedItem] {
-    try store.read { moment in
+    try store.read { snapshot in
       var seen: Set<[UInt8]> = []
-      let wanted = try moment.wanted(selection, Shown(in: context, at: moment)).filter {
+      let wanted = try snapshot.wanted(selection, Shown(in: context, at: snapshot)).filter {
         seen.insert($0.row.id).inserted
       }
-      for item in wanted { try moment.requireOpen(item.accessibility, item.requirement) }
+      for item in wanted { try snapshot.requireOpen(item.accessibility, item.requirement) }
       return wanted
     }
   }

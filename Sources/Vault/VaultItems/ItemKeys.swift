@@ -4,20 +4,20 @@ import VaultStore
 
 /// The keys that the items of one transaction are wrapped under. Each is unwrapped once, for many items.
 final class ItemKeys {
-  private let moment: Moment
+  private let snapshot: StoreSnapshot
   private var classKeys: [Accessibility: SharedSecret] = [:]
   private var setKeys: [[UInt8]: SharedSecret] = [:]
   private var passcodePublicKey: [UInt8]?
   private var knownSets: [StoredSet]?
 
-  init(_ moment: Moment) { self.moment = moment }
+  init(_ snapshot: StoreSnapshot) { self.snapshot = snapshot }
 
   /// Nil for `passcode-set` while no passcode is set.
   ///
   /// - Throws: `notUnlocked` while the class is closed.
   func classKey(_ accessibility: Accessibility) throws -> SharedSecret? {
     if let known = classKeys[accessibility] { return known }
-    guard let key = try moment.classKey(accessibility) else { return nil }
+    guard let key = try snapshot.classKey(accessibility) else { return nil }
     let box = SharedSecret(key)
     classKeys[accessibility] = box
     return box
@@ -25,14 +25,14 @@ final class ItemKeys {
 
   func setKey(of set: StoredSet) throws -> SharedSecret {
     if let known = setKeys[set.digest] { return known }
-    let key = SharedSecret(try moment.setKey(of: set))
+    let key = SharedSecret(try snapshot.setKey(of: set))
     setKeys[set.digest] = key
     return key
   }
 
   /// The set with this generation; nil where there is none that verifies.
   func set(of generation: [UInt8]?) throws -> StoredSet? {
-    let sets = try knownSets ?? moment.sets()
+    let sets = try knownSets ?? snapshot.sets()
     knownSets = sets
     return sets.first { $0.set.generation == generation }
   }
@@ -41,7 +41,7 @@ final class ItemKeys {
   ///
   /// - Throws: `passcodeNotSet`.
   func publicKeyOfPasscode() throws -> [UInt8] {
-    guard let key = try passcodePublicKey ?? moment.passcodePublicKey() else { throw VaultError.passcodeNotSet }
+    guard let key = try passcodePublicKey ?? snapshot.passcodePublicKey() else { throw VaultError.passcodeNotSet }
     passcodePublicKey = key
     return key
   }

@@ -3,7 +3,7 @@ import SecretModel
 import SecureMemory
 import VaultStore
 
-extension Moment {
+extension StoreSnapshot {
   /// The only place where an item's key is unwrapped. It reads the rows again: row, revision and set must be those that
   /// the person was asked for.
   ///

@@ -6,13 +6,13 @@ import VaultStore
 
 /// Seals and opens the secrets of items at one moment of a store.
 struct ItemSealer {
-  let moment: Moment
+  let snapshot: StoreSnapshot
   private let keys: ItemKeys
 
-  private var store: OpenedStore { moment.store }
+  private var store: OpenedStore { snapshot.store }
 
-  init(_ moment: Moment, _ keys: ItemKeys) {
-    self.moment = moment
+  init(_ snapshot: StoreSnapshot, _ keys: ItemKeys) {
+    self.snapshot = snapshot
     self.keys = keys
   }
 
@@ -68,7 +68,7 @@ struct ItemSealer {
     guard let requirement = row.accessControl.map(Requirement.init), let boxes = row.itemKey,
       let wrapping = Wrapping.decode(boxes, requirement)?.first(where: { $0.keys == keys }),
       let secret = try Row.fetchOne(
-        moment.db.cachedStatement(sql: "SELECT secret FROM item WHERE row = ?"), arguments: [row.row])?
+        snapshot.db.cachedStatement(sql: "SELECT secret FROM item WHERE row = ?"), arguments: [row.row])?
         .optionalBytes(0)
     else { throw VaultError.itemDamaged(record.name) }
     let aad = row.secretAAD(store.keys.databaseID, record)

@@ -19,11 +19,11 @@ package struct ItemSearcher {
   /// A page ends when the sealed attributes of its items reach this many bytes, so that it fits into a message.
   private static let pageSize = 4 << 20
 
-  let moment: Moment
+  let snapshot: StoreSnapshot
 
-  private var store: OpenedStore { moment.store }
+  private var store: OpenedStore { snapshot.store }
 
-  package init(_ moment: Moment) { self.moment = moment }
+  package init(_ snapshot: StoreSnapshot) { self.snapshot = snapshot }
 
   /// Passes each found item to `show`, in the order of the access groups and in each the oldest first, until `show`
   /// returns false.
@@ -64,7 +64,7 @@ package struct ItemSearcher {
     guard interaction != .allow, found.item.state == .living,
       !Requirement(found.item.access).isOpen || found.item.access.applicationPassword
     else { return true }
-    if try shown.satisfies(moment.wanted(found.row, found.record).need) { return true }
+    if try shown.satisfies(snapshot.wanted(found.row, found.record).need) { return true }
     guard interaction == .skip else { throw VaultError.interactionNotAllowed }
     return false
   }
@@ -87,7 +87,7 @@ package struct ItemSearcher {
       return try visitor(FoundItem(row: row, record: record, item: item, place: place))
     }
     if let ids = search.ids {
-      var rows = try Set(ids).compactMap { try moment.item($0.bytes) }
+      var rows = try Set(ids).compactMap { try snapshot.item($0.bytes) }
       rows.sort { ($0.row ?? 0) < ($1.row ?? 0) }
       for row in rows { guard try look(row, named: true) else { return } }
       return
@@ -95,7 +95,7 @@ package struct ItemSearcher {
     if let indexes = store.nameIndexes(of: search) {
       for index in indexes {
         let row = try ItemRow.fetchOne(
-          moment.db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?"),
+          snapshot.db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND name_index = ?"),
           arguments: [store.owner, index.data])
         if let row { guard try look(row, named: true) else { return } }
       }
@@ -108,7 +108,7 @@ package struct ItemSearcher {
     let rows =
       if let itemClass = search.itemClass {
         try ItemRow.fetchCursor(
-          moment.db.cachedStatement(
+          snapshot.db.cachedStatement(
             sql: """
               SELECT \(ItemRow.columns(of: "item")) FROM item_index JOIN item ON item.row = item_index.row
               WHERE item_index.tag = ? AND item_index.row > ? AND item.owner = ?\(living) ORDER BY item_index.row
@@ -116,7 +116,7 @@ package struct ItemSearcher {
       } else {
         // `+owner`: SQLite would take the index over owner and name, and sort all rows for every page.
         try ItemRow.fetchCursor(
-          moment.db.cachedStatement(
+          snapshot.db.cachedStatement(
             sql: "SELECT \(ItemRow.columns) FROM item WHERE +owner = ? AND row > ?\(living) ORDER BY row"),
           arguments: [store.owner, row])
       }
@@ -130,7 +130,7 @@ package struct ItemSearcher {
     var best = (tag: tags[0], count: 256)
     for tag in tags {
       let count = try Int.fetchOne(
-        moment.db.cachedStatement(
+        snapshot.db.cachedStatement(
           sql: "SELECT count(*) FROM (SELECT 1 FROM item_index WHERE tag = ? LIMIT ?)"),
         arguments: [tag.data, best.count])
       if let count, count < best.count { best = (tag, count) }

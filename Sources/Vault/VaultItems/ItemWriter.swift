@@ -18,13 +18,13 @@ package struct ItemProtection {
 
 /// Stores, changes and removes items in one transaction.
 struct ItemWriter {
-  let change: Change
+  let change: StoreTransaction
   private let sealer: ItemSealer
 
   private var store: OpenedStore { change.store }
   private var db: Database { change.db }
 
-  init(_ change: Change) {
+  init(_ change: StoreTransaction) {
     self.change = change
     sealer = ItemSealer(change, ItemKeys(change))
   }

@@ -30,7 +30,7 @@ package struct WantedItem {
   }
 }
 
-extension Moment {
+extension StoreSnapshot {
   /// The selected living items, each with what it requires.
   ///
   /// - Parameter shown: what was shown in the context, for a search that skips items which would ask, or fails for

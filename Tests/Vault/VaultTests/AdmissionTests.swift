@@ -72,8 +72,8 @@ extension Vault {
     let answer = ScanAnswer(nonce: nonce, outcome: .match(try #require(prints.first).id), finishedAt: 2)
     let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge, now: 3)
     let grant = try PresenceGrant(consuming: presence, owner: store.owner, now: 4)
-    return try store.read { moment in
-      try moment.release(moment.wanted(.ids([item]), Shown()), ShownFactors(grant: grant))[0].text
+    return try store.read { snapshot in
+      try snapshot.release(snapshot.wanted(.ids([item]), Shown()), ShownFactors(grant: grant))[0].text
     }
   }
 

@@ -243,7 +243,7 @@ struct BackupTests {
     #expect(try await vault.status().passcodeDelay > 0)
   }
 
-  @Test("a copy shows one moment, while another program stores items")
+  @Test("a copy shows one snapshot, while another program stores items")
   func oneMoment() async throws {
     let store = try await ScratchStore()
     let (vault, other) = (try store.open(), try store.open())

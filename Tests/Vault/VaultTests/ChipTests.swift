@@ -208,7 +208,7 @@ extension Vault {
   /// The store's only enrolment set.
   fileprivate func storedSet() throws -> StoredSet {
     let store = store
-    let sets = try store.read { moment in try moment.sets() }
+    let sets = try store.read { snapshot in try snapshot.sets() }
     return try #require(sets.first)
   }
 }

@@ -292,9 +292,9 @@ extension Vault {
   /// How many class keys open with the root key alone.
   fileprivate func rootKeyOpensClasses() throws -> Int {
     let store = store
-    return try store.read { moment in
+    return try store.read { snapshot in
       try Accessibility.allCases.filter { accessibility in
-        let slot = try #require(try moment.slot(.classKey(accessibility)))
+        let slot = try #require(try snapshot.slot(.classKey(accessibility)))
         return (try? slot.unwrap(under: store.keys.root, databaseID: store.keys.databaseID)) != nil
       }.count
     }

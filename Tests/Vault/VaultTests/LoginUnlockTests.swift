@@ -112,6 +112,6 @@ struct LoginUnlockTests {
 
 extension Vault {
   fileprivate func hasLoginKey() throws(VaultError) -> Bool {
-    try store.read { moment in try moment.slot(.loginKey) != nil }
+    try store.read { snapshot in try snapshot.slot(.loginKey) != nil }
   }
 }

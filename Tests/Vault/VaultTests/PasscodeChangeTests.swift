@@ -203,8 +203,8 @@ extension Vault {
   /// Whether a passcode key opens the outer layer of an item's wrapping.
   fileprivate func opensPasscodeLayer(_ key: SharedSecret, _ name: ItemName) throws -> Bool {
     let store = store
-    return try store.read { moment in
-      let row = try #require(try moment.item(like: ItemRecord(name: name)))
+    return try store.read { snapshot in
+      let row = try #require(try snapshot.item(like: ItemRecord(name: name)))
       let access = try #require(row.accessControl)
       let wrapping = try #require(Wrapping.decode(row.itemKey ?? [], Requirement(access))?.first)
       let aad = row.secretAAD(store.keys.databaseID, ItemRecord(name: name))

@@ -179,15 +179,15 @@ struct RecoveryKeyChangeTests {
 extension Vault {
   /// The passcode key that a recovery key opens.
   fileprivate func passcodeKey(byRecovery key: SharedSecret) throws -> SharedSecret? {
-    try store.read { moment in
-      if let opened = try moment.passcodeKey(byRecovery: key.bytes) { SharedSecret(opened) } else { nil }
+    try store.read { snapshot in
+      if let opened = try snapshot.passcodeKey(byRecovery: key.bytes) { SharedSecret(opened) } else { nil }
     }
   }
 
   /// Whether items are sealed for this passcode key.
   fileprivate func isPasscodeKey(_ key: SharedSecret) throws -> Bool {
-    try store.read { moment in
-      try moment.passcodePublicKey() == DerivedPair.passcode.publicKey(of: key.bytes, store.keys.databaseID)
+    try store.read { snapshot in
+      try snapshot.passcodePublicKey() == DerivedPair.passcode.publicKey(of: key.bytes, store.keys.databaseID)
     }
   }
 }

@@ -355,6 +355,6 @@ extension Vault {
   }
 
   fileprivate func passcodeFailures() throws -> UInt32 {
-    try store.read { moment in moment.authority.lockout.passcode.failures }
+    try store.read { snapshot in snapshot.authority.lockout.passcode.failures }
   }
 }

@@ -65,7 +65,7 @@ extension CompletionKind {
     var found: [String] = []
     if let store = try? await session.store() { found = (try? await list(store)) ?? [] }
     await session.close()
-    return Array(Swift.Set(found)).sorted()
+    return Array(Set(found)).sorted()
   }
 
   /// The typed words that select the store.

@@ -68,7 +68,7 @@ struct DockerPlace: Sendable, Hashable {
 
   /// The items for this registry, the one that was changed last first.
   func items(
-    in store: any VaultService, _ states: Swift.Set<Item.State> = [.living]
+    in store: any VaultService, _ states: Set<Item.State> = [.living]
   ) async throws(VaultError) -> [Item] {
     var searched = Self.searched
     searched[.server] = .text(server)

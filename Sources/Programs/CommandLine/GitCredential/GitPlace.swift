@@ -79,7 +79,7 @@ struct GitPlace: Sendable {
   ]
 
   /// The other values of `kSecAttrProtocol` that are not names of protocols elsewhere.
-  private static let otherAppleNames: Swift.Set = [
+  private static let otherAppleNames: Set = [
     "afp ", "atlk", "cvsp", "eppc", "ftpa", "ftpx", "htpx", "htsx", "ipp ", "irc ", "ldps", "ntps", "rtsx", "smb ",
     "sox ", "svn ", "teln", "tels",
   ]

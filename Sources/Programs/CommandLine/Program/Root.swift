@@ -20,7 +20,7 @@ struct Root: ParsableCommand {
       """,
     version: Version.text,
     groupedSubcommands: [
-      CommandGroup(name: "Secrets", subcommands: [Get.self, Set.self, List.self, Remove.self, Run.self]),
+      CommandGroup(name: "Secrets", subcommands: [Get.self, SetItem.self, List.self, Remove.self, Run.self]),
       CommandGroup(name: "Fingers", subcommands: [Enroll.self, Fingers.self, Unenroll.self]),
       CommandGroup(
         name: "Store",

@@ -38,7 +38,7 @@ struct ReaderList: Command {
     if readers.isEmpty {
       StandardError.line("No reader is attached. 'whorl doctor' says more.")
     }
-    let ofFprintd = Swift.Set(readers.filter { $0.identity.adapter.sharesFingers }.map(\.name))
+    let ofFprintd = Set(readers.filter { $0.identity.adapter.sharesFingers }.map(\.name))
     for reader in readers {
       let identity = reader.identity
       var lines = [
@@ -63,7 +63,7 @@ struct ReaderList: Command {
   }
 
   /// Names the adapters of a reader. Compares names only, since fprintd reports nothing else.
-  private static func through(_ reader: ReaderDescription, _ ofFprintd: Swift.Set<String>) -> String {
+  private static func through(_ reader: ReaderDescription, _ ofFprintd: Set<String>) -> String {
     let adapter = reader.identity.adapter
     guard adapter.opensDevice, ofFprintd.contains(reader.name) else { return adapter.rawValue }
     return "\(adapter.rawValue), where fprintd does not have it open"

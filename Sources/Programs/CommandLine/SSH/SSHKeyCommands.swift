@@ -47,7 +47,7 @@ struct SSHList: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let keys = try await StoredSSHKeys(in: try await session.store()).all([.living, .dead])
     if options.json { return try JSON.print(["keys": keys.map(SSHKeyRow.init)]) }
-    let hasTwins = Swift.Set(keys.map(\.name)).count < keys.count
+    let hasTwins = Set(keys.map(\.name)).count < keys.count
     var table = Table()
     for key in keys {
       let touch = key.grantedMinutes > 0 ? "\(key.access), \(key.grantedMinutes) min" : "\(key.access)"

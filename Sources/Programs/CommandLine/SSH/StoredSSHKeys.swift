@@ -9,7 +9,7 @@ struct StoredSSHKeys {
   init(in store: any VaultService) { self.store = store }
 
   /// All keys, oldest first.
-  func all(_ states: Swift.Set<Item.State> = [.living]) async throws(Failure) -> [SSHKey] {
+  func all(_ states: Set<Item.State> = [.living]) async throws(Failure) -> [SSHKey] {
     do throws(VaultError) {
       return try await store.allItems(SSHKey.search(states)).compactMap(SSHKey.init)
     } catch {
@@ -18,7 +18,7 @@ struct StoredSSHKeys {
   }
 
   /// The keys that the words name: each the name of one key, or its id.
-  func named(_ names: [String], _ states: Swift.Set<Item.State> = [.living]) async throws(Failure) -> [SSHKey] {
+  func named(_ names: [String], _ states: Set<Item.State> = [.living]) async throws(Failure) -> [SSHKey] {
     let all = try await all(states)
     var chosen: [SSHKey] = []
     for name in names {

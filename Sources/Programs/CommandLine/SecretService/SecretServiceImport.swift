@@ -159,7 +159,7 @@ private struct SecretServiceImportReport: Encodable {
     _ plan: SecretServiceCopy.Plan, dryRun: Bool, _ brought: [SecretServiceCopy.Entry],
     replaced: [SecretServiceCopy.Entry], _ unusable: [UnusableEntry]
   ) {
-    let gone = Swift.Set(replaced)
+    let gone = Set(replaced)
     func kept(_ entries: [SecretServiceCopy.Entry]) -> [Entry] { entries.filter { !gone.contains($0) }.map(Entry.init) }
     self.dryRun = dryRun
     collections = plan.collections.map(\.name)

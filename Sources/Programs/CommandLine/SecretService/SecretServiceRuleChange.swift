@@ -124,7 +124,7 @@ struct SecretServiceRuleChange {
   /// Prints where the items' originals may be, to which a rule of Whorl's does not apply.
   func tellOriginals() {
     guard access != AccessControl.Constraint.none else { return }
-    for program in Swift.Set(items.compactMap(\.original)).sorted() {
+    for program in Set(items.compactMap(\.original)).sorted() {
       let names = PromptLabel.names(items.filter { $0.original == program }.prefix(PromptLabel.most).map(\.label))
       let count = items.count { $0.original == program }
       let more = count > PromptLabel.most ? " and \(count - PromptLabel.most) more" : ""

@@ -74,7 +74,7 @@ struct Log: Command {
   private func names(
     of entries: [AuditEntry], in store: any VaultService, _ session: Session
   ) async throws(Failure) -> [ItemID: String] {
-    let ids = Swift.Set(entries.flatMap(\.items))
+    let ids = Set(entries.flatMap(\.items))
     guard !ids.isEmpty else { return [:] }
     var search = ItemSearch.everything
     search.ids = Array(ids)

@@ -26,7 +26,7 @@ package struct Authenticator {
   ) async throws(VaultError) -> Touched? {
     guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
     let store = store
-    let passcodeInstead = passcodeSuffices ? try store.read { moment in try moment.slot(.passcode) != nil } : false
+    let passcodeInstead = passcodeSuffices ? try store.read { snapshot in try snapshot.slot(.passcode) != nil } : false
     // If the passcode may not be used instead, the fallback is the caller's own.
     if passcodeInstead || context.options.fallback == .callersAfterNoMatch {
       context.fallback = context.options.fallback == .atOnce ? .offered : .later

@@ -58,9 +58,9 @@ package struct Authorizer {
   package func evaluate(_ proof: Proof, reason: String?, _ context: Context) async throws(VaultError) -> [UInt8]? {
     let requirement = try await requirement(of: proof, reason, context)
     // Until a restore is accepted, its fingers and passcode are not accepted.
-    let passcodeSet = try store.read { moment in
-      guard !moment.authority.restored else { throw VaultError.restoreDetected }
-      return try moment.slot(.passcode) != nil
+    let passcodeSet = try store.read { snapshot in
+      guard !snapshot.authority.restored else { throw VaultError.restoreDetected }
+      return try snapshot.slot(.passcode) != nil
     }
     // The device owner's policy needs a passcode, too, as the alternative to a finger.
     guard passcodeSet || !(requirement.always(.passcode) || proof == .policy(.deviceOwner)) else {
@@ -75,8 +75,8 @@ package struct Authorizer {
   /// - Throws: `authenticationFailed` where no touch matched, `restoreDetected` where an earlier copy of the store was
   ///   put back.
   package func verifyForLogin(_ context: Context) async throws(VaultError) {
-    try store.read { moment in
-      guard !moment.authority.restored else { throw VaultError.restoreDetected }
+    try store.read { snapshot in
+      guard !snapshot.authority.restored else { throw VaultError.restoreDetected }
     }
     let touching = Touching(purpose: .evaluate(reason: nil), scope: .items([]), bound: [], onlyBound: false)
     let touched = try await authenticator.touched(touching, passcodeSuffices: false, context)
@@ -118,7 +118,9 @@ package struct Authorizer {
     plan: (ShownFactors) -> AuthenticationPlan
   ) async throws(VaultError) -> Evidence {
     var shown = ShownFactors()
-    if context.options.keepsEvidence { shown = try store.read { moment in try ShownFactors(of: context, at: moment) } }
+    if context.options.keepsEvidence {
+      shown = try store.read { snapshot in try ShownFactors(of: context, at: snapshot) }
+    }
     if let grant = shown.grant, try await !fprintd.stillHolds(grant) { shown.grant = nil }
     var open = plan(shown)
     let preferred = context.options.preferPasscode && open.passcodeSuffices && !open.isSatisfied
@@ -160,9 +162,9 @@ package struct Shown {
   }
 
   /// What was shown in a context; nothing without a context.
-  package init(in context: Context?, at moment: Moment) throws {
+  package init(in context: Context?, at snapshot: StoreSnapshot) throws {
     guard let context else { return }
-    factors = try ShownFactors(of: context, at: moment)
+    factors = try ShownFactors(of: context, at: snapshot)
     hasApplicationPassword = context.applicationPassword != nil
   }
 }
@@ -170,12 +172,12 @@ package struct Shown {
 extension ShownFactors {
   /// What was shown in the context and is still valid: the set and the passcode have not changed since. Adds a recent match
   /// of the client if the context accepts one and biometry is not locked out.
-  init(of context: Context, at moment: Moment) throws {
+  init(of context: Context, at snapshot: StoreSnapshot) throws {
     guard context.options.keepsEvidence else { return }
     self = context.shown
-    if grant == nil, !moment.authority.lockout.lockedOut { grant = context.recentMatch(moment.store.clock) }
-    if let shown = grant, try moment.set(of: shown) == nil { grant = nil }
-    if let shown = passcode, try moment.slot(.passcode)?.digest() != shown.slot { passcode = nil }
+    if grant == nil, !snapshot.authority.lockout.lockedOut { grant = context.recentMatch(snapshot.store.clock) }
+    if let shown = grant, try snapshot.set(of: shown) == nil { grant = nil }
+    if let shown = passcode, try snapshot.slot(.passcode)?.digest() != shown.slot { passcode = nil }
   }
 }
 

@@ -27,7 +27,7 @@ package struct ReaderAccess {
     let turn = ReaderTurn(claim, in: context)
     if unlessLockedOut {
       // Check after the wait: other requests' scans may have locked fingers out.
-      let lockedOut = try store.read { moment in moment.authority.lockout.lockedOut }
+      let lockedOut = try store.read { snapshot in snapshot.authority.lockout.lockedOut }
       guard !lockedOut else { throw .biometryLockout }
     }
     let wanted = try await wanted(claim, context)
@@ -105,7 +105,7 @@ package struct ReaderAccess {
   private var recordedAdapter: ReaderAdapter? {
     get throws(VaultError) {
       guard desk.preference == .recorded else { return nil }
-      return try store.read { moment in moment.authority.adapter }
+      return try store.read { snapshot in snapshot.authority.adapter }
     }
   }
 
@@ -122,7 +122,7 @@ package struct ReaderAccess {
       guard let named = readers.first(where: { $0.id == device || $0.name == device }) else { throw .reader(.absent) }
       return named
     }
-    let sets = try store.read { moment in try moment.enrolledSets().map(\.set) }
+    let sets = try store.read { snapshot in try snapshot.enrolledSets().map(\.set) }
     let eligible = readers.filter { recorded == nil || $0.identity.adapter == recorded }
     let enrolled = eligible.first { reader in sets.contains { $0.isOn(reader) } }
     guard let chosen = enrolled ?? eligible.first else { throw .reader(.absent) }

@@ -12,8 +12,8 @@ package struct CurrentFingers {
 
   /// The state of fingers and passcode. Lists readers; opens only fprintd's, to read its fingers.
   package func biometry() async throws(VaultError) -> Biometry {
-    let (known, lockedOut, passcodeSet) = try store.read { moment in
-      (try moment.enrolledSets(), moment.authority.lockout.lockedOut, try moment.slot(.passcode) != nil)
+    let (known, lockedOut, passcodeSet) = try store.read { snapshot in
+      (try snapshot.enrolledSets(), snapshot.authority.lockout.lockedOut, try snapshot.slot(.passcode) != nil)
     }
     var biometry = Biometry(
       hasReader: false, problem: lockedOut ? .biometryLockout : nil, state: nil, passcodeSet: passcodeSet)

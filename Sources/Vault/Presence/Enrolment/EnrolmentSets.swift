@@ -8,14 +8,14 @@ package struct EnrolmentSets {
   let store: Store
 
   /// The sets of this user that verify.
-  package func verified() throws(VaultError) -> [StoredSet] { try store.read { moment in try moment.sets() } }
+  package func verified() throws(VaultError) -> [StoredSet] { try store.read { snapshot in try snapshot.sets() } }
 
   /// The sets with fingers that may be used.
-  func enrolled() throws(VaultError) -> [StoredSet] { try store.read { moment in try moment.enrolledSets() } }
+  func enrolled() throws(VaultError) -> [StoredSet] { try store.read { snapshot in try snapshot.enrolledSets() } }
 
   /// The set of a reader; nil where no finger was ever enrolled on it.
   func set(on reader: ReaderDescription) throws(VaultError) -> StoredSet? {
-    try store.read { moment in try moment.set(of: reader.identity, reader.nature) }
+    try store.read { snapshot in try snapshot.set(of: reader.identity, reader.nature) }
   }
 
   /// The set of the open reader. Throws where no finger is enrolled on it, or none that may be used.
@@ -54,10 +54,10 @@ package struct EnrolmentSets {
   /// enrolled again.
   package func prints(of stored: StoredSet) throws(VaultError) -> [EnrolledPrint] {
     let store = store
-    return try store.read { moment in
+    return try store.read { snapshot in
       let key = try store.keys.derive("templates")
       let rows = try Row.fetchAll(
-        moment.db, sql: "SELECT id, template FROM enrolment WHERE reader = ? ORDER BY last_match DESC, rowid",
+        snapshot.db, sql: "SELECT id, template FROM enrolment WHERE reader = ? ORDER BY last_match DESC, rowid",
         arguments: [stored.index.data])
       return rows.compactMap { row -> EnrolledPrint? in
         let id = EnrolmentID(bytes: row.bytes(0))
@@ -103,9 +103,9 @@ package struct EnrolmentSets {
   /// The items that die when this set changes.
   func bound(to stored: StoredSet) throws(VaultError) -> [ItemName] {
     let store = store
-    return try store.read { moment in
+    return try store.read { snapshot in
       try ItemRow.fetchAll(
-        moment.db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 AND generation = ?",
+        snapshot.db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 AND generation = ?",
         arguments: [store.owner, stored.set.generation.data]
       ).compactMap { row in
         guard let access = row.accessControl.map(Requirement.init),

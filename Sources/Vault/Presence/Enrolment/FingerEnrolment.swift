@@ -25,7 +25,7 @@ package struct FingerEnrolment {
 
   /// Removes one finger, or all of them, from the set. The reader is needed only to clear its chip.
   package func unenroll(_ finger: Finger?, _ context: Context) async throws(VaultError) -> SetChange {
-    let damaged = try sets.store.read { moment in try moment.damagedSets() }
+    let damaged = try sets.store.read { snapshot in try snapshot.damagedSets() }
     guard finger == nil, damaged > 0 else {
       let stored = try await setToChange(holding: finger)
       try await passcodes.authorizeChange(context)

@@ -48,7 +48,7 @@ package struct FprintdSets {
     guard isAuthorized || reader.nature == .physical else { throw .fingersNotAccepted(reader.nature) }
     guard try await self.list(lease, knowing: known, stored, context) == list else { throw .setChanged }
     if stored == nil, !isAuthorized {
-      let adapter = try store.read { moment in moment.authority.adapter }
+      let adapter = try store.read { snapshot in snapshot.authority.adapter }
       guard adapter?.sharesFingers != false else { throw .notEnrolled }
     }
     try take(list, in: stored, on: reader, admittedBy: isAuthorized ? .passcode : .fprintd, context)
@@ -65,9 +65,9 @@ package struct FprintdSets {
       return try await lease.chipList(knowing: known, context)
     } catch {
       guard case .reader(.fprintdFilesUnreadable) = error, let stored else { throw error }
-      let isBound = try store.read { moment in
+      let isBound = try store.read { snapshot in
         try Bool.fetchOne(
-          moment.db, sql: "SELECT EXISTS (SELECT 1 FROM item WHERE dead = 0 AND generation = ?)",
+          snapshot.db, sql: "SELECT EXISTS (SELECT 1 FROM item WHERE dead = 0 AND generation = ?)",
           arguments: [stored.set.generation.data]) ?? true
       }
       guard !isBound else { throw error }
@@ -143,7 +143,7 @@ package struct FprintdSets {
 
   /// Whether the set of a match is still the same; for a set of fprintd's, asks fprintd.
   func stillHolds(_ grant: PresenceGrant) async throws(VaultError) -> Bool {
-    let set = try store.read { moment in try moment.set(of: grant) }
+    let set = try store.read { snapshot in try snapshot.set(of: grant) }
     guard let before = set else { return false }
     guard before.set.reader.adapter.sharesFingers else { return true }
     do throws(VaultError) {

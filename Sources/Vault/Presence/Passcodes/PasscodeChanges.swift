@@ -21,9 +21,9 @@ package struct PasscodeChanges {
 
   /// The items that die when the passcode is removed: those that need the passcode, and those of `passcode-set`.
   package func losses() throws(VaultError) -> [ItemName] {
-    try store.read { moment in
+    try store.read { snapshot in
       var seen: Set<[UInt8]> = []
-      let rows = try Self.neededBy.flatMap { try moment.doomed(where: $0.condition, [$0.value], by: $0.gone) }
+      let rows = try Self.neededBy.flatMap { try snapshot.doomed(where: $0.condition, [$0.value], by: $0.gone) }
       return store.names(of: rows.filter { seen.insert($0.id).inserted })
     }
   }
@@ -33,7 +33,7 @@ package struct PasscodeChanges {
     guard !passcodes.rule.isRequired else {
       throw .invalidRequest("every store of the service has a passcode: 'whorl passcode' changes it")
     }
-    try store.read { moment in try Self.requireRemovable(moment) }
+    try store.read { snapshot in try Self.requireRemovable(snapshot) }
     let passcode = try await passcodes.prove(context)
     let lost = try store.commit { change in
       try passcode.requireCurrent(change)
@@ -51,9 +51,9 @@ package struct PasscodeChanges {
   }
 
   /// - Throws: `passcodeNotSet`; `invalidRequest` where the class keys are wrapped with the passcode's key.
-  private static func requireRemovable(_ moment: Moment) throws {
-    guard try moment.slot(.passcode) != nil else { throw VaultError.passcodeNotSet }
-    guard try moment.firstUnlock() == .none else {
+  private static func requireRemovable(_ snapshot: StoreSnapshot) throws {
+    guard try snapshot.slot(.passcode) != nil else { throw VaultError.passcodeNotSet }
+    guard try snapshot.firstUnlock() == .none else {
       throw VaultError.invalidRequest("this store asks for its passcode after each start, so that it has to have one")
     }
   }
@@ -191,20 +191,20 @@ package struct PasscodeChanges {
   }
 
   /// The old passcode key, if there is one, and the recovery key's public key, for which the new one is sealed as well.
-  private static func keys(of proof: PasscodeProof, _ moment: Moment) throws
+  private static func keys(of proof: PasscodeProof, _ snapshot: StoreSnapshot) throws
     -> (old: SharedSecret?, recoveryPublicKey: [UInt8])
   {
     switch proof {
     case .passcode(let passcode):
-      try passcode.requireCurrent(moment)
-      return (passcode.key, try moment.recoveryPublicKey(passcode.key.bytes))
+      try passcode.requireCurrent(snapshot)
+      return (passcode.key, try snapshot.recoveryPublicKey(passcode.key.bytes))
     case .recoveryKey(let recoveryKey):
-      try recoveryKey.requireCurrent(moment)
+      try recoveryKey.requireCurrent(snapshot)
       let old: SharedSecret? =
-        if let key = try moment.passcodeKey(byRecovery: recoveryKey.key.bytes) { SharedSecret(key) } else {
+        if let key = try snapshot.passcodeKey(byRecovery: recoveryKey.key.bytes) { SharedSecret(key) } else {
           nil
         }
-      return (old, try DerivedPair.recovery.publicKey(of: recoveryKey.key.bytes, moment.store.keys.databaseID))
+      return (old, try DerivedPair.recovery.publicKey(of: recoveryKey.key.bytes, snapshot.store.keys.databaseID))
     }
   }
 }

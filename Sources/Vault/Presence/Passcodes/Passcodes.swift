@@ -25,7 +25,7 @@ package struct Passcodes {
 
   /// Whether a passcode is set. Reads only its slot, so that damage elsewhere does not prevent its use.
   package var isSet: Bool {
-    get throws(VaultError) { try store.read { moment in try moment.slot(.passcode) != nil } }
+    get throws(VaultError) { try store.read { snapshot in try snapshot.slot(.passcode) != nil } }
   }
 
   /// Derives a key from a new application password by scrypt, with a new salt.
@@ -108,7 +108,7 @@ package struct Passcodes {
         return (proven, StretchedPasscode(parameters: lock.scrypt, key: stretched))
       } catch .wrongPasscode {
         context.events.noteWrongPasscode()
-        let delay = try store.read { moment in moment.authority.lockout.passcode.remainingDelay(store.clock) }
+        let delay = try store.read { snapshot in snapshot.authority.lockout.passcode.remainingDelay(store.clock) }
         if delay > 0 {
           context.events.yield(.notice(.passcodeDelay(delay)))
           throw .wrongPasscode
@@ -123,9 +123,9 @@ package struct Passcodes {
   package func proveRecoveryKey(_ context: Context, evenRestored: Bool = false) async throws(VaultError)
     -> ProvenRecoveryKey
   {
-    let slot = try store.read { moment in
-      guard evenRestored || !moment.authority.restored else { throw VaultError.restoreDetected }
-      return try moment.slot(.recovery)
+    let slot = try store.read { snapshot in
+      guard evenRestored || !snapshot.authority.restored else { throw VaultError.restoreDetected }
+      return try snapshot.slot(.recovery)
     }
     guard let slot else { throw .storeDamaged("it has no recovery slot") }
     guard let text = try await context.ask(.recoveryKey) else { throw .interactionNotAllowed }
@@ -162,9 +162,9 @@ package struct Passcodes {
   }
 
   private func slot(evenRestored: Bool) throws(VaultError) -> Slot {
-    try store.read { moment in
-      try Self.requireCounts(moment.authority, evenRestored: evenRestored)
-      guard let slot = try moment.slot(.passcode) else { throw VaultError.passcodeNotSet }
+    try store.read { snapshot in
+      try Self.requireCounts(snapshot.authority, evenRestored: evenRestored)
+      guard let slot = try snapshot.slot(.passcode) else { throw VaultError.passcodeNotSet }
       return slot
     }
   }

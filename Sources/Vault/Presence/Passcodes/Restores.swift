@@ -12,18 +12,18 @@ package struct Restores {
 
   /// What a detected restore would bring back; nil where none was detected.
   package func detected() throws(VaultError) -> DetectedRestore? {
-    try store.read { moment in
-      guard moment.authority.restored else { return nil }
+    try store.read { snapshot in
+      guard snapshot.authority.restored else { return nil }
       let rows = try ItemRow.fetchAll(
-        moment.db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 ORDER BY row",
+        snapshot.db, sql: "SELECT \(ItemRow.columns) FROM item WHERE owner = ? AND dead = 0 ORDER BY row",
         arguments: [store.owner])
-      let forgotten = moment.authority.doubts.contains(.sets)
+      let forgotten = snapshot.authority.doubts.contains(.sets)
       return DetectedRestore(
-        id: try RestoredCopy(moment: moment).id(), acceptance: try RestoredCopy(moment: moment).acceptance(),
-        sets: try moment.setStatuses().filter { !$0.fingers.isEmpty },
+        id: try RestoredCopy(snapshot: snapshot).id(), acceptance: try RestoredCopy(snapshot: snapshot).acceptance(),
+        sets: try snapshot.setStatuses().filter { !$0.fingers.isEmpty },
         fingersAreForgotten: forgotten, items: rows.compactMap { store.record(of: $0)?.name },
         lost: forgotten
-          ? try store.names(of: moment.doomed(where: "generation IS NOT NULL", [], by: .boundFinger)) : []
+          ? try store.names(of: snapshot.doomed(where: "generation IS NOT NULL", [], by: .boundFinger)) : []
       )
     }
   }
@@ -61,28 +61,28 @@ extension VaultError {
 
 /// The restored copy, in one transaction.
 package struct RestoredCopy {
-  private let moment: Moment
+  private let snapshot: StoreSnapshot
 
-  package init(moment: Moment) { self.moment = moment }
+  package init(snapshot: StoreSnapshot) { self.snapshot = snapshot }
 
   /// What is needed to accept it.
   package func acceptance() throws -> DetectedRestore.Acceptance {
     // Checks only that the row exists; the doubts say whether it is the latest.
-    guard try moment.slot(.passcode) != nil else { return .recoveryKey }
-    return moment.authority.doubts.contains(.slots) ? .recoveryKeyAndNewPasscode : .passcode
+    guard try snapshot.slot(.passcode) != nil else { return .recoveryKey }
+    return snapshot.authority.doubts.contains(.slots) ? .recoveryKeyAndNewPasscode : .passcode
   }
 
   /// A digest of everything that accepting would take over.
   package func id() throws -> DetectedRestore.ID {
     var all = CanonicalEncoding()
-    all.append(tag: 1, moment.authority.doubts.rawValue)
+    all.append(tag: 1, snapshot.authority.doubts.rawValue)
     for (tag, columns) in [
       (UInt8(2), "name, parameters, box FROM slot ORDER BY name"),
       (3, "reader, record, set_key FROM enrolment_set ORDER BY reader"),
       (4, "id, reader, template FROM enrolment ORDER BY id"),
       (5, "id, name_index, CAST(revision AS TEXT) FROM item ORDER BY row"),
     ] {
-      let rows = try Row.fetchCursor(moment.db, sql: "SELECT \(columns)")
+      let rows = try Row.fetchCursor(snapshot.db, sql: "SELECT \(columns)")
       while let row = try rows.next() {
         for column in 0..<3 {
           all.append(tag: tag, row.optionalBytes(column) ?? Array((String.fromDatabaseValue(row[column]) ?? "").utf8))
@@ -93,11 +93,11 @@ package struct RestoredCopy {
   }
 }
 
-extension Change {
+extension StoreTransaction {
   /// Accepts the current state of the store, except for sets that may be outdated: they get a new generation and no
   /// fingers, and items bound to them die.
   func accept(_ id: DetectedRestore.ID) throws -> [ItemName] {
-    guard authority.restored, try RestoredCopy(moment: self).id() == id else { throw VaultError.restoreChanged }
+    guard authority.restored, try RestoredCopy(snapshot: self).id() == id else { throw VaultError.restoreChanged }
     if authority.doubts.contains(.rows) { try adoptRows() }
     let lost = authority.doubts.contains(.sets) ? try forgetFingers() : []
     authority.restored = false

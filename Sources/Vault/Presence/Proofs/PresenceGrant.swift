@@ -42,7 +42,7 @@ struct PresenceGrant: Sendable {
   }
 }
 
-extension Moment {
+extension StoreSnapshot {
   /// The set that a touch was given for; nil where it has changed since, or may not be used.
   func set(of grant: PresenceGrant) throws -> StoredSet? {
     try sets().first { $0.digest == grant.setDigest && $0.set.counts }

@@ -8,8 +8,8 @@ package struct ProvenPasscode {
   let slot: [UInt8]
 
   /// Throws if the passcode was changed or removed since.
-  package func requireCurrent(_ moment: Moment) throws {
-    guard try moment.slot(.passcode)?.digest() == slot else {
+  package func requireCurrent(_ snapshot: StoreSnapshot) throws {
+    guard try snapshot.slot(.passcode)?.digest() == slot else {
       throw VaultError.busy("the passcode was changed meanwhile")
     }
   }
@@ -22,15 +22,15 @@ package struct ProvenRecoveryKey {
   let slot: [UInt8]
 
   /// Throws if the recovery key was replaced since.
-  package func requireCurrent(_ moment: Moment) throws {
-    guard try moment.slot(.recovery)?.digest() == slot else {
+  package func requireCurrent(_ snapshot: StoreSnapshot) throws {
+    guard try snapshot.slot(.recovery)?.digest() == slot else {
       throw VaultError.busy("the recovery key was replaced meanwhile")
     }
   }
 
   /// Throws also if a passcode was set since, because the recovery key alone is then not enough.
-  func requireCurrentAlone(_ moment: Moment) throws {
-    try requireCurrent(moment)
-    guard try moment.slot(.passcode) == nil else { throw VaultError.busy("a passcode was set meanwhile") }
+  func requireCurrentAlone(_ snapshot: StoreSnapshot) throws {
+    try requireCurrent(snapshot)
+    guard try snapshot.slot(.passcode) == nil else { throw VaultError.busy("a passcode was set meanwhile") }
   }
 }

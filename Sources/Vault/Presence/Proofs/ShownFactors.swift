@@ -14,7 +14,7 @@ package struct ShownFactors {
   }
 }
 
-extension Moment {
+extension StoreSnapshot {
   /// Refuses what was shown where the set or the passcode has changed since.
   package func requireCurrent(_ shown: ShownFactors) throws {
     if let grant = shown.grant {

@@ -7,14 +7,14 @@ import VaultStore
 
 /// A store and a backup of it, each at one moment.
 struct BackupComparison {
-  let now: Moment
-  let backup: Moment
+  let now: StoreSnapshot
+  let backup: StoreSnapshot
 
   /// A digest of everything that restoring replaces or keeps.
   func id() throws -> BackupContents.ID {
     var both = CanonicalEncoding()
-    both.append(tag: 1, try RestoredCopy(moment: now).id().digest)
-    both.append(tag: 2, try RestoredCopy(moment: backup).id().digest)
+    both.append(tag: 1, try RestoredCopy(snapshot: now).id().digest)
+    both.append(tag: 2, try RestoredCopy(snapshot: backup).id().digest)
     return BackupContents.ID(digest: Digest.sha256(both.bytes))
   }
 
@@ -58,11 +58,11 @@ struct BackupComparison {
   }
 
   /// The living items by id.
-  private static func living(_ moment: Moment) throws -> [[UInt8]: Living] {
+  private static func living(_ snapshot: StoreSnapshot) throws -> [[UInt8]: Living] {
     var items: [[UInt8]: Living] = [:]
     let rows = try Row.fetchCursor(
-      moment.db, sql: "SELECT row, id, revision, attributes FROM item WHERE dead = 0 AND +owner = ?",
-      arguments: [moment.store.owner])
+      snapshot.db, sql: "SELECT row, id, revision, attributes FROM item WHERE dead = 0 AND +owner = ?",
+      arguments: [snapshot.store.owner])
     while let row = try rows.next() {
       var content = CanonicalEncoding()
       content.append(tag: 1, UInt64(bitPattern: Int64.fromDatabaseValue(row[2]) ?? -1))
@@ -73,16 +73,16 @@ struct BackupComparison {
   }
 
   /// The names of the rows in their order.
-  private static func names(_ rows: [Int64], _ moment: Moment) throws -> [ItemName] {
+  private static func names(_ rows: [Int64], _ snapshot: StoreSnapshot) throws -> [ItemName] {
     try rows.sorted().compactMap { row in
       try ItemRow.fetchOne(
-        moment.db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE row = ?"), arguments: [row]
-      ).flatMap { moment.store.record(of: $0)?.name }
+        snapshot.db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE row = ?"), arguments: [row]
+      ).flatMap { snapshot.store.record(of: $0)?.name }
     }
   }
 }
 
-extension Moment {
+extension StoreSnapshot {
   /// The generations of the sets that living items are bound to.
   func boundGenerations() throws -> [[UInt8]] {
     try Row.fetchAll(db, sql: "SELECT DISTINCT generation FROM item WHERE generation IS NOT NULL AND dead = 0")
@@ -90,11 +90,11 @@ extension Moment {
   }
 }
 
-extension Change {
+extension StoreTransaction {
   /// Replaces all items by those of a backup, and ends those that can no longer be opened. Returns the names of these.
   ///
   /// - Parameter recoveryKey: the key of the recovery slot, if it was given. It opens the passcode key of the backup.
-  func replaceItems(by backup: Moment, recoveryKey: SharedSecret?) throws -> [ItemName] {
+  func replaceItems(by backup: StoreSnapshot, recoveryKey: SharedSecret?) throws -> [ItemName] {
     try db.execute(sql: "DELETE FROM item_index")
     try db.execute(sql: "DELETE FROM item")
     try copy("item", ItemRow.names + ["secret"], from: backup)
@@ -109,7 +109,7 @@ extension Change {
     return lost
   }
 
-  private func copy(_ table: String, _ columns: [String], from backup: Moment) throws {
+  private func copy(_ table: String, _ columns: [String], from backup: StoreSnapshot) throws {
     let insertion = try db.makeStatement(
       sql: """
         INSERT INTO \(table) (\(columns.joined(separator: ", ")))
@@ -120,7 +120,7 @@ extension Change {
   }
 
   /// Reseals the layers of the backup's passcode key for the current one, where the recovery key opens both.
-  private func movePasscodeItems(from backup: Moment, _ recoveryKey: SharedSecret?) throws -> [ItemName] {
+  private func movePasscodeItems(from backup: StoreSnapshot, _ recoveryKey: SharedSecret?) throws -> [ItemName] {
     var lost: [ItemName] = []
     let (old, new) = (try backup.passcodePublicKey(), try passcodePublicKey())
     if new == nil {

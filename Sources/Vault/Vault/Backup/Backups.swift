@@ -19,12 +19,12 @@ struct Backups {
   func write(to file: Int32) throws(VaultError) {
     let copy = try NewStore(beside: store.directory.path)
     defer { withExtendedLifetime(copy) {} }
-    let recovery = try store.read { moment in
-      guard !moment.authority.restored else { throw VaultError.restoreDetected }
-      guard let slot = try moment.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
+    let recovery = try store.read { snapshot in
+      guard !snapshot.authority.restored else { throw VaultError.restoreDetected }
+      guard let slot = try snapshot.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
       // The copy is consistent: it is made under the commit lock and within a transaction.
       let target = try DatabaseQueue(path: copy.directory.database)
-      try target.writeWithoutTransaction { try moment.db.backup(to: $0) }
+      try target.writeWithoutTransaction { try snapshot.db.backup(to: $0) }
       try target.close()
       return slot
     }
@@ -86,7 +86,7 @@ struct Backups {
   }
 
   /// Refuses a store with a set that cannot be read: items of the backup may be bound to that set.
-  private static func requireWhole(_ now: Moment) throws {
+  private static func requireWhole(_ now: StoreSnapshot) throws {
     guard !now.authority.restored else { throw VaultError.restoreDetected }
     guard try now.damagedSets() == 0 else {
       throw VaultError.storeDamaged("the record of an enrolment set does not verify")

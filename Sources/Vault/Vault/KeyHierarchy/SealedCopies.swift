@@ -26,7 +26,7 @@ struct CopySealer {
   ) async throws(VaultError) -> SealedCopy {
     guard secret.count <= SealedCopy.secretLimit else { throw .secretTooLong(limit: SealedCopy.secretLimit) }
     let secret = SharedSecret(secret)
-    let head = try store.read { moment in try SealedCopyHead(of: moment, under: keys) }
+    let head = try store.read { snapshot in try SealedCopyHead(of: snapshot, under: keys) }
     if let old, old.keys == head.keys, old.head == head.bytes { return old }
     guard head.passcode != nil else { return try seal(secret, under: keys, after: nil) }
     let turn = try await presence.contexts.turn(of: request)
@@ -37,17 +37,17 @@ struct CopySealer {
   private func seal(
     _ secret: SharedSecret, under keys: SealedCopy.Keys, after passcode: ProvenPasscode?
   ) throws(VaultError) -> SealedCopy {
-    try store.read { moment in
-      let head = try SealedCopyHead(of: moment, under: keys)
+    try store.read { snapshot in
+      let head = try SealedCopyHead(of: snapshot, under: keys)
       if head.passcode != nil {
         guard let passcode else { throw VaultError.interactionNotAllowed }
-        try passcode.requireCurrent(moment)
+        try passcode.requireCurrent(snapshot)
       }
       do {
         var boxes = CanonicalEncoding()
         boxes.append(
-          tag: 1, try AEAD.seal(secret.bytes, key: head.recoveryKey(moment.store.keys.root), aad: head.bytes))
-        if head.passcode != nil, let publicKey = try moment.passcodePublicKey() {
+          tag: 1, try AEAD.seal(secret.bytes, key: head.recoveryKey(snapshot.store.keys.root), aad: head.bytes))
+        if head.passcode != nil, let publicKey = try snapshot.passcodePublicKey() {
           let own = try Random.key()
           let share = try X25519.publicKey(of: own)
           let key = try head.passcodeKey(X25519.sharedSecret(own, with: publicKey), share)
@@ -111,15 +111,15 @@ private struct SealedCopyHead {
   var keys: SealedCopy.Keys { passcode == nil ? .recoveryKey : .passcodeAndRecoveryKey }
 
   /// The head of a new copy.
-  init(of moment: Moment, under keys: SealedCopy.Keys) throws {
-    guard !moment.authority.restored else { throw VaultError.restoreDetected }
-    guard let recovery = try moment.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
+  init(of snapshot: StoreSnapshot, under keys: SealedCopy.Keys) throws {
+    guard !snapshot.authority.restored else { throw VaultError.restoreDetected }
+    guard let recovery = try snapshot.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
     // A copy is opened without the TPM, which limits the tries of a passcode, and without the credential. So if the
     // store uses either, its copies open with the recovery key only.
-    let hasPasscode = keys == .passcodeAndRecoveryKey && moment.store.seal.isKeyFile
+    let hasPasscode = keys == .passcodeAndRecoveryKey && snapshot.store.seal.isKeyFile
     self.init(
-      databaseID: moment.store.keys.databaseID, recovery: recovery,
-      passcode: hasPasscode ? try moment.slot(.passcode) : nil)
+      databaseID: snapshot.store.keys.databaseID, recovery: recovery,
+      passcode: hasPasscode ? try snapshot.slot(.passcode) : nil)
   }
 
   private init(databaseID: [UInt8], recovery: Slot, passcode: Slot?) {

@@ -46,11 +46,13 @@ struct LoginUnlock {
   /// - Returns: whether the class is open now.
   /// - Throws: `restoreDetected` where an earlier copy of the store was put back.
   func open() throws(VaultError) -> Bool {
-    let (isOpen, first) = try store.read { moment -> (Bool, SharedSecret?) in
-      if try moment.closed(.afterFirstUnlock) == nil { return (true, nil) }
+    let (isOpen, first) = try store.read { snapshot -> (Bool, SharedSecret?) in
+      if try snapshot.closed(.afterFirstUnlock) == nil { return (true, nil) }
       // The administrator may require the passcode even if the user has chosen the login before.
-      guard store.classKeys.firstUnlock != .passcode, let slot = try moment.slot(.loginKey) else { return (false, nil) }
-      guard !moment.authority.restored else { throw VaultError.restoreDetected }
+      guard store.classKeys.firstUnlock != .passcode, let slot = try snapshot.slot(.loginKey) else {
+        return (false, nil)
+      }
+      guard !snapshot.authority.restored else { throw VaultError.restoreDetected }
       do {
         return (false, SharedSecret(try slot.unwrap(under: store.keys.root, databaseID: store.keys.databaseID)))
       } catch let error as KeysError {
@@ -65,9 +67,9 @@ struct LoginUnlock {
   /// Whether a login password may be tried as the passcode.
   var takesPasscode: Bool {
     get throws(VaultError) {
-      try store.read { moment in
-        try moment.slot(.passcode) != nil && !moment.authority.restored
-          && moment.authority.lockout.passcode.failures < Self.wrongTriesOfLogins
+      try store.read { snapshot in
+        try snapshot.slot(.passcode) != nil && !snapshot.authority.restored
+          && snapshot.authority.lockout.passcode.failures < Self.wrongTriesOfLogins
       }
     }
   }

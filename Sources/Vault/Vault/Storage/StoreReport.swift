@@ -11,19 +11,19 @@ struct StoreReport {
   private var store: Store { presence.passcodes.store }
 
   func status() throws(VaultError) -> VaultStatus {
-    try store.read { moment in
-      guard try moment.slot(.device) != nil else { throw VaultError.deviceKeyMissing }
+    try store.read { snapshot in
+      guard try snapshot.slot(.device) != nil else { throw VaultError.deviceKeyMissing }
       return VaultStatus(
         directory: store.directory.path, tier: store.seal.tier,
-        passcodeSet: try moment.slot(.passcode) != nil,
-        failures: Int(moment.authority.lockout.failures), lockedOut: moment.authority.lockout.lockedOut,
-        passcodeDelay: moment.authority.lockout.passcode.remainingDelay(store.clock),
-        restore: moment.authority.restored ? try RestoredCopy(moment: moment).acceptance() : nil,
-        items: try Int.fetchOne(moment.db, sql: "SELECT count(*) FROM item WHERE owner = ?", arguments: [store.owner])
+        passcodeSet: try snapshot.slot(.passcode) != nil,
+        failures: Int(snapshot.authority.lockout.failures), lockedOut: snapshot.authority.lockout.lockedOut,
+        passcodeDelay: snapshot.authority.lockout.passcode.remainingDelay(store.clock),
+        restore: snapshot.authority.restored ? try RestoredCopy(snapshot: snapshot).acceptance() : nil,
+        items: try Int.fetchOne(snapshot.db, sql: "SELECT count(*) FROM item WHERE owner = ?", arguments: [store.owner])
           ?? 0,
-        sets: try moment.setStatuses(), damagedSets: try moment.damagedSets(),
-        adapter: moment.authority.adapter, firstUnlock: try moment.firstUnlock(),
-        openClasses: try moment.openClasses(),
+        sets: try snapshot.setStatuses(), damagedSets: try snapshot.damagedSets(),
+        adapter: snapshot.authority.adapter, firstUnlock: try snapshot.firstUnlock(),
+        openClasses: try snapshot.openClasses(),
         passcodeDeadline: store.classKeys.expire(store.clock).map { Int($0 / 1_000_000_000) },
         registers: store.seal.tpm?.registers.numbers ?? [])
     }
@@ -32,7 +32,7 @@ struct StoreReport {
   /// The problems of the store as a whole; empty when there are none.
   func problems() throws(VaultError) -> [VaultError] {
     var problems = try store.database.integrityProblems()
-    let damaged = try store.read { moment in try ItemSearcher(moment).damagedItems() }
+    let damaged = try store.read { snapshot in try ItemSearcher(snapshot).damagedItems() }
     if damaged > 0 { problems.append("\(damaged) item rows do not verify") }
     let status = try self.status()
     if status.damagedSets > 0 {

@@ -19,7 +19,7 @@ extension Slot {
   fileprivate var isSealed: Bool { !parameters.isEmpty }
 }
 
-extension Moment {
+extension StoreSnapshot {
   /// What the first unlock of this store requires, as the wrapping of its class keys shows.
   package func firstUnlock() throws -> FirstUnlock {
     if try store.classKeys.firstUnlock != .passcode && slot(.loginKey) != nil { return .login }
@@ -92,7 +92,7 @@ extension Moment {
   }
 }
 
-extension Change {
+extension StoreTransaction {
   /// The key of `after-first-unlock`, unwrapped with the passcode key; nil in a store that is open from the start. If
   /// the class keys are to be wrapped with the passcode's key and are not yet, wraps them.
   package func openClassKeys(with passcodeKey: borrowing SecretBytes) throws -> SharedSecret? {
@@ -127,7 +127,7 @@ extension Store {
     while true {
       let changes = classKeys.changes.value
       guard !Task.isCancelled else { throw .cancelled }
-      let isOpenNow = try read { moment in try moment.closed(.afterFirstUnlock) == nil }
+      let isOpenNow = try read { snapshot in try snapshot.closed(.afterFirstUnlock) == nil }
       guard isOpenNow == isOpen else { return isOpenNow }
       await classKeys.changes.reaches(changes + 1)
     }

@@ -19,7 +19,7 @@ extension Authority {
   static let passwordLimit = 256
 }
 
-extension Change {
+extension StoreTransaction {
   /// Counts a try as wrong before it is made.
   ///
   /// - Throws: the delay, if one is running.
@@ -45,11 +45,11 @@ extension Change {
 extension Store {
   /// Throws during a delay. After a reboot the delay restarts in full, which is recorded.
   package func requireNoDelay(_ secret: Guessable) throws(VaultError) {
-    let (delay, unwritten) = try read { moment in
+    let (delay, unwritten) = try read { snapshot in
       // After a restore the delay is not stored yet and would restart at every check, so record it as well.
       (
-        moment.authority[secret].remainingDelay(clock),
-        moment.authority.restored || moment.authority[secret].needsNewDelay(clock)
+        snapshot.authority[secret].remainingDelay(clock),
+        snapshot.authority.restored || snapshot.authority[secret].needsNewDelay(clock)
       )
     }
     guard delay > 0 else { return }

@@ -3,7 +3,7 @@ import Keys
 
 // An index for equality searches, so that sealed attributes need not be opened one by one: HMACs of single attributes
 // and of combinations, with the rows that have them. It is not trusted: each row that it finds is opened and compared.
-extension Change {
+extension StoreTransaction {
   package func addToIndex(_ row: Int64, _ record: ItemRecord) throws {
     let tags = store.tags(of: record)
     // Insert several tags with one statement. Each number of tags is a statement of its own in the cache, so keep the

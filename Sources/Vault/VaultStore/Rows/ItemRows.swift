@@ -2,7 +2,7 @@ package import GRDB
 import Keys
 
 // Finds the rows of items by names and ids, and ends items when a factor of their access control is gone.
-extension Moment {
+extension StoreSnapshot {
   /// The item with the primary attributes of this record, or nil. Throws `itemDamaged` where the row was changed since
   /// it was written.
   ///
@@ -56,7 +56,7 @@ extension Moment {
   }
 }
 
-extension Change {
+extension StoreTransaction {
   /// Ends items for good: overwrites their keys and secrets, and keeps the name to report the loss. An item that other
   /// factors can still open lives on without the lost one.
   package func kill(where condition: String, _ arguments: StatementArguments, by gone: Requirement.Factor?)

@@ -6,7 +6,7 @@ import Primitives
 package import SecureMemory
 
 // The rows of keys and sets. The authority record holds a digest of each, so that a genuine but older row is refused.
-extension Moment {
+extension StoreSnapshot {
   package func slot(_ name: Slot.Name) throws -> Slot? {
     guard
       let row = try Row.fetchOne(
@@ -95,7 +95,7 @@ extension Moment {
   }
 }
 
-extension Change {
+extension StoreTransaction {
   package func put(_ slot: Slot) throws {
     try db.execute(
       sql: "INSERT OR REPLACE INTO slot (name, parameters, box) VALUES (?, ?, ?)",
@@ -161,7 +161,7 @@ extension Change {
   }
 }
 
-extension Moment {
+extension StoreSnapshot {
   fileprivate func stored(
     reader index: [UInt8], record: [UInt8], setKey: [UInt8], _ key: borrowing SecretBytes
   ) throws -> StoredSet {

@@ -1,7 +1,7 @@
 import Keys
 package import SecureMemory
 
-extension Moment {
+extension StoreSnapshot {
   /// The public half of the passcode's pair; nil while no passcode is set.
   package func passcodePublicKey() throws -> [UInt8]? {
     try slot(.passcodePublicKey)?.parameters
@@ -35,7 +35,7 @@ extension Moment {
   }
 }
 
-extension Change {
+extension StoreTransaction {
   /// Stores a new passcode key in place of an older one: wrapped under the passcode, sealed for the recovery key, and
   /// with its public key for adding items.
   package func putPasscodeKey(

@@ -35,7 +35,7 @@ extension Wrapping {
   }
 }
 
-extension Change {
+extension StoreTransaction {
   /// Reseals the passcode's layer of every living item, from the old passcode key's pair to the new one's. Nothing else
   /// of the items changes: not their keys, revisions or other wrappings.
   ///

@@ -1,7 +1,7 @@
 import Fingerprint
 import GRDB
 
-extension Moment {
+extension StoreSnapshot {
   package func setStatuses() throws -> [SetStatus] {
     let counts = try Row.fetchAll(
       db, sql: "SELECT generation, count(*) FROM item WHERE generation IS NOT NULL AND dead = 0 GROUP BY generation")

@@ -32,14 +32,14 @@ package final class Store: OpenedStore {
   }
 
   /// Reads the store in one transaction.
-  package func read<T>(_ body: (Moment) throws -> T) throws(VaultError) -> T {
+  package func read<T>(_ body: (StoreSnapshot) throws -> T) throws(VaultError) -> T {
     // A shared lock. A writer holds it exclusively from before its commit until the manifest is written.
     let lock = try FileLock.brief(directory.commitLock, .shared)
     defer { withExtendedLifetime(lock) {} }
     do {
       // Not `read`, which takes two more statements to make the connection read-only and back.
       return try database.queue.inDatabase { db in
-        try db.inPreparedTransaction(.deferred) { try body(Moment(of: self, db, try authority(db).current)) }
+        try db.inPreparedTransaction(.deferred) { try body(StoreSnapshot(of: self, db, try authority(db).current)) }
       }
     } catch {
       throw VaultError(storage: error)
@@ -54,7 +54,7 @@ package final class Store: OpenedStore {
   /// crash between the two, and the next commit waits for it first.
   package func commit<T>(
     evenRestored: Bool = false, charge: Bool = false, items: Bool = false,
-    _ body: (Change) throws -> T
+    _ body: (StoreTransaction) throws -> T
   ) throws(VaultError) -> T {
     let lock = try FileLock.brief(directory.commitLock, .exclusive)
     defer { withExtendedLifetime(lock) {} }
@@ -78,7 +78,7 @@ package final class Store: OpenedStore {
 
   /// The commit without the machine's record.
   private func transact<T>(
-    evenRestored: Bool, charge: Bool, items: Bool, _ body: (Change) throws -> T
+    evenRestored: Bool, charge: Bool, items: Bool, _ body: (StoreTransaction) throws -> T
   ) throws(VaultError) -> Made<T> {
     do {
       var stored = lastOpened
@@ -89,7 +89,7 @@ package final class Store: OpenedStore {
           // The manifest may be one commit behind, never two: write it before the next commit.
           if let lagging { try lagging.write(to: directory.manifest, key: keys.manifest) }
           try settle(highest)
-          let change = Change(of: self, db, current)
+          let change = StoreTransaction(of: self, db, current)
           let result = try body(change)
           var authority = change.authority
           let (next, overflow) = highest.addingReportingOverflow(1)
@@ -212,7 +212,7 @@ extension Store {
   /// Writes the current state of a store to the machine's record, before the store moves to the TPM.
   package func cover(by rollback: RollbackGuard?) throws(VaultError) {
     guard self.rollback == nil, let rollback else { return }
-    let lineage = try read { moment in moment.authority.lineage }
+    let lineage = try read { snapshot in snapshot.authority.lineage }
     self.rollback = rollback
     do throws(VaultError) {
       try record(MachineRecord.Entry(manifest: lastManifest(), lineage: lineage), as: .changes)

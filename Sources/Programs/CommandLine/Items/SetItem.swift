@@ -6,7 +6,7 @@ import SecureMemory
 internal import TerminalLines
 import Whorl
 
-struct Set: Command {
+struct SetItem: Command {
   static let configuration = CommandConfiguration(
     commandName: "set",
     abstract: "Store a secret.",

@@ -1,7 +1,7 @@
 internal import SDBus
 
 /// Finds a service on the system bus, and finds it again after the service or the bus has ended.
-actor SystemService {
+actor SystemBusService {
   nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   /// The limit for each step of finding the service, and for each of its answers.

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// Hardens the process before anything else.
-enum Hardening {
+enum ServiceHardening {
   /// Disables core files, inspection by other programs of the same user, new privileges, and access for group and
   /// others to new files.
   static func apply() {

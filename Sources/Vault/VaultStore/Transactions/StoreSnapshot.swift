@@ -2,7 +2,7 @@ package import GRDB
 
 /// The store as one transaction sees it: its rows, and the authority record that authenticates them. Valid only inside
 /// the closure that it is passed to.
-package class Moment {
+package class StoreSnapshot {
   package let store: OpenedStore
   package let db: Database
   fileprivate var record: Authority
@@ -18,7 +18,7 @@ package class Moment {
 }
 
 /// A transaction that may write the store's rows and the authority record. It is committed as a whole or not at all.
-package final class Change: Moment {
+package final class StoreTransaction: StoreSnapshot {
   package override var authority: Authority {
     get { record }
     set { record = newValue }
