@@ -93,7 +93,7 @@ extension LAContext {
     }
   }
 
-  /// Keeps the state of the enrolment set after a successful check or evaluation.
+  /// Stores the state of the enrolment set after a successful check or evaluation.
   func note(_ domainState: [UInt8]?) {
     guard let domainState else { return }
     state.withLock { $0.domainState = Data(domainState) }

@@ -2,11 +2,11 @@ internal import Executors
 package import SecretModel
 internal import SecureMemory
 
-/// Stores items that are read one after another: many in one transaction of the store, while the next are read.
+/// Stores a sequence of items: many in each transaction, while the next ones are read.
 package struct ArrivingItems {
   /// The most bytes of the secrets and attributes of a transaction; one item may have more.
   private static let size = 2 << 20
-  /// How many transactions may run or wait in the vault, so that it has the next one when one ends.
+  /// How many transactions may run or wait in the vault, so that it can start the next one without a pause.
   private static let runningLimit = 2
 
   private struct Running {
@@ -35,13 +35,13 @@ package struct ArrivingItems {
     waitingSize += size
   }
 
-  /// Stores what waits, and returns when everything is stored.
+  /// Stores the waiting items, and returns when everything is stored.
   package mutating func finish(_ told: (NewItem, VaultError?) -> Void) async throws(VaultError) {
     if !waiting.isEmpty { try await send(told) }
     while !running.isEmpty { try await settle(told) }
   }
 
-  /// Waits for the transactions that run, and ignores their results. For the end after an error.
+  /// After an error: waits for the running transactions, and ignores their results.
   package mutating func abandon() async {
     for each in running { _ = await each.call.value }
     running = []
@@ -74,7 +74,7 @@ package struct ArrivingItems {
 }
 
 extension AttributeValue {
-  /// About the bytes that it takes in a message.
+  /// Its approximate size in a message, in bytes.
   fileprivate var size: Int {
     switch self {
     case .text(let text): text.utf8.count

@@ -1,6 +1,6 @@
 package import SecretModel
 
-/// Why an item stays in its store when others are copied out of it.
+/// The reason why an item cannot be copied to another store.
 package enum MoveObstacle: Sendable, Hashable {
   /// The fingers or the passcode that it was bound to are gone.
   case dead
@@ -19,7 +19,7 @@ package enum MoveObstacle: Sendable, Hashable {
   /// Reading it failed.
   case unreadable(VaultError)
 
-  /// The obstacle that lies in the item itself; nil where its secret can be read and copied.
+  /// The obstacle in the item itself; nil if its secret can be read and copied.
   init?(in item: Item) {
     switch item.state {
     case .dead: self = .dead
@@ -30,8 +30,8 @@ package enum MoveObstacle: Sendable, Hashable {
     }
   }
 
-  /// The obstacle that lies in the group of an item that Whorl keeps for itself. Such items are neither exported nor
-  /// imported: a file from somebody else would bring in a key pair or a keyring's secret that its author knows.
+  /// The obstacle of an item in one of Whorl's internal groups. Such items are neither exported nor imported: a file
+  /// from somebody else could contain a key pair or a keyring's secret that its author knows.
   init?(ofGroup attributes: [AttributeName: AttributeValue]) {
     switch attributes[.accessGroup] {
     case .text(StoreKey.accessGroup)?: self = .neverLeaves

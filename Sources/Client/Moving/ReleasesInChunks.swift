@@ -17,7 +17,7 @@ package struct ReleasesInChunks {
   package init(store: any VaultService, asking: Asking) { (self.store, self.asking) = (store, asking) }
 
   /// Passes each item with its secret to `body`, in the order of the ids, or the error that concerns it alone. The next
-  /// secrets are read while `body` uses the ones before.
+  /// secrets are read while `body` uses the previous ones.
   ///
   /// - Throws: errors of an authentication and of the store, and what `body` throws.
   package func read(

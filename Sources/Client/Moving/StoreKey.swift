@@ -1,7 +1,7 @@
 package import SecretModel
 package import SecureMemory
 
-/// The key pair of a store, to which other machines encrypt what they export for it.
+/// The key pair of a store. Other machines encrypt their exports for this store to its public key.
 ///
 /// It is an item like others: the private half is its secret, which a finger or the passcode releases, and the public
 /// half is an attribute, which can be read without asking. It is made when it is first needed.
@@ -16,7 +16,7 @@ package struct StoreKey: Sendable {
 
   package init(of store: any VaultService) { self.store = store }
 
-  /// The public half. Makes the pair where there is none.
+  /// The public half. Makes the pair if it does not exist.
   ///
   /// - Parameter makePair: makes a key pair, in a private vault.
   package func publicKey(

@@ -1,9 +1,9 @@
 /// The program for which a prompt asks, in the words of the prompt.
 package struct PromptAsker: Sendable, Hashable {
-  /// What a person knows it by: "Evolution", "git", "a program that cannot be identified". Nothing that the program itself
-  /// has chosen, but the name of its file.
+  /// The name for people: "Evolution", "git", "a program that cannot be identified". The program cannot choose it,
+  /// except by the name of its file.
   package var name: String
-  /// What is known of it beside that, such as the path of its file, for those who want to know.
+  /// Details, such as the path of its file.
   package var details: String
   /// The name or the path of its icon; nil where it has none.
   package var icon: String?
@@ -15,13 +15,13 @@ package struct PromptAsker: Sendable, Hashable {
   /// The first sentence of the prompt: "Evolution wants to read “Mail of alice”."
   package func wants(to act: String) -> String { "\(leadingName) wants to \(act)." }
 
-  /// What is left of a prompt that nobody has answered.
+  /// The text that replaces an unanswered prompt.
   package func wanted(to act: String) -> String { "\(leadingName) wanted to \(act); nobody answered." }
 
   /// The line below the prompt.
   package var detailsLine: String { "Program: \(details)" }
 
-  /// The name as a sentence begins. Only words of the prompt's own have a capital letter added: a name stays as it is.
+  /// The name at the beginning of a sentence. Only the prompt's own words are capitalized; a name stays unchanged.
   private var leadingName: String { name.hasPrefix(Self.unidentified) ? "A" + name.dropFirst() : name }
 
   /// The name of a program whose file is not known.

@@ -1,9 +1,9 @@
-/// Makes a name that another program has chosen fit for a prompt: short, on one line, and without the signs with which the
-/// prompt itself marks where a name begins and ends.
+/// Makes a name chosen by another program safe for a prompt: short, on one line, and without the characters with which
+/// the prompt delimits names.
 package enum PromptLabel {
   /// The most characters of a name that are shown.
   package static let longest = 64
-  /// The most names that one prompt shows. What is over that is not released by it.
+  /// The most names that one prompt shows. It does not release further items.
   package static let most = 8
 
   /// The name without quotation marks, brackets, line ends, marks of the reading direction and other invisible characters.
@@ -24,7 +24,7 @@ package enum PromptLabel {
 
   /// All of these names, each between quotation marks.
   ///
-  /// - Parameter unnamed: what stands for a name of which nothing can be shown.
+  /// - Parameter unnamed: replaces a name without any visible character.
   package static func names(_ names: [String], unnamed: String = "a secret without a name") -> String {
     names.map { name in
       let shown = text(name)
@@ -32,8 +32,8 @@ package enum PromptLabel {
     }.joined(separator: ", ")
   }
 
-  /// The name as it is where it is one word, else between quotation marks: a name of several words could go on as the
-  /// prompt does.
+  /// The name unchanged if it is one word, else between quotation marks, since a name of several words could imitate
+  /// the prompt's own text.
   package static func word(_ name: String) -> String {
     let shown = text(name)
     return shown.isEmpty || shown.contains(where: { $0 == " " || $0 == "," }) ? "“\(shown)”" : shown

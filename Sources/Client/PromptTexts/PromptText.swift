@@ -1,13 +1,12 @@
 package import Fingerprint
 package import SecretModel
 
-/// The texts of prompts. What other programs have chosen in them, such as the names of items, passes through
-/// ``PromptLabel``.
+/// The texts of prompts. Texts chosen by other programs, such as the names of items, pass through ``PromptLabel``.
 package enum PromptText {
   /// The prompt for a touch.
   ///
   /// - Parameters:
-  ///   - asker: the program for which is asked; nil where this program asks for itself.
+  ///   - asker: the program for which this one asks; nil if it asks for itself.
   ///   - keys: names the keys that may be pressed instead.
   package static func touch(_ request: TouchRequest, for asker: PromptAsker? = nil, keys: String?) -> String {
     let keys = keys.map { " (\($0))" } ?? ""
@@ -30,7 +29,7 @@ package enum PromptText {
     "\(request.reader.scanType == .swipe ? "Swipe" : "Touch") \(Spoken.theReader(request))"
   }
 
-  /// What the touch is for, to follow "to"; nil where nothing is told of it. An item is a password, which is read, or a key,
+  /// What the touch is for, to follow "to"; nil if this is unknown. An item is a password, which is read, or a key,
   /// which is not.
   package static func act(of request: TouchRequest) -> String? {
     switch request.purpose {
@@ -63,7 +62,7 @@ package enum PromptText {
 
   /// The question for a secret, without its colon. `reason` is the program's reason.
   ///
-  /// - Parameter asker: the program for which is asked; nil where this program asks for itself.
+  /// - Parameter asker: the program for which this one asks; nil if it asks for itself.
   package static func question(
     _ request: SecretRequest, reason: String? = nil, for asker: PromptAsker? = nil
   ) -> String {

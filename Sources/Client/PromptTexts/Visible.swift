@@ -14,7 +14,7 @@ package enum Visible {
     return shown
   }
 
-  /// How many columns of a terminal a text takes that ``text(_:)`` has made safe.
+  /// The width of a text made safe by ``text(_:)``, in columns of a terminal.
   package static func columns(of text: String) -> Int {
     text.unicodeScalars.reduce(0) { count, scalar in
       switch scalar.properties.generalCategory {

@@ -24,7 +24,7 @@ package struct SSHHostRule: Sendable, Hashable {
 
   package var text: String { (from.map { "\($0)>" } ?? "") + (user.map { "\($0)@" } ?? "") + host }
 
-  /// Whether text can be a name here. Rules are kept with commas between.
+  /// Whether text can be a user's or host's name here. Rules are stored with commas between them.
   private static func isName(_ text: String) -> Bool {
     !text.isEmpty && !text.contains { $0 == "," || $0 == "@" || $0.isWhitespace }
   }

@@ -6,15 +6,15 @@ package import SecretModel
 package struct SSHKey: Sendable, Hashable {
   package static let accessGroup = "org.whorl.ssh"
 
-  /// How long a touch holds for the same program, host and user; absent: for one signature.
+  /// How long a touch is valid for the same program, host and user; absent: for one signature.
   private static let minutes = AttributeName(rawValue: "whorl.ssh.minutes")
-  /// Where the key signs in, with commas between; absent: to every host.
+  /// The hosts that the key signs in to, with commas between them; absent: all hosts.
   private static let hosts = AttributeName(rawValue: "whorl.ssh.hosts")
   /// When the key is removed.
   private static let end = AttributeName(rawValue: "whorl.ssh.end")
   /// A certificate of the key, which the agent lists beside it.
   private static let certificate = AttributeName(rawValue: "whorl.ssh.certificate")
-  /// The longest that a touch may hold, in minutes.
+  /// The longest validity of a touch, in minutes.
   package static let longestGrant = 480
 
   package let id: ItemID
@@ -24,13 +24,13 @@ package struct SSHKey: Sendable, Hashable {
   /// SSH's name of the kind of key, such as `ssh-ed25519`.
   package let type: String
   package let access: AccessControl
-  /// How long a touch holds for the same program, host and user, in minutes; 0: for one signature.
+  /// How long a touch is valid for the same program, host and user, in minutes; 0: for one signature.
   package let grantedMinutes: Int
-  /// The only hosts that the key signs in to, and it signs nothing else; empty for a key without restrictions.
+  /// The only hosts that the key signs in to. It then signs nothing else. Empty for a key without restrictions.
   package let hosts: [SSHHostRule]
   /// When the key is removed, in seconds since 1970; nil for a key that stays.
   package let end: Double?
-  /// The certificate that is kept with the key, in SSH's form; nil where there is none, or it is of another key.
+  /// The certificate stored with the key, in SSH's form; nil if there is none, or it is for another key.
   package let certificate: [UInt8]?
   package let state: Item.State
 
@@ -86,7 +86,7 @@ package struct SSHKey: Sendable, Hashable {
     return NewItem(.key, attributes, access: access)
   }
 
-  /// The change that keeps a certificate in the place of an earlier one, or none.
+  /// The change that replaces the key's certificate, or removes it.
   package static func change(certificate: [UInt8]?) -> ItemChange {
     ItemChange(attributes: [self.certificate: certificate.map { .bytes($0) }])
   }
@@ -113,7 +113,7 @@ package struct SSHKey: Sendable, Hashable {
     }
   }
 
-  /// Whether the lifetime of the key is over: it is not used any more, and is to be removed.
+  /// Whether the lifetime of the key is over: the key is no longer used, and will be removed.
   ///
   /// - Parameter time: in seconds since 1970.
   package func hasEnded(at time: Double) -> Bool { end.map { time >= $0 } ?? false }

@@ -1,6 +1,6 @@
-/// What D-Bus can carry (D-Bus Specification, "Valid Object Paths" and "Marshaling").
+/// Restrictions of D-Bus (D-Bus Specification, "Valid Object Paths" and "Marshaling").
 extension String {
-  /// Whether this may stand between two slashes of an object path.
+  /// Whether this can be an element of an object path.
   var isObjectPathElement: Bool {
     !isEmpty
       && utf8.allSatisfy { byte in
@@ -13,6 +13,6 @@ extension String {
       }
   }
 
-  /// Whether a string of a message may hold this: it has no character U+0000.
+  /// Whether a string of a message can contain this: it has no character U+0000.
   var fitsIntoMessage: Bool { !utf8.contains(0) }
 }

@@ -1,6 +1,6 @@
 package import SecretModel
 
-/// What a store keeps for the Secret Service, without the secrets.
+/// The collections, programs and items of the Secret Service in a store, without the secrets.
 package struct SecretServiceContents: Sendable {
   /// The usual collection, then the others by name: those with a record, and those that only items name.
   package let collections: [SecretServiceFolder]

@@ -1,6 +1,6 @@
 package import SecretModel
 
-/// What the Secret Service keeps about a collection or a program: an empty item in an access group of its own. Its rule
+/// The record of a collection or a program of the Secret Service: an empty item in a separate access group. Its rule
 /// becomes the rule of the items that are stored from then on.
 package struct SecretServiceFolder: Sendable, Hashable {
   package enum Kind: String, Sendable, Hashable, CaseIterable {
@@ -11,7 +11,7 @@ package struct SecretServiceFolder: Sendable, Hashable {
   }
 
   package static let accessGroup = "org.freedesktop.secrets.folders"
-  /// The collection that the alias `default` names, and that is always there.
+  /// The collection with the alias `default`, which always exists.
   package static let usualCollection = "login"
   package static let usualLabel = "Login"
   /// The alias that means the usual collection until it is given to another one.

@@ -12,7 +12,7 @@ package struct SecretServiceItem: Sendable, Hashable {
   private static let sessionName = AttributeName(rawValue: "whorl.secret-service.session")
   private static let originalName = AttributeName(rawValue: "whorl.secret-service.original")
 
-  /// How long a touch for an item with a rule holds for further reads by the same program.
+  /// How long a touch for an item with a rule is valid for further reads by the same program.
   package enum Grant: Sendable, Hashable {
     /// For ten seconds and one connection, since programs read a secret more than once.
     case brief
@@ -31,7 +31,7 @@ package struct SecretServiceItem: Sendable, Hashable {
   package let contentType: String
   package let access: AccessControl
   package let grant: Grant
-  /// The program that it was copied from, and that may still have it; nil for what programs have stored here.
+  /// The program that it was copied from, which may still have it; nil for an item that was stored here.
   package let original: String?
   package let state: Item.State
   /// Seconds since 1970.
@@ -39,7 +39,7 @@ package struct SecretServiceItem: Sendable, Hashable {
   /// Seconds since 1970.
   package let modified: Double
 
-  /// Nil for an item that is none of the Secret Service.
+  /// Nil for an item that does not belong to the Secret Service.
   package init?(_ item: Item) {
     guard item.itemClass == .genericPassword, item.attributes[.accessGroup] == .text(Self.accessGroup),
       case .text(let collection)? = item.attributes[.service], case .text(let name)? = item.attributes[.account],
@@ -62,7 +62,8 @@ package struct SecretServiceItem: Sendable, Hashable {
     guard texts.allSatisfy(\.fitsIntoMessage) else { return nil }
   }
 
-  /// The schema that GNOME Keyring tells of an item that was stored without one, as by Python's keyring and secret-tool.
+  /// The schema that GNOME Keyring reports for an item that was stored without one, as by Python's keyring and
+  /// secret-tool.
   private static let addedSchema = (name: "xdg:schema", value: "org.freedesktop.Secret.Generic")
 
   /// The attributes of an item as they were stored. A program that stores it again names these alone.
@@ -71,7 +72,7 @@ package struct SecretServiceItem: Sendable, Hashable {
     return attributes.filter { $0.key != addedSchema.name }
   }
 
-  /// Whether its secret is given out only after a touch or the passcode.
+  /// Whether its secret requires a touch or the passcode.
   package var isGated: Bool { access != .none }
 
   /// The search for the items with all of these attributes.
@@ -91,8 +92,8 @@ package struct SecretServiceItem: Sendable, Hashable {
       [.service: .text(collection), .account: .text(name), .accessGroup: .text(accessGroup)])
   }
 
-  /// When an item with this rule is open. One without a rule is open as long as the user is logged in, also while the
-  /// screen is locked, as in other keyrings: mail programs go on to work then.
+  /// When an item with this rule is open. As in other keyrings, an item without a rule is open as long as the user is
+  /// logged in, even while the screen is locked, so that mail programs continue to work.
   private static func accessibility(for access: AccessControl) -> Accessibility {
     access == .none ? .afterFirstUnlock : .whenUnlocked
   }
@@ -136,7 +137,7 @@ package struct SecretServiceItem: Sendable, Hashable {
     ItemChange(attributes: [contentTypeName: contentType == usualContentType ? nil : .text(contentType)])
   }
 
-  /// The change that says from which program an item was copied; nil where that program does not have it any more.
+  /// The change that records from which program an item was copied; nil if that program no longer has it.
   package static func change(original: String?) -> ItemChange {
     ItemChange(attributes: [originalName: original.map { .text($0) }])
   }

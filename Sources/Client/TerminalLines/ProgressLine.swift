@@ -17,8 +17,7 @@ package struct ProgressLine: ~Copyable {
   /// Writes to `descriptor` and ignores errors; `live` says whether the last line can be replaced.
   package init(descriptor: Int32, live: Bool) { (self.descriptor, self.live) = (descriptor, live) }
 
-  /// Whether the terminal says that it knows no escape sequences, or nothing at all. This decides how a line looks, and
-  /// nothing else.
+  /// Whether the terminal supports no escape sequences, or its type is unknown. This affects only how a line looks.
   private static var isDumb: Bool {
     // The string belongs to the environment and is read at once.
     guard let name = getenv("TERM").map({ String(cString: $0) }) else { return true }

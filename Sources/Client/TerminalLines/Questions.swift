@@ -100,7 +100,7 @@ extension Terminal {
     return String(decoding: answer, as: UTF8.self)
   }
 
-  /// Waits for Enter. False where the time is over first.
+  /// Waits for Enter. False after the time limit.
   package func isEntered(within limit: Duration) throws(Unanswered) -> Bool {
     guard try hasInput(within: limit) else { return false }
     // The line itself is of no interest.

@@ -98,8 +98,8 @@ public final class AuthenticationContext: Sendable {
 
   /// Evaluates the policy. Asks for nothing where the context has satisfied it before.
   ///
-  /// - Throws: `authenticationFailed` after three touches that matched nobody (the device owner's policy goes on to the
-  ///   passcode instead), `cancelled` by the person, `userFallback`, `appCancelled` by ``invalidate()``,
+  /// - Throws: `authenticationFailed` after three touches that matched nobody (the device owner's policy continues with
+  ///   the passcode instead), `cancelled` by the person, `userFallback`, `appCancelled` by ``invalidate()``,
   ///   `systemCancelled`, `interactionNotAllowed`, `timedOut`, and what ``canEvaluate(_:)`` throws.
   public func evaluate(_ policy: AuthenticationPolicy, reason: String) async throws(VaultError) {
     _ = try await evaluate(.policy(policy), reason: reason)
@@ -135,7 +135,8 @@ public final class AuthenticationContext: Sendable {
   /// Whether ``setApplicationPassword(_:)`` has set one.
   public var isApplicationPasswordSet: Bool { state.withLock { $0.isPasswordSet } }
 
-  /// Ends the context because nobody has answered for too long: a running call throws `timedOut`. The prompt is told.
+  /// Ends the context because nobody has answered in time: a running call throws `timedOut`, and the prompt is
+  /// notified.
   package func expire() { close(.time) }
 
   /// Ends the context. A running call throws the error of the reason, and for `program` `appCancelled`.
@@ -215,7 +216,7 @@ public final class AuthenticationContext: Sendable {
     do throws(VaultError) {
       return try await opening.value.get()
     } catch {
-      // The store may be there at the next call.
+      // The store may exist at the next call.
       state.withLock { state in if state.opening == opening { state.opening = nil } }
       throw error
     }

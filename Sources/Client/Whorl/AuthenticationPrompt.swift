@@ -22,7 +22,7 @@ public struct PromptSession: Sendable {
   let service: any VaultService
   let handle: ContextHandle
   let words: PromptWords
-  /// The number of the event that this session was given with. Answers carry it.
+  /// The number of the event that came with this session. Answers contain it.
   let event: Int
 
   package init(service: any VaultService, handle: ContextHandle, words: PromptWords, event: Int = 0) {
@@ -50,7 +50,7 @@ public struct PromptSession: Sendable {
   /// where the last wanted touch has no fallback.
   public func chooseFallback() async { await service.respond(handle, .fallback) }
 
-  /// Answers the `secretWanted` that this session was given with. Does nothing where its call no longer waits for it.
+  /// Answers the `secretWanted` that came with this session. Does nothing if its call no longer waits for it.
   public func answer(_ secret: consuming SecretBytes) async {
     await service.respond(handle, .secret(question: event, secret))
   }
@@ -65,7 +65,7 @@ public struct PromptSession: Sendable {
   /// program of the same user (``ReaderUse/program(_:items:)``). Does nothing where that request has ended.
   public func rejectRequestAhead() async { await service.respond(handle, .reject(notice: event)) }
 
-  /// Declines the `secretWanted` that this session was given with.
+  /// Declines the `secretWanted` that came with this session.
   public func decline() async { await service.respond(handle, .decline(question: event)) }
 }
 

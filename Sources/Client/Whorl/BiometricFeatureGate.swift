@@ -1,7 +1,7 @@
 public import SecretModel
 internal import SecureMemory
 
-/// Opens one feature of a program with a finger, if the person has chosen so.
+/// Unlocks a feature of a program with a finger, if the person has chosen this.
 ///
 /// ```swift
 /// let gate = BiometricFeatureGate(feature: "com.example.notes.export", store: try SecretStore.shared())
@@ -139,7 +139,7 @@ public struct BiometricFeatureGate: Sendable {
     return try await store.items(ItemSearch(.genericPassword, names, synchronizable: .any).forChanging)
   }
 
-  /// Whether an item is a valid choice. An item that asks for less than a current finger would let anybody through.
+  /// Whether an item is a valid choice. An item that requires less than a current finger would let anybody through.
   private static func counts(_ item: Item) -> Bool { item.access.flags == .biometryCurrentSet }
 }
 

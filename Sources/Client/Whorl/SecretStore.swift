@@ -122,7 +122,7 @@ public final class SecretStore: Sendable {
     }
   }
 
-  /// Stores an item, in the place of a living one with the same primary attributes. Asks for nothing.
+  /// Stores an item. Replaces a living one with the same primary attributes. Asks for nothing.
   package func put(_ item: NewItem, secret: SharedSecret) async throws(VaultError) -> Item {
     try await link.call { service throws(VaultError) in
       try await service.add(item, secret: secret.copy(), replacing: true, Asking.nobody.onBehalf)
@@ -173,8 +173,8 @@ public final class SecretStore: Sendable {
   /// A context does not ask again for what the person has shown in it before, and keeps what is shown now for later
   /// calls. Without a context the default prompt asks for this call alone.
   ///
-  /// - Throws: `itemGone` where an item does not exist any more, `itemInvalidated` where its set or passcode is gone,
-  ///   and every error of an authentication.
+  /// - Throws: `itemGone` where an item no longer exists, `itemInvalidated` where its set or passcode is gone, and
+  ///   every error of an authentication.
   public func secrets(of ids: [ItemID], reason: String? = nil, using context: AuthenticationContext? = nil)
     async throws(VaultError) -> [ReleasedItem]
   {

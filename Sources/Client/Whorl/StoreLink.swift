@@ -59,7 +59,7 @@ package final class StoreLink: Sendable {
 
   /// Runs a call that belongs to no context. If the connection is lost before the call or during one that changes
   /// nothing, opens the store again and repeats the call: `serviceUnavailable` and `systemCancelled` mean that nothing
-  /// was changed, and what a call without a context waits for is no person.
+  /// was changed, and a call without a context does not wait for a person.
   package func call<Value: ~Copyable>(
     _ body: (any VaultService) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {
@@ -83,7 +83,7 @@ package final class StoreLink: Sendable {
       forget(opening.number)
       return try await self.opened()
     case .failure(let error):
-      // The store may be there at the next call.
+      // The store may exist at the next call.
       forget(opening.number)
       throw error
     }

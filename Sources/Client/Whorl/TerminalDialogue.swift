@@ -11,15 +11,15 @@ final class TerminalDialogue: Sendable {
     var line: ProgressLine
     /// The result of the last touch, for the prompt of the next one.
     var lastTouch: String?
-    /// Why the passcode is asked for and not a finger.
+    /// Why the passcode is asked for instead of a finger.
     var unavailable: VaultError?
     /// Rejects the request that is using the reader, while this one waits.
     var ahead: PromptSession?
     /// Waits for Enter, Esc and Ctrl-R.
     var keys: KeyWatch?
-    /// Ends the question that is being asked.
+    /// Withdraws the question that is being asked.
     var question: Stopper?
-    /// Whether the details of the program for which is asked are on the terminal.
+    /// Whether the details of the program that asks are already shown.
     var hasDetailsShown = false
     var isOver = false
   }
@@ -107,7 +107,7 @@ final class TerminalDialogue: Sendable {
   }
 
   private func tell(_ notice: Notice, in session: PromptSession, _ state: inout State) {
-    // Whoever made the call hears that it has ended, and why.
+    // The caller reports how the call has ended.
     if case .unanswered = notice { return }
     let text = PromptText.notice(notice)
     guard case .readerInUse(let use) = notice else { return state.line.keep(text) }
@@ -175,7 +175,7 @@ final class TerminalDialogue: Sendable {
     }
   }
 
-  /// Shows why the passcode is asked for and not a finger.
+  /// Shows why the passcode is asked for instead of a finger.
   private func explain(_ unavailable: VaultError?) {
     guard let unavailable else { return }
     state.withLock { state in

@@ -12,7 +12,7 @@ package struct TerminalPromptStyle: Sendable {
   }
 
   package var output = Output.terminal
-  /// The other program for which is asked; nil where this program asks for itself.
+  /// The other program for which this one asks; nil if it asks for itself.
   package var asker: PromptAsker?
   /// Answers that the program has without asking the person.
   package var answers: (any PreparedAnswers)?

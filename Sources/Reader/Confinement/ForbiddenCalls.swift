@@ -30,7 +30,7 @@ enum ForbiddenCalls {
     __NR_name_to_handle_at, __NR_open_by_handle_at, __NR_fanotify_init, __NR_fanotify_mark, __NR_chroot, __NR_mknodat,
   ]
 
-  /// Administration, and parts of the kernel with many known vulnerabilities.
+  /// Machine administration, and parts of the kernel with many known vulnerabilities.
   private static let kernel: [Int32] = [
     __NR_bpf, __NR_perf_event_open, __NR_userfaultfd, __NR_keyctl, __NR_add_key, __NR_request_key,
     NewCall.ioUringSetup, NewCall.ioUringEnter, NewCall.ioUringRegister,
@@ -48,7 +48,7 @@ enum ForbiddenCalls {
     __NR_setfsuid, __NR_setfsgid, __NR_capset,
   ]
 
-  /// Shared memory and queues that processes of a user find by number.
+  /// Shared memory and queues that a user's processes can find by number.
   private static let sharedMemory: [Int32] = [
     __NR_shmget, __NR_shmat, __NR_shmctl, __NR_msgget, __NR_msgsnd, __NR_msgrcv, __NR_msgctl, __NR_semget, __NR_semop,
     __NR_semtimedop, __NR_semctl, __NR_mq_open, __NR_mq_unlink,

@@ -20,7 +20,7 @@ package struct ReaderConfinement: Sendable {
 
   private let rules: [Landlock.Rule]
   private let isFprintdUnit: Bool
-  /// umockdev's preloaded library connects to umockdev's sockets.
+  /// Under umockdev, whose preloaded library connects to umockdev's sockets.
   private let isInTestbed: Bool
 
   /// - Parameters:
@@ -74,8 +74,8 @@ package struct ReaderConfinement: Sendable {
     ].map { .init($0, read) }
     + ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"].map { .init($0, use) }
 
-  /// USB readers, which may be plugged in later, and SPI readers. libfprint also needs the HID device that belongs to an SPI
-  /// reader. Without an SPI reader no HID devices are allowed: they are keyboards and mice.
+  /// USB readers, including those plugged in later, and SPI readers. libfprint also needs the HID device of an SPI
+  /// reader. Without an SPI reader no HID devices are allowed, since they are keyboards and mice.
   private static var devices: [Landlock.Rule] {
     let nodes = names(in: "/dev")
     let serial = nodes.filter { $0.hasPrefix("spidev") }
@@ -123,12 +123,12 @@ package struct ReaderConfinement: Sendable {
       filter.allow(__NR_socket, only: [.init(local, stream), .init(devices[0], devices[1])])
       filter.allow(__NR_socketpair, only: [.init(local, stream)])
     }
-    // Only to start a thread: no new process and no new namespace.
+    // Allow `clone` only to start a thread: no new process and no new namespace.
     filter.allow(__NR_clone, only: [.init((0, Self.newNamespaces | Self.thread, Self.thread))])
-    // Signals to itself: abort(3) sends one.
+    // Allow signals only to this process: abort(3) sends one.
     for call in [__NR_kill, __NR_tgkill] { filter.allow(call, only: [.init((0, .max, process))]) }
     filter.allow(__NR_prlimit64, only: [.init((0, .max, 0)), .init((0, .max, process))])
-    // Refuse to outlive the starter, and to let other processes read its memory.
+    // Refuse calls by which the process could outlive the starter, or let other processes read its memory.
     filter.refuse(__NR_prctl, where: 0, isOneOf: [UInt32(PR_SET_PDEATHSIG), UInt32(PR_SET_DUMPABLE)])
     // Refuse to type into an inherited terminal, and to have signals sent to another process.
     filter.refuse(__NR_ioctl, where: 1, isOneOf: Self.ioctls)

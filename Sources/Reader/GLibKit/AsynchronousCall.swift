@@ -2,8 +2,8 @@ package import CFprint
 
 /// Starts an asynchronous GLib call and suspends until it has finished. The caller runs on ``MainContextExecutor``.
 ///
-/// `finish` gets the real result, also of a call that succeeded although it was cancelled: the caller has to undo what the
-/// call has done. GLib would report such a call as cancelled, and drop its result.
+/// `finish` gets the real result, even of a call that succeeded although it was cancelled, so that the caller can undo
+/// it. GLib would report such a call as cancelled and drop its result.
 ///
 /// - Parameters:
 ///   - isolation: An actor on ``MainContextExecutor``. There is no default of `nil`: it would run the call on another

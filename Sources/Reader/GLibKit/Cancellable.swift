@@ -17,7 +17,7 @@ package struct Cancellable: Sendable {
     object.pointer.assumingMemoryBound(to: GCancellable.self)
   }
 
-  /// Whether the cancellation has been made, and not only scheduled.
+  /// Whether the cancellation has happened, not only been scheduled.
   package var isCancelled: Bool { g_cancellable_is_cancelled(pointer) != 0 }
 
   /// Schedules the cancellation on the main context's thread. A second call does nothing.

@@ -16,7 +16,7 @@ package actor AutomaticReader: FingerprintReader {
     sources = Dictionary(uniqueKeysWithValues: ReaderAdapter.allCases.map { ($0, source($0)) })
   }
 
-  /// If one adapter fails, the readers of the others are returned. The error is thrown only if there are none.
+  /// If one adapter fails, returns the readers of the others. Throws the error only if there are none.
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
     var listed: [ReaderDescription] = []
     var failure: ReaderError?

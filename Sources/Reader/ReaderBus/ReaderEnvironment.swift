@@ -10,7 +10,7 @@ extension ReaderSelection {
     switch self {
     case .virtualImage(let socket): Self.virtual("virtual_image", "FP_VIRTUAL_IMAGE", socket)
     case .virtualStorage(let socket): Self.virtual("virtual_device_storage", "FP_VIRTUAL_DEVICE_STORAGE", socket)
-    // Shortens delays in the drivers, which a replay does not need.
+    // Shortens delays in the drivers, which are not needed for a replay.
     case .replay: [("FP_DEVICE_EMULATION", "1")]
     default: []
     }

@@ -26,8 +26,7 @@ package actor ReaderObject {
     assumeIsolated { $0.begin(call) }
   }
 
-  /// For ``BusConnection/Handlers/closed``, where the reader outlives its peer: cancels running calls, since nobody
-  /// waits for them.
+  /// For ``BusConnection/Handlers/closed``, if the reader outlives its peer: cancels running calls.
   package nonisolated func connectionEnded() {
     assumeIsolated { for call in $0.running.values { call.cancel() } }
   }
@@ -60,8 +59,8 @@ package actor ReaderObject {
     if !hasEnded { running[number] = task }
   }
 
-  /// Answers after the cancelled call, so that the peer knows that the reader is free. Deletes the finger of an enrolment
-  /// that had succeeded before the cancellation came: the peer has not taken its answer.
+  /// Answers after the cancelled call, so that the peer knows that the reader is free. If an enrolment had succeeded
+  /// before the cancellation arrived, deletes its finger, because the peer ignores the answer.
   private func cancel(_ number: UInt64, for call: BusCall) {
     let task = running[number]
     task?.cancel()

@@ -9,15 +9,15 @@ internal import Synchronization
 /// The readers of a disposable `whorl-reader` process: a child of this process, a system unit that systemd starts on
 /// connection, or a process that the system service lends.
 ///
-/// A child starts with the first call and ends with ``shutdown()`` or when this object is deallocated. If it dies,
+/// A child is started by the first call, and ended by ``shutdown()`` or when this object is deallocated. If it dies,
 /// running calls throw ``ReaderError/processDied(_:)``, and the next call starts a new one, in which no reader is open.
 ///
 /// A cancelled call returns at once. If the reader does not end the scan within half a second, its process is ended,
 /// because libfprint cannot be interrupted while it compares prints. An enrolment has five seconds. The next call waits
 /// for that.
 ///
-/// It starts the process on the bus loop's own thread, which never ends: the kernel kills a reader process when the thread
-/// that started it ends.
+/// The process is started on the bus loop's own thread, which never ends, because the kernel kills a reader process
+/// when the thread that started it ends.
 package actor ReaderProcess: FingerprintReader {
   /// The time a reader has to end a cancelled scan.
   private static let cancelGrace = Duration.milliseconds(500)
@@ -30,16 +30,16 @@ package actor ReaderProcess: FingerprintReader {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  /// How long an answer may take that waits for no finger. Some readers take seconds to be opened or to list their prints,
-  /// and fprintd waits for other programs for up to ten. The first answer may take twice as long, since the process has to
-  /// start before, and with it perhaps fprintd, on a slow machine that has neither in memory.
+  /// The limit for answers that need no finger. Some readers take seconds to open or to list their prints, and fprintd
+  /// waits up to ten seconds for other programs. The limit for the first answer is twice as long, since the process,
+  /// and perhaps fprintd, must first be started, on a slow machine from the disk.
   package static let answerLimit = Duration.seconds(30)
 
   private let selection: ReaderSelection
   private let user: ReaderUser
   private let fprintd: FprintdPlace
   private let start: @Sendable () throws(ReaderError) -> ReaderSession
-  /// The limit for answers that wait for no finger; nil where the peer may ask a person first.
+  /// The limit for answers that need no finger; nil if the peer may ask a person first.
   private let limit: Duration?
   private let origin: Origin
   private enum Origin {
@@ -85,7 +85,7 @@ package actor ReaderProcess: FingerprintReader {
   ///   - user: the user for calls that name none.
   ///   - fprintd: where fprintd is, for the unit that uses it.
   ///   - maker: the owner of the socket: root, since systemd makes it. Tests make their own.
-  ///   - limit: how long an answer may take that waits for no finger; tests wait less.
+  ///   - limit: the limit for answers that need no finger; tests use a shorter one.
   package init(
     unit: String, selection: ReaderSelection, user: ReaderUser = .own, fprintd: FprintdPlace = .system,
     maker: UInt32 = 0, answersWithin limit: Duration = answerLimit
@@ -106,7 +106,7 @@ package actor ReaderProcess: FingerprintReader {
 
   /// The readers that the system service lends on this socket. Takes ownership of it.
   ///
-  /// - Parameter selection: which of them are used.
+  /// - Parameter selection: the readers to use.
   package init(lent socket: Int32, selection: ReaderSelection) {
     self.selection = selection
     fprintd = .system
@@ -125,8 +125,8 @@ package actor ReaderProcess: FingerprintReader {
     _ = session?.end(grace: Self.endGrace)
   }
 
-  /// Ends the process and waits until it is gone. A later call starts a new one. A lent reader is closed, and the loan
-  /// goes on until this object is deallocated.
+  /// Ends the process and waits until it has ended. A later call starts a new one. A lent reader is only closed; the
+  /// loan lasts until this object is deallocated.
   package func shutdown() async {
     await settled()
     if case .lent = origin {
@@ -236,7 +236,7 @@ package actor ReaderProcess: FingerprintReader {
 
   // MARK: Questions and answers
 
-  /// An answer counts only if it has the nonce of the call and one of its prints.
+  /// Accepts an answer only if it has the nonce of the call and one of its prints.
   private func scan(
     _ request: ReaderRequest, nonce: ScanNonce, among prints: [EnrolledPrint], observer: @escaping ScanObserver
   ) async throws(ReaderError) -> ScanAnswer {
@@ -272,7 +272,7 @@ package actor ReaderProcess: FingerprintReader {
     return answer
   }
 
-  /// How long the next answer may take that waits for no finger.
+  /// The limit for the next answer that needs no finger.
   package var nextLimit: Duration? { limit.map { session?.hasAnswered == true ? $0 : $0 * 2 } }
 
   private func number() -> UInt64 {
@@ -336,8 +336,8 @@ package actor ReaderProcess: FingerprintReader {
     }
   }
 
-  /// Undoes a call that the process had answered before it read the cancellation: nobody else would. An enrolment is undone
-  /// by the process itself.
+  /// Undoes a call that the process had answered before it read the cancellation. An enrolment is undone by the process
+  /// itself.
   private func undo(_ request: ReaderRequest, _ session: ReaderSession) async {
     switch request {
     case .open: try? await release(session)
@@ -374,7 +374,7 @@ private final class LentSocket: Sendable {
 }
 
 extension ReaderRequest {
-  /// Whether a process that has just started can answer it.
+  /// Whether a newly started process can answer it.
   fileprivate var needsNoOpenReader: Bool {
     switch self {
     case .readers, .open: true

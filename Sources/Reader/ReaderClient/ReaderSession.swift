@@ -11,7 +11,7 @@ final class ReaderSession: Sendable {
   private let connection: BusConnection
   /// The process, if this program has started it. A system unit ends by itself when the connection ends.
   private let child: ChildProcess?
-  /// The message for the end of a process that is no child.
+  /// The message for the end of a process that is not a child.
   private let ownEnd: String
   private let progress: ReaderProgress
 
@@ -57,7 +57,7 @@ final class ReaderSession: Sendable {
   /// Takes a connected socket of a process that this program has not started. Call it on the bus loop.
   ///
   /// - Parameters:
-  ///   - socket: is owned by this object from now on, also if this throws.
+  ///   - socket: owned by this object from now on, even if this throws.
   ///   - name: the name of the peer.
   ///   - end: the message for its end.
   init(_ socket: Int32, called name: String, end: String) throws(ReaderError) {

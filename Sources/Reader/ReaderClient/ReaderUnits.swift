@@ -22,8 +22,8 @@ package struct ReaderUnits: Sendable {
   ///   - folder: the folder of the units' sockets; tests use another one.
   ///   - maker: the owner of the sockets: root, since systemd makes them.
   ///   - fprintd: the fprintd that its unit uses.
-  /// - Returns: nil for a virtual reader, which no unit drives. A recording is replayed by the unit for libfprint if root
-  ///   has set that up there; otherwise its readers are not of the expected nature, and there is none.
+  /// - Returns: nil for a virtual reader, which no unit drives. A recording is replayed by the unit for libfprint if
+  ///   root has configured this; otherwise the unit's readers do not have the expected nature, and none is listed.
   package init?(
     _ selection: ReaderSelection, in folder: String = ReaderUnits.folder, madeBy maker: UInt32 = 0,
     fprintd: FprintdPlace = .system

@@ -214,7 +214,7 @@ struct SecretServiceEnableTests {
   @Test("if one file cannot be written, the others are removed again")
   func unwritable() async throws {
     try await with { home in
-      // A file in the place of the folder of drop-ins.
+      // A file where the folder of drop-ins should be.
       try writeFile("\(home.folder)/config/systemd", [])
       let failed = try await home.whorl("enable")
       #expect(failed.status == 74, "\(failed.diagnostics)")

@@ -1,5 +1,5 @@
-/// A private fprintd in the place of the machine's own, for programs in a mount namespace of their own. Its readers count as
-/// physical there, since the user namespace is the machine's. Needs root.
+/// Replaces the machine's fprintd by a private one, for programs in a mount namespace of their own. Its readers count
+/// as physical there, since the user namespace is the machine's. Needs root.
 package struct MachineFprintd: Sendable {
   package let fprintd: PrivateFprintd
 

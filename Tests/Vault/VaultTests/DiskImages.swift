@@ -13,7 +13,7 @@ import VaultDriver
 final class DiskImages: Sendable {
   struct Image: CustomStringConvertible {
     let folder: String
-    /// The write that is not made any more.
+    /// The first write that is not made.
     let description: String
     /// How often ``DiskImages/acknowledge()`` was called before.
     let acknowledged: Int

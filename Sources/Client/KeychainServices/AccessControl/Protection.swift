@@ -17,7 +17,8 @@ enum Protection: String, CaseIterable {
     self.init(rawValue: raw)
   }
 
-  /// The vault's accessibility. Nothing leaves the device in any case, and "always" becomes the least strict class.
+  /// The vault's accessibility. Items never leave the device, so "this device only" makes no difference. "Always"
+  /// becomes the least strict class.
   var accessibility: Accessibility {
     switch self {
     case .whenUnlocked, .whenUnlockedThisDeviceOnly: .whenUnlocked

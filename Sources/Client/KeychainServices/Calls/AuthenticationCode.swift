@@ -39,7 +39,7 @@ extension VaultError {
       ])
   }
 
-  /// The text for errors that say more than their code.
+  /// The text for errors that are more specific than their code.
   private var authenticationWords: String? {
     func words(_ secrets: String, _ seconds: Int) -> String {
       "Too many wrong \(secrets): the next one is taken in \(seconds == 1 ? "1 second" : "\(seconds) seconds")."

@@ -2,10 +2,10 @@ internal import SDBus
 internal import SecretModel
 internal import Synchronization
 
-/// Runs an asynchronous call to its end and blocks the calling thread, as Apple's calls do.
+/// Runs an asynchronous call and blocks the calling thread until it has ended, as Apple's calls do.
 ///
-/// The calling thread itself does the work, and sends and receives the messages. So the call never waits for a thread of
-/// the cooperative pool, of which the caller may block the last one, and needs no change of threads.
+/// The calling thread itself does the work, and sends and receives the messages. So the call needs no change of
+/// threads, and never waits for a thread of the cooperative pool, whose last thread the caller may be blocking.
 package func blocking<Value: Sendable, Failure: Error>(
   _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) -> Result<Value, Failure> {

@@ -27,7 +27,7 @@ struct KeychainFailure: Error, Equatable {
   /// `errSecParam`
   static let parameter = KeychainFailure(errSecParam)
 
-  /// The error that functions of keys report: for a failed authentication a code of `LAError`, else the status.
+  /// The error that functions for keys report: for a failed authentication an `LAError`, else the status.
   var error: NSError {
     authentication?.authenticationError
       ?? NSError(status: status, why.map { "It failed: \($0)." } ?? words(for: status))

@@ -44,7 +44,7 @@ extension IdentityQuery {
     if let only = values.first, keys.returns == only.what { return only.value }
     let dictionary = NSMutableDictionary()
     if keys.returns.contains(.attributes) {
-      // The key's attributes, and over them those that a search applies to the certificate.
+      // The key's attributes, overridden by those that a search applies to the certificate.
       for (item, isWhole) in [(found.key, true), (found.certificate, false)] {
         for (name, value) in item.attributeDictionary {
           guard let name = name as? String, isWhole || Self.attributesOfCertificates.contains(name) else { continue }

@@ -21,7 +21,7 @@ struct IdentityFinder: Sendable {
   /// - Parameter changing: whether the identities are to be deleted. Without an access group, only the program's own
   ///   are found then.
   init(_ query: IdentityQuery, limit: Int?, changing: Bool = false) {
-    // Search without asking: keys without a certificate do not matter, even if they would ask.
+    // Search without asking: keys without a certificate do not matter, even if they require authentication.
     certificates = query.certificates.unasked.search(limit: nil, changing: changing)
     keys = query.keys.unasked.search(limit: nil, changing: changing)
     interaction = query.keys.search(limit: nil).interaction

@@ -50,7 +50,7 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
 private enum Released {
   case none
   case all
-  /// Certificates are also read to return references, which contain the certificate itself.
+  /// Certificates are also read for references, which contain the certificate itself.
   case certificates
 
   init(_ returns: KeychainQuery.Returns, of itemClass: ItemClass?) {

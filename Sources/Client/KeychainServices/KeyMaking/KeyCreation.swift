@@ -15,7 +15,7 @@ internal import Whorl
 ///     `kSecAttrKeySizeInBits`; and, here or in `kSecPrivateKeyAttrs`, `kSecAttrIsPermanent`, which stores it, with the
 ///     attributes of the stored key. `kSecAttrTokenIDSecureEnclave` makes a P-256 key that is only used in the vault. A
 ///     key with a constrained access control must be permanent, since nothing protects it outside the store.
-///   - error: says why there is none; the caller releases it.
+///   - error: the reason if the result is nil; the caller releases it.
 ///
 /// Never asks for anything.
 @discardableResult
@@ -43,7 +43,7 @@ public func SecKeyGeneratePair(
 ///   - keyData: for RSA PKCS #1, or for a public key also SubjectPublicKeyInfo, the content of "PUBLIC KEY" files; for
 ///     a curve X9.63, `04 ‖ X ‖ Y` and for a private key `‖ K`.
 ///   - attributes: `kSecAttrKeyType` and `kSecAttrKeyClass`.
-///   - error: says why there is none; the caller releases it.
+///   - error: the reason if the result is nil; the caller releases it.
 @discardableResult
 public func SecKeyCreateWithData(
   _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

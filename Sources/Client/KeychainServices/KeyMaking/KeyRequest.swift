@@ -45,7 +45,7 @@ struct KeyRequest {
     default: throw KeychainFailure(errSecParam, "there is no such token")
     }
     staysInVault = isOfSecureEnclave || access.flags.contains(.privateKeyUsage)
-    // Outside the store the access control would not protect the key at all.
+    // Outside the store an access control cannot protect the key.
     guard privateHalf.isPermanent || !access.isConstrained else {
       throw KeychainFailure(errSecUnimplemented, "a key that asks for somebody has to be permanent")
     }

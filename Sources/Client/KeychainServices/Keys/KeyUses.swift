@@ -11,7 +11,8 @@ internal import Whorl
 /// Signs. A key in the store is used there, after asking for what its access control requires.
 ///
 /// - Returns: nil for an algorithm that does not fit the key, for data that is no digest of the right length, and for a
-///   failed authentication. `error` says which (the last as an `LAError`), and the caller releases it.
+///   failed authentication. `error` is the reason (for a failed authentication an `LAError`), and the caller releases
+///   it.
 @discardableResult
 public func SecKeyCreateSignature(
   _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,

@@ -45,7 +45,7 @@ struct KeychainQuery {
   var limit: Limit?
   var ignoresCase = false
   var returns: Returns = []
-  /// How to treat an item for which a person would have to be asked.
+  /// How to treat an item that requires authentication.
   var interaction = ItemSearch.Interaction.allow
   var context: AuthenticationContext?
   var reason: String?
@@ -64,7 +64,7 @@ struct KeychainQuery {
     itemClass = try pairs.first { $0.key == "class" }.map { pair throws(KeychainFailure) in
       try Self.itemClass(pair.value)
     }
-    // Determine the class first: it decides which attributes are allowed, and the pairs have no order.
+    // Determine the class first: the allowed attributes depend on it, and the pairs have no order.
     itemClass = itemClass ?? assumed ?? pairs.first { $0.key == "v_Ref" }.flatMap { Self.itemClass(of: $0.value) }
     for (key, value) in pairs {
       guard let key else { throw .parameter }
@@ -125,7 +125,7 @@ struct KeychainQuery {
       guard let list = value as? [Any] else { throw .parameter }
       for entry in list { try restrict(to: entry) }
       if list.isEmpty { ids = ids ?? [] }
-    // There is one store, so any list but an empty one means it.
+    // There is one store, so any non-empty list means it.
     case "m_SearchList": if let list = value as? [Any], list.isEmpty { throw .parameter }
     case _ where certificateConditions.contains(key): throw KeychainFailure(errSecUnimplemented)
     default: throw .parameter

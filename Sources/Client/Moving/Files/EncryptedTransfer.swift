@@ -3,11 +3,12 @@ internal import Glibc
 internal import SecretModel
 internal import SecureMemory
 
-/// Sends contents to a vault that encrypts them into a file, and receives those of a file that it decrypts.
+/// Sends contents to a vault, which encrypts them into a file, and receives the contents of a file that the vault
+/// decrypts.
 struct EncryptedTransfer {
   let connection: any VaultConnection
 
-  /// Encrypts into a new file what `write` writes into a socket.
+  /// Encrypts the bytes that `write` writes into a socket, into a new file.
   ///
   /// - Parameter file: an empty file, open for writing.
   func encrypt<Value: Sendable>(
@@ -20,7 +21,8 @@ struct EncryptedTransfer {
       write)
   }
 
-  /// Lets `read` read what is in a file from a socket. The contents are whole only once this has returned.
+  /// Decrypts a file into a socket, from which `read` reads. The contents are known to be complete only after this has
+  /// returned.
   func decrypt<Value: Sendable>(
     _ file: Int32, with key: SharedSecret, _ read: (_ socket: Int32) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {
@@ -64,7 +66,7 @@ struct EncryptedTransfer {
       result = .failure(error)
     }
     shutdown(mine, Int32(SHUT_RDWR))
-    // An error of the vault's call has caused the error here, so it is thrown first.
+    // If the vault's call failed, that caused the error here, so throw the vault's error.
     try await calling.value.get()
     return try result.get()
   }

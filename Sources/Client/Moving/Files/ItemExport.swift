@@ -4,9 +4,9 @@ package import SecretModel
 package struct ItemExport: Sendable {
   /// What would be exported.
   package struct Plan: Sendable {
-    /// The items that go without asking anybody.
+    /// The items that can be exported without asking anybody.
     fileprivate var silent: [ItemID] = []
-    /// The items whose secrets a person releases.
+    /// The items that require authentication.
     fileprivate var asked: [ItemID] = []
     /// What has to be shown for them.
     fileprivate var proofs: Set<AccessControl> = []
@@ -33,14 +33,14 @@ package struct ItemExport: Sendable {
     self.progress = progress
   }
 
-  /// What can be exported, without asking anybody.
+  /// Determines what can be exported. Asks nobody.
   ///
   /// - Parameter search: for the items; dead and damaged ones are listed as staying.
   package func plan(_ search: ItemSearch) async throws(VaultError) -> Plan {
     var plan = Plan()
     var next = search
     repeat {
-      // Page by page: a plan holds no attributes but those of items that stay.
+      // Page by page: a plan holds only the attributes of items that stay.
       let page = try await store.items(next, .nobody)
       for item in page.items { plan.add(item) }
       next.after = page.next
@@ -83,7 +83,7 @@ package struct ItemExport: Sendable {
           switch released {
           case .success(let item): try writer.write(item)
           case .failure(let error):
-            // Not found any more if it was removed meanwhile.
+            // The item is no longer found if it was removed meanwhile.
             let search = ItemSearch(groups: .all, ids: [ids[index]], synchronizable: .any, states: [.living, .dead])
             outcome.staying += try await store.allItems(search).map {
               StayingItem(item: $0, obstacle: .unreadable(error))

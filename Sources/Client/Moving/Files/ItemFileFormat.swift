@@ -13,7 +13,7 @@ enum ItemFileFormat {
   /// Every further line: an item, or the end.
   struct Line: Codable {
     var item: Head?
-    /// The number of items before, in the last line. A file without it was not written to its end.
+    /// In the last line, the number of items before it. A file without this line is incomplete.
     var end: Int?
   }
 
@@ -65,7 +65,7 @@ enum ItemFileFormat {
     }
   }
 
-  /// The longest line, in bytes: more than the attributes of any item take.
+  /// The longest line, in bytes: enough for the attributes of any item.
   static let lineLimit = 32 << 20
 
   static func line(_ value: some Encodable) throws(VaultError) -> [UInt8] {
@@ -97,7 +97,7 @@ enum ItemFileFormat {
 }
 
 extension VaultError {
-  /// An encrypted file that holds something else than an export.
+  /// An encrypted file that is not an export.
   static let otherContents = fileUnreadable("it does not hold items of whorl, or those of a later version")
 }
 

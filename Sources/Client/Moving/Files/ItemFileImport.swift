@@ -2,9 +2,9 @@ internal import Glibc
 package import SecretModel
 package import SecureMemory
 
-/// Brings the items of an export into a store, with their attributes, rules and classes.
+/// Imports the items of an export into a store, with their attributes, rules and classes.
 ///
-/// What the store has already stays as it is, so that an import can be run again.
+/// Existing items stay unchanged, so that an import can be run again.
 package struct ItemFileImport: Sendable {
   private let file: Int32
   private let key: SharedSecret
@@ -13,7 +13,7 @@ package struct ItemFileImport: Sendable {
   private let bound: BoundItems
   private let progress: MoveProgress
 
-  /// What becomes of items that are bound to the enrolled fingers of the machine they come from.
+  /// How to import items that are bound to the enrolled fingers of the other machine.
   package enum BoundItems: Sendable {
     /// One touch binds them to the fingers that are enrolled here.
     case bind
@@ -34,7 +34,7 @@ package struct ItemFileImport: Sendable {
     transfer = EncryptedTransfer(connection: connection)
   }
 
-  /// What would be brought in. Asks nobody, and reads the whole file: a damaged one is found before anything is done.
+  /// What would be imported. Asks nobody, and reads the whole file, so that damage is found before anything is stored.
   ///
   /// - Throws: `fileUnreadable`, `inputOutput`, and errors of the store.
   package func plan() async throws(VaultError) -> ItemFilePlan {
@@ -77,21 +77,20 @@ package struct ItemFileImport: Sendable {
     }
   }
 
-  /// The length of the file in bytes; 0 where it cannot be told.
+  /// The length of the file in bytes; 0 if it is unknown.
   private var size: Int {
     var status = stat()
     return fstat(file, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Brings in what the plan says. Asks for one touch first, if it binds items to fingers.
+  /// Imports the items of the plan. Asks for one touch first, if it binds items to fingers.
   ///
-  /// Many items are stored in one transaction. Where the import is interrupted, what was stored before is whole, and
-  /// another import of the file brings in the rest.
+  /// Many items are stored in one transaction. If the import is interrupted, each item is stored completely or not at
+  /// all, and another import of the file stores the rest.
   ///
-  /// - Parameter asking: in a context that may ask; the reason says what for.
-  /// - Throws: an error of the authentication, before anything is brought in; `fileUnreadable` and `inputOutput`, if the
-  ///   file was changed meanwhile; and errors that keep the store from taking any item. What was brought in before
-  ///   stays.
+  /// - Parameter asking: in a context that may ask, with the reason for the prompt.
+  /// - Throws: an error of the authentication, before anything is brought in; `fileUnreadable` and `inputOutput`, if
+  ///   the file was changed meanwhile; and errors that prevent storing any item. Items stored before stay.
   package func bring(_ plan: ItemFilePlan, _ asking: Asking) async throws(VaultError) -> ItemFileOutcome {
     if plan.binding.count > 0 { _ = try await store.evaluate(.access(AccessControl(.currentSet)), asking) }
     return try await transfer.decrypt(file, with: key) { (socket) async throws(VaultError) in

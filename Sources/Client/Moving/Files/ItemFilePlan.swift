@@ -1,6 +1,6 @@
 package import SecretModel
 
-/// What an import of a file would do. Names the items as they will be called.
+/// The plan of an import from a file, with the items' new names.
 package struct ItemFilePlan: Sendable {
   package internal(set) var coming = Listing<ItemName>()
   /// The store has an item of that name.
@@ -10,7 +10,7 @@ package struct ItemFilePlan: Sendable {
   package internal(set) var unusable = Listing<UnusableEntry>()
   /// Those of ``coming`` that one touch binds to the enrolled fingers.
   package internal(set) var binding = Listing<ItemName>()
-  /// Whether each item of the file comes, in the order of the file.
+  /// For each item of the file, in order: whether it will be imported.
   var comes: [Bool] = []
 
   init() {}
@@ -23,6 +23,6 @@ package struct ItemFileOutcome: Sendable {
   package internal(set) var duplicates: Listing<ItemName>
   package internal(set) var unusable: Listing<UnusableEntry>
 
-  /// Whether no item of the file stayed behind.
+  /// Whether all items of the file can be imported.
   package var isWhole: Bool { duplicates.count == 0 && unusable.count == 0 }
 }

@@ -65,7 +65,7 @@ final class ItemFileReader {
     return received.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[used..<used + count])) }
   }
 
-  /// Receives more, and drops what was read. False at the end.
+  /// Receives more bytes, and drops those already read. False at the end.
   private func receive() throws(VaultError) -> Bool {
     let more = try chunk()
     guard !more.isEmpty else { return false }

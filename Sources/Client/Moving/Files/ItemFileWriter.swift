@@ -4,7 +4,7 @@ internal import SecureMemory
 /// Writes the contents of an export into a socket, whose other end encrypts them.
 final class ItemFileWriter {
   private let socket: Int32
-  /// What has not been written yet. It holds secrets.
+  /// Bytes that are not written yet, secrets included.
   private var pending = SecretBytes(count: 0)
   private(set) var items = 0
 

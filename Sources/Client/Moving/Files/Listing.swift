@@ -1,4 +1,4 @@
-/// The first of many values, and their number: however many items a file has, few of their names are in memory.
+/// The first of many values, and their number, so that only a few names are in memory however many items a file has.
 package struct Listing<Element: Sendable>: Sendable {
   /// The most values that are kept.
   package static var limit: Int { 1_000 }

@@ -1,2 +1,2 @@
-/// Told how far an export or an import is: what is done, and of how much.
+/// Called with the progress of an export or an import: the amount done, and the total.
 package typealias MoveProgress = @Sendable (_ done: Int, _ all: Int) -> Void

@@ -1,9 +1,9 @@
 internal import SecretModel
 
-/// The primary attributes of many items, of which only a hash of 128 bits each is in memory.
+/// A set of primary attributes, of which only a hash of 128 bits each is in memory.
 ///
-/// Two different items are taken for one with a probability of about 2^-95 among 100,000. Nobody who writes a file can
-/// aim at that: the hash begins with random bytes.
+/// Among 100,000 items a collision has a probability of about 2^-95. Nobody can craft a file with collisions, since
+/// random bytes are part of the hash.
 struct SeenItems {
   private struct Mark: Hashable {
     var high: Int
@@ -17,7 +17,7 @@ struct SeenItems {
     marks.contains(mark(itemClass, attributes))
   }
 
-  /// Returns false where the item was there before.
+  /// Returns false if the item was already in the set.
   mutating func insert(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> Bool {
     marks.insert(mark(itemClass, attributes)).inserted
   }

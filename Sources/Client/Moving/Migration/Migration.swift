@@ -11,7 +11,7 @@ package struct Migration: Sendable {
 
   package init(from old: any VaultService, to new: any VaultService) { (self.old, self.new) = (old, new) }
 
-  /// What can be copied and what cannot, without asking anybody.
+  /// Determines which items can be copied. Asks nobody.
   package func plan() async throws(VaultError) -> MigrationPlan {
     var there: [Likeness: Item] = [:]
     for item in try await new.allItems(.everything) { if let likeness = Likeness(item) { there[likeness] = item } }
@@ -19,7 +19,7 @@ package struct Migration: Sendable {
     var plan = MigrationPlan()
     for item in try await old.allItems(.everything) {
       if let likeness = Likeness(item), let copy = there[likeness] {
-        // Its secret may be another one by now. Secrets are not compared, since that would ask for a finger.
+        // Its secret may have changed. Secrets are not compared, since that would require a finger.
         if item.modified > copy.created {
           plan.staying.append(StayingItem(item: item, obstacle: .changedSince))
         } else {
@@ -92,12 +92,12 @@ extension VaultService {
   }
 }
 
-/// The values by which an item of one store is recognized in the other.
+/// The values that identify the same item in both stores.
 private struct Likeness: Hashable {
   let itemClass: ItemClass
   let attributes: [AttributeName: AttributeValue]
 
-  /// Nil for an item that cannot be read any more.
+  /// Nil for an item that can no longer be read.
   init?(_ item: Item) {
     guard item.state == .living, let itemClass = item.itemClass else { return nil }
     self.itemClass = itemClass
@@ -106,7 +106,7 @@ private struct Likeness: Hashable {
 }
 
 extension AccessControl {
-  /// Whether anybody is asked before the secret is given out.
+  /// Whether the secret requires authentication.
   fileprivate var asks: Bool { self != .none }
 
   /// Whether it requires an enrolled finger.

@@ -12,7 +12,7 @@ package struct MigrationPlan: Sendable {
   /// ignores sessions.
   package var followingSession: [Item] { movable.filter { $0.accessibility == .whenUnlocked } }
 
-  /// The items whose secret nobody can read any more.
+  /// The items whose secrets can no longer be read.
   package var unreadable: [StayingItem] { staying.filter { $0.item.state != .living } }
 
   /// Whether every item that can be read is in the other store.

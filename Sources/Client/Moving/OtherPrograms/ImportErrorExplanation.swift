@@ -1,7 +1,7 @@
 package import SecretModel
 
 extension ImportError {
-  /// What each end of reading another program's secrets means to the person.
+  /// Explanations of the errors of reading another program's secrets.
   package var explanation: Explanation {
     switch self {
     case .missing(let path): Explanation("there is nothing at \(path)", advice: "name where it is")

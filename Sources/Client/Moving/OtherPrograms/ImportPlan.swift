@@ -1,6 +1,6 @@
 package import SecretModel
 
-/// What an import would do. Names the items as they will be called.
+/// The plan of an import, with the items' new names.
 package struct ImportPlan: Sendable {
   package var coming: [ImportEntry] = []
   /// The store has an item of that name.
@@ -22,6 +22,7 @@ package struct ImportOutcome: Sendable {
   package var unusable: [UnusableEntry]
   package var leftOut: [String]
 
-  /// Whether no secret of the source stayed behind. The entries whose names the store has already are not compared.
+  /// Whether all secrets of the source can be imported. Entries whose names already exist in the store are not
+  /// compared.
   package var isWhole: Bool { duplicates.isEmpty && unusable.isEmpty }
 }

@@ -1,18 +1,18 @@
 package import SecretModel
 package import SecureMemory
 
-/// Secrets that another program keeps, to be brought into a store.
+/// Secrets of another program, to be imported into a store.
 package protocol ImportSource: Sendable {
-  /// What can be brought in, in the source's own order.
+  /// The entries that can be imported, in the source's own order.
   var entries: [ImportEntry] { get }
-  /// The entries of the source that cannot be brought in.
+  /// The entries that cannot be imported.
   var unusable: [UnusableEntry] { get }
-  /// What is left out of all entries, in words that follow "left out": nothing that is secret.
+  /// Fields that are left out of all entries, in words that follow "left out". They are not secret.
   var leftOut: [String] { get }
-  /// The items that an entry becomes. The first has the entry's name and attributes; what else is secret in the entry
-  /// follows as items of their own.
+  /// The items that an entry becomes. The first has the entry's name and attributes; further secrets of the entry
+  /// follow as separate items.
   ///
-  /// - Throws: `unreadable` where other entries may be read all the same, else what ends the import.
+  /// - Throws: `unreadable` if other entries may still be readable, else an error that ends the import.
   func items(of entry: ImportEntry) async throws(ImportError) -> [ImportedItem]
 }
 
@@ -22,7 +22,7 @@ extension ImportSource {
 
 /// What is known about an entry of a source before its secrets are read.
 package struct ImportEntry: Sendable, Hashable {
-  /// Where it stands in its source, from 0 on.
+  /// Its position in the source, from 0 on.
   package let place: Int
   /// What its item will be called.
   package let name: ItemName
@@ -52,15 +52,15 @@ package final class ImportedItem: Sendable {
 /// An entry that stays where it is.
 package struct UnusableEntry: Sendable, Hashable {
   package enum Reason: Sendable, Hashable {
-    /// The entry itself cannot be brought in: in words that follow "it".
+    /// The reason why the entry itself cannot be imported, in words that follow "it".
     case source(String)
-    /// A field of it cannot be what the other program meant: its name, and why in words that follow it. Never its value.
+    /// A field has an implausible value: the field's name, and the reason in words that follow it. Never the value.
     case field(String, String)
     /// The store does not take it.
     case refused(VaultError)
   }
 
-  /// Its name in its source, or its place there.
+  /// Its name or position in the source.
   package let called: String
   package let reason: Reason
 
@@ -74,15 +74,15 @@ package struct UnusableEntry: Sendable, Hashable {
 package enum ImportError: Error, Sendable, Hashable {
   /// There is nothing at this path.
   case missing(String)
-  /// The input is not what it was said to be; the value says where and why.
+  /// The input does not have the expected format; the value says where and why.
   case malformed(String)
-  /// The program or service that reads the source is not there; the value says which and why.
+  /// The program or service that reads the source is not available; the value says which and why.
   case unavailable(String)
   /// One entry cannot be read; the value says why, in words that follow "it". The others may be readable.
   case unreadable(String)
-  /// The person closed the question that the other program asked; the value says of what.
+  /// The person dismissed a prompt of the other program; the value names what it was for.
   case declined(String)
-  /// What would be read is this store itself.
+  /// The source is this store itself.
   case ownService
   /// The system refused to read; the value says what.
   case system(String)

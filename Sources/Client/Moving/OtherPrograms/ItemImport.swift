@@ -1,9 +1,9 @@
 package import SecretModel
 internal import SecureMemory
 
-/// Brings secrets that another program keeps into a store, as generic passwords of the command line.
+/// Imports another program's secrets into a store, as generic passwords of the command line.
 ///
-/// What the store has already stays as it is, so that an import can be run again. Nothing is taken out of the source.
+/// Existing items stay unchanged, so that an import can be run again. The source is not changed.
 package struct ItemImport: Sendable {
   private let source: any ImportSource
   private let store: any VaultService
@@ -11,8 +11,8 @@ package struct ItemImport: Sendable {
   private let accessibility: Accessibility
 
   /// - Parameters:
-  ///   - access: of all items that are brought in.
-  ///   - accessibility: of all items that are brought in.
+  ///   - access: of all imported items.
+  ///   - accessibility: of all imported items.
   package init(
     from source: any ImportSource, to store: any VaultService, access: AccessControl, accessibility: Accessibility
   ) {
@@ -22,7 +22,7 @@ package struct ItemImport: Sendable {
     self.accessibility = accessibility
   }
 
-  /// What would be brought in. Asks nobody, and reads no secret if the source can list its entries without reading
+  /// What would be imported. Asks nobody, and reads no secret if the source can list its entries without reading
   /// secrets.
   package func plan() async throws(VaultError) -> ImportPlan {
     let own = ItemSearch(.genericPassword, groups: .named([AccessGroup.commandLine]))
@@ -41,11 +41,11 @@ package struct ItemImport: Sendable {
     return plan
   }
 
-  /// Brings in what the plan says. The item that has the entry's name is stored last, so that the next import repeats
-  /// an entry that was interrupted.
+  /// Imports the entries of the plan. The item that has the entry's name is stored last, so that the next import
+  /// repeats an interrupted entry.
   ///
-  /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError` that keeps the store from taking any item.
-  ///   What was brought in before stays.
+  /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError` that prevents storing any item. Items stored
+  ///   before stay.
   package func bring(_ plan: ImportPlan) async throws -> ImportOutcome {
     var outcome = ImportOutcome(
       alreadyThere: plan.alreadyThere, duplicates: plan.duplicates, unusable: plan.unusable, leftOut: plan.leftOut)

@@ -18,7 +18,7 @@ final class SecretServiceBus: Sendable {
   let owner: String
   private let signals: SecretServiceSignals
 
-  /// Connects, and has the bus start the service if it does not run.
+  /// Connects, and makes the bus start the service if it does not run.
   init(_ address: String) async throws(ImportError) {
     let signals = SecretServiceSignals()
     self.signals = signals
@@ -121,7 +121,7 @@ final class SecretServiceBus: Sendable {
   /// Stores a new item in a collection.
   ///
   /// - Returns: its path.
-  /// - Throws: `unreadable` if the service does not take it.
+  /// - Throws: `unreadable` if the service refuses it.
   func create(
     item label: String, _ attributes: [String: String], _ secret: Secret, in collection: String, session: String
   ) async throws(ImportError) -> String {
@@ -151,14 +151,14 @@ final class SecretServiceBus: Sendable {
 
   /// Gives an item another secret.
   ///
-  /// - Throws: `unreadable` if the service does not take it.
+  /// - Throws: `unreadable` if the service refuses it.
   func set(_ secret: Secret, of item: String, session: String) async throws(ImportError) {
     _ = try await change(item, "\(Self.interface).Item", "SetSecret", [Self.structure(secret, session)])
   }
 
   /// Gives an item another label.
   ///
-  /// - Throws: `unreadable` if the service does not take it.
+  /// - Throws: `unreadable` if the service refuses it.
   func set(label: String, of item: String) async throws(ImportError) {
     _ = try await change(
       item, "org.freedesktop.DBus.Properties", "Set",

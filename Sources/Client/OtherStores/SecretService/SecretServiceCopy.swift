@@ -6,10 +6,9 @@ internal import SecureMemory
 /// Copies the contents of a Secret Service into the form in which Whorl's own service stores them: collections, labels,
 /// attributes, content types and secrets.
 ///
-/// An item with the same attributes in the same collection counts as the same item, and stays as it is, so that copying
-/// can be repeated. If a service has several such items, their number and labels tell which of them the store has
-/// already (``SecretServiceMatch``). Secrets of items that are there already are compared, and replaced if that is asked
-/// for.
+/// An item with the same attributes in the same collection counts as the same item, and stays unchanged, so that
+/// copying can be repeated. If a service has several such items, their number and labels determine which of them are
+/// already in the store (``SecretServiceMatch``). Secrets of existing items are compared, and replaced on request.
 package struct SecretServiceCopy: Sendable {
   /// What would be copied, or was.
   package struct Entry: Sendable, Hashable {
@@ -49,7 +48,7 @@ package struct SecretServiceCopy: Sendable {
   let peer: SecretServicePeer
   let store: any VaultService
   private let access: AccessControl.Constraint?
-  /// The items' note about the program that they are copied from.
+  /// The name of the program, recorded in the copied items.
   private let program: String
 
   /// Opens the collections, for which the desktop may ask, and lists what is in them.
@@ -129,14 +128,14 @@ package struct SecretServiceCopy: Sendable {
     plan.uncompared += uncompared
   }
 
-  /// Copies what the plan says. Nothing is taken out of the service.
+  /// Copies the items of the plan. The service is not changed.
   ///
   /// - Parameters:
   ///   - replacing: whether existing items get the service's secret, unless it is known to be the same. They keep their
   ///     rule and label.
   ///   - asking: for a store that is locked.
-  /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError` that keeps the store from taking any item.
-  ///   What was copied before stays.
+  /// - Throws: an ``ImportError`` that ends the reading, or a `VaultError` that prevents storing any item. Items copied
+  ///   before stay.
   package func bring(_ plan: Plan, replacing: Bool, _ asking: Asking) async throws -> Outcome {
     var outcome = Outcome(unusable: plan.unusable)
     let folders = plan.collections.map { ItemToAdd($0.item, secret: SharedSecret(SecretBytes(count: 0))) }
@@ -174,7 +173,7 @@ package struct SecretServiceCopy: Sendable {
     return outcome
   }
 
-  /// Notes on compared and equal items where their originals are. Items of an earlier import may lack the note.
+  /// Records the original's program in compared and equal items, since items of an earlier import may lack it.
   private func mark(_ plan: Plan, _ asking: Asking) async throws(VaultError) {
     let other = Set(plan.differing + plan.uncompared)
     let unmarked = plan.alreadyThere.filter { !other.contains($0) }.compactMap { plan.items[$0] }
@@ -218,7 +217,7 @@ package struct SecretServiceCopy: Sendable {
 
   private enum Reading {
     case item(name: String, ItemToAdd)
-    /// The service does not release it; why, as the words after "it".
+    /// The service does not release it; the reason in words that follow "it".
     case refused(String)
   }
 

@@ -27,7 +27,7 @@ package struct SecretServiceHolder: Sendable, Hashable {
     }
   }
 
-  /// Has the bus start a program for the name if nobody owns it. Returns whether it has an owner then.
+  /// Makes the bus start a program for the name if nobody owns it. Returns whether the name then has an owner.
   package static func start(onBus address: String) async throws(ImportError) -> Bool {
     do throws(BusError) {
       let connection = try BusConnection(busAddress: address, handlers: .init())

@@ -2,7 +2,7 @@ internal import Moving
 internal import SDBus
 internal import SecretModel
 
-/// The contents of a Secret Service: its collections, opened, and the items in them without their secrets.
+/// The contents of a Secret Service: its collections, opened for this, and their items without the secrets.
 struct SecretServiceListing: Sendable {
   struct Collection: Sendable {
     let path: String

@@ -3,7 +3,7 @@ package import SecretModel
 internal import SecretServiceItems
 internal import SecureMemory
 
-/// Removing what was copied from the program that it was copied from.
+/// Removes the originals of copied items from the other program.
 extension SecretServiceCopy {
   package struct Removal: Sendable {
     /// The originals that were removed.
@@ -13,7 +13,7 @@ extension SecretServiceCopy {
     fileprivate var items: [ItemID] = []
   }
 
-  /// The items of the other program that the store has as well, whatever their secrets are.
+  /// The items of the other program that are also in the store, whatever their secrets are.
   package func originals() async throws(VaultError) -> [Entry] {
     let contents = try await SecretServiceContents(of: store)
     return SecretServiceMatch(peer, contents.items).pairs.map { entry($0.place) }

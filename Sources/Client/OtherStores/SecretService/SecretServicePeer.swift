@@ -38,7 +38,7 @@ struct SecretServicePeer: Sendable {
 
   enum Comparison {
     case same, other
-    /// The program does not release the secret; why, as the words after "it".
+    /// The program does not release the secret; the reason in words that follow "it".
     case notGiven(String)
   }
 

@@ -20,7 +20,7 @@ package struct SecretServiceReturn: Sendable {
     package fileprivate(set) var new: [Entry] = []
     /// The items that it had with another secret or label.
     package fileprivate(set) var changed: [Entry] = []
-    /// How many items it has already, unchanged.
+    /// The number of items that it already has, unchanged.
     package fileprivate(set) var same = 0
     /// The items with a rule that were not read: in a plan, which shows no prompts, or because of ``refusal``.
     package fileprivate(set) var gated: [Entry] = []

@@ -55,7 +55,7 @@ package struct KeyringControl: Sendable {
     return try answer(to: words)
   }
 
-  /// Has a daemon that was started with `--login` load its keyrings.
+  /// Makes a daemon that was started with `--login` load its keyrings.
   package func initialize() throws(WalletError) -> Answer {
     var words = RequestWords(Request.initialize.rawValue)
     try words.append(SecretBytes(copying: Array("secrets".utf8).span))

@@ -1,6 +1,6 @@
 /// The state of the login keyring, as far as it is visible without its secret.
 package struct KeyringLook: Sendable {
-  /// What is wrong with its file; nil if nothing visible is.
+  /// The visible problem of its file; nil if there is none.
   package let problem: WalletError?
   /// Whether the copy from before the change to a random secret still exists.
   package let hasFileOfBefore: Bool

@@ -25,7 +25,7 @@ package struct KeyringRekeying: Sendable {
     case verified
     /// The keyring is open in the user's daemon.
     case opened
-    /// What is not needed any more has been removed.
+    /// Files and items that are no longer needed have been removed.
     case removed
   }
 
@@ -50,7 +50,7 @@ package struct KeyringRekeying: Sendable {
   /// Gives the keyring a secret of its own.
   ///
   /// - Parameters:
-  ///   - password: what opens it now.
+  ///   - password: the current password.
   ///   - seal: seals the copy to keep beside the keyring. It is called before anything is changed, since it may ask for
   ///     the passcode.
   ///   - openCopy: opens that copy with the person's passcode or recovery key. It is called before anything is changed,
@@ -104,7 +104,7 @@ package struct KeyringRekeying: Sendable {
   /// Gives the keyring a password back.
   ///
   /// - Parameters:
-  ///   - secret: what opens it now.
+  ///   - secret: the current secret.
   ///   - password: the new password. If it is the login password, GNOME's PAM module opens the keyring.
   package func disable(secret: borrowing SecretBytes, password: borrowing SecretBytes) async throws {
     try control.requireListening()

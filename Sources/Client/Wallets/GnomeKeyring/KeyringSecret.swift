@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import SecureMemory
 
-/// Makes the secrets that keyrings are encrypted with.
+/// Makes the secrets with which keyrings are encrypted.
 enum KeyringSecret {
   private static let byteCount = 32
 

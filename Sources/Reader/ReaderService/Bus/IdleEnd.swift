@@ -1,7 +1,7 @@
 internal import ReaderBus
 internal import SDBus
 
-/// Ends an unused process: one without running calls and open readers for some time.
+/// Ends a process that has had no running calls and no open reader for some time.
 package actor IdleEnd: ReaderUseObserver {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 

@@ -8,7 +8,7 @@ package protocol BusSocketSource: Sendable {
   func socket(toBus address: String) async throws(BusError) -> BusDescriptor
 }
 
-/// Has the program that started this process connect, since this process is confined and cannot.
+/// Lets the program that started this process connect, since this process is confined.
 package final class StarterConnection: BusSocketSource {
   private let connection = Mutex<BusConnection?>(nil)
 

@@ -88,7 +88,7 @@ package actor SystemSleep: ReaderUseObserver {
     isOwnerKnown = false
   }
 
-  /// logind was restarted: it knows nothing of the lock, and does not signal the end of a sleep announced before.
+  /// logind was restarted: it does not have the lock, and does not signal the end of a sleep announced before.
   private func changeOwner(to name: String?) {
     isOwnerKnown = true
     guard name != owner else { return }

@@ -102,7 +102,7 @@ final class FprintdAction: @unchecked Sendable {
     }
   }
 
-  /// Notes that fprintd has stopped the action.
+  /// Records that fprintd has stopped the action.
   func finish() {
     isFinished = true
     for continuation in waitingForFinish { continuation.resume() }

@@ -14,7 +14,7 @@ struct FprintdClaim: Sendable {
 
   /// Claims the reader, and waits while another program has it.
   ///
-  /// - Parameter isOver: returns whether nobody waits for the claim any more.
+  /// - Parameter isOver: returns whether the claim is no longer wanted.
   nonisolated(nonsending) func take(unless isOver: () -> Bool) async throws(ReaderError) {
     _ = try await Self.takeFirstFree(of: [self], unless: isOver)
   }
@@ -27,7 +27,7 @@ struct FprintdClaim: Sendable {
     while true {
       var busy = ReaderError.absent
       for claim in claims {
-        // Runs to its end even if the task is cancelled: otherwise it would be unknown whether the reader is claimed.
+        // Do not interrupt the call if the task is cancelled: it would be unknown whether the reader is claimed.
         switch await Task(operation: { await claim.refusal() }).value {
         case nil:
           guard Task.isCancelled || isOver() else { return claim }

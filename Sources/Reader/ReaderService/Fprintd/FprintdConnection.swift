@@ -17,8 +17,8 @@ actor FprintdConnection {
     case over
   }
 
-  /// More than the 25 seconds that a bus gives a service to start, so that the bus's own answer comes first, and less than
-  /// `ReaderProcess.answerLimit`.
+  /// Longer than the 25 seconds that a bus allows for the start of a service, so that the bus's own error arrives
+  /// first, and shorter than `ReaderProcess.answerLimit`.
   private static let searchLimit = Duration.seconds(28)
 
   private let receiver: Receiver
@@ -97,7 +97,7 @@ extension ReaderError {
     }
   }
 
-  /// fprintd's own error, or that it no longer runs.
+  /// fprintd's own error, or the error that it no longer runs.
   init(fprintd error: BusError) {
     switch error {
     case .cancelled: self = .cancelled

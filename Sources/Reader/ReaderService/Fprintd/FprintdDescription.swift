@@ -62,12 +62,12 @@ extension FprintdConnection {
     return devices
   }
 
-  /// The readers that may be used in place of this one while another program has it, itself first: those of the same
-  /// name with the same fingers. A reader whose fingers fprintd does not tell is none of them.
+  /// This reader, followed by those that may be used in its place while another program has it: readers of the same
+  /// name with the same fingers. Readers whose fingers fprintd does not list are left out.
   ///
-  /// While the machine sleeps, a port can lose power. Its reader then comes back as a new one, and fprintd keeps the old
-  /// one until the program that has claimed it lets go, or for ever, where libfprint waits for an answer of the reader
-  /// that is gone.
+  /// While the machine sleeps, a port can lose power. Its reader then comes back as a new one. fprintd keeps the old
+  /// one until the program that has claimed it releases it, or for ever if libfprint waits for an answer of the old
+  /// reader.
   func namesakes(
     of device: FprintdDevice, among devices: [FprintdDevice], for user: ReaderUser
   ) async -> [FprintdDevice] {

@@ -4,9 +4,9 @@ internal import SDBus
 /// Tells the observer of a scan when a finger is needed, present and lifted.
 ///
 /// fprintd signals changes of properties when it is idle. If a property changes twice before, only the second change is
-/// signalled, so a quick touch may show only as `finger-needed` becoming false. Where the touch was signalled,
-/// `finger-needed` becomes false at the end of the scan, before or after the finger is lifted, and says nothing of the
-/// finger. This runs on the bus loop, and goes on after the scan's answer until the next scan.
+/// signalled, so a quick touch may show only as `finger-needed` becoming false. If the touch was signalled,
+/// `finger-needed` becomes false at the end of the scan, before or after the finger is lifted, and does not describe
+/// the finger. This runs on the bus loop, and goes on after the scan's answer until the next scan.
 ///
 /// `@unchecked Sendable`: used only on the bus loop.
 final class FprintdFingerWatch: @unchecked Sendable {
@@ -35,13 +35,13 @@ final class FprintdFingerWatch: @unchecked Sendable {
     set(present: true)
   }
 
-  /// A change of both reports a lifted finger before, and a new finger after, the reader is ready for it.
+  /// If both change, a lifted finger is reported before, and a new finger after, the change of `finger-needed`.
   func changed(needed: Bool?, present: Bool?) {
     if present == false { set(present: false) }
     let isNew = needed != nil && needed != isNeeded && !isOver
     if let needed, isNew { isNeeded = needed }
     if isNew, isNeeded {
-      // A finger that was only assumed is gone when fprintd needs one.
+      // If the finger was only assumed, it is gone when fprintd needs one.
       if !wasTold { set(present: false) }
       observer(.fingerNeeded)
     }
@@ -62,7 +62,7 @@ final class FprintdFingerWatch: @unchecked Sendable {
     Task {
       try? await Task.sleep(for: Self.assumedAfter)
       BusLoop.shared.post {
-        // fprintd may have reported the finger meanwhile, and then reports when it is lifted.
+        // If fprintd has reported the finger meanwhile, it will also report when it is lifted.
         if !self.wasTold { self.set(present: false) }
       }
     }

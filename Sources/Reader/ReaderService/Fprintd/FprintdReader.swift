@@ -8,8 +8,8 @@ internal import SDBus
 /// ``FprintdPrint``, and ``identify(_:nonce:observer:)`` asks for any of the user's fingers only if all of them are
 /// among the given prints.
 ///
-/// fprintd lets one program at a time claim a reader. It is claimed here only for the length of an action, so that
-/// login, `sudo` and the settings can use it in between. If one of them has it, the action waits.
+/// fprintd lets one program at a time claim a reader. This actor claims it only during an action, so that login, `sudo`
+/// and the settings can use it in between. If one of them has it, the action waits.
 package actor FprintdReader: FingerprintReader {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
@@ -204,7 +204,7 @@ package actor FprintdReader: FingerprintReader {
     let outcome: ScanOutcome
     switch end.word {
     case .match:
-      // The reader is claimed, so fprintd enrols nothing during the scan. A program that writes its files still could.
+      // The reader is claimed, so fprintd enrols nothing during the scan. But another program could write its files.
       let after = try await enrolledPrints()
       templateWatch?.look()
       guard after == before, fileChanges == seen else { throw .printsChanged }
@@ -357,13 +357,14 @@ package actor FprintdReader: FingerprintReader {
     let end = await action.ended()
     // Stopping sets `finger-needed` to false, which is no touch.
     fingerWatch?.scanEnded(touched: end.showsTouch)
-    // The answer does not wait: closing a reader takes a while, and where the reader is gone fprintd may never answer.
+    // Do not let the answer wait for this: closing a reader takes a while, and if it was unplugged, fprintd may never
+    // answer.
     releasing = Task { await claim.stop(action.kind) }
     return end
   }
 
-  /// Waits until the last action is stopped and its claim released. Hangs up if that takes too long: fprintd then ends
-  /// the action and the claim, if it can, and the next call connects anew.
+  /// Waits until the last action is stopped and its claim released. If this takes too long, closes the connection:
+  /// fprintd then ends the action and the claim, if it can, and the next call opens a new connection.
   private func released(within limit: Duration = .seconds(10)) async {
     guard let releasing else { return }
     let hangUp = Task {

@@ -4,7 +4,7 @@ internal import SDBus
 /// Watches fprintd's template files of one user and reports any change, so that another program's enrolment is noticed
 /// even if it is deleted again at once. Runs on the bus loop.
 ///
-/// It adds to the digests and does not replace them: if the folders cannot be read, it reports nothing.
+/// This complements the digests: if the folders cannot be read, it reports nothing.
 ///
 /// `@unchecked Sendable`: used only on the bus loop.
 final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {

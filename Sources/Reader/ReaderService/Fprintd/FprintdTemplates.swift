@@ -4,8 +4,8 @@ internal import Glibc
 
 /// fprintd's own template files of one user: `USER/DRIVER/DEVICE/FINGER`, which only root may read.
 ///
-/// fprintd does not tell the driver and device of a reader. The digest of a finger therefore covers every file that the
-/// user has for that finger: with two readers under fprintd, enrolling on one counts as a change on the other.
+/// fprintd does not report the driver and device of a reader. The digest of a finger therefore covers every file that
+/// the user has for that finger: with two readers under fprintd, enrolling on one counts as a change on the other.
 struct FprintdTemplates: Sendable {
   /// The folder that contains one folder for each user.
   let root: String
@@ -26,8 +26,8 @@ struct FprintdTemplates: Sendable {
     getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
   }
 
-  /// A print for each finger: all with digests, or all without if one file cannot be read, because a set of which only a
-  /// part is known cannot be compared.
+  /// A print for each finger: all with digests, or all without if one file cannot be read, because a partly known set
+  /// cannot be compared.
   func prints(of fingers: [Finger]) -> [FprintdPrint] {
     let prints = fingers.map { FprintdPrint(finger: $0, digest: digest(of: $0)) }
     guard prints.contains(where: { $0.digest == nil }) else { return prints }
@@ -56,7 +56,7 @@ struct FprintdTemplates: Sendable {
     return isThere ? sum.finished() : nil
   }
 
-  /// Nil where the folder cannot be read. A name that is no folder is left out when it is opened.
+  /// Nil if the folder cannot be read. Names that are not folders are left out when they are opened.
   private func names(in path: String) -> [String]? {
     readNames(inFolder: path) ?? (errno == ENOTDIR ? [] : nil)
   }

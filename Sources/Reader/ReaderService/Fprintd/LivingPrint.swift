@@ -7,7 +7,7 @@ struct LivingPrint: Sendable {
 
   /// The prints that still exist. To compare a print that has a digest, fprintd's files must be readable.
   ///
-  /// - Parameter files: where the files are, for the error that says they cannot be read.
+  /// - Parameter files: the folder of the files, for the error if they cannot be read.
   static func all(
     of prints: [EnrolledPrint], among now: [FprintdPrint], files: String
   ) throws(ReaderError) -> [LivingPrint] {

@@ -24,7 +24,7 @@ struct Image: Sendable {
     guard let data = fp_image_get_data(pointer, &length), width > 0, height > 0, Int(length) == width * height else {
       throw .device("libfprint's picture has no pixels")
     }
-    // fp_image_get_minutiae: transfer none. NULL if they were not detected, but every image driver does that.
+    // fp_image_get_minutiae: transfer none. NULL if they were not detected, but every image driver detects them.
     guard let minutiae = fp_image_get_minutiae(pointer) else {
       throw .device("libfprint has not looked for minutiae in the picture")
     }

@@ -45,8 +45,9 @@ package actor LibfprintReader: FingerprintReader {
     return readers
   }
 
-  /// Lets libfprint forget the machine's own readers where none is opened. Otherwise this process would open each reader
-  /// that is plugged in, at the same moment as fprintd, and fprintd would not have that reader until it ends.
+  /// Drops libfprint's context for the machine's own readers after this time, unless a reader was opened. A context
+  /// opens each reader that is plugged in, at the same moment as fprintd, which then does not find that reader until it
+  /// is restarted.
   private func forgetDevices(after time: Duration) {
     guard nature == .physical else { return }
     listings += 1
@@ -82,7 +83,7 @@ package actor LibfprintReader: FingerprintReader {
       } finish: { result in
         GLibError.catching { _ = fp_device_open_finish(device.pointer, result, $0) }
       } undo: { [self] in
-        // Nobody would close it, and libfprint would not open it again.
+        // Close it: nobody else would, and libfprint would not open it again.
         _ = await closed(device)
       }
     } catch {
@@ -105,7 +106,7 @@ package actor LibfprintReader: FingerprintReader {
     }
     guard let device = opened?.device else { return }
     (opened, watch) = (nil, nil)
-    // Until it is closed, no action may begin.
+    // No action may begin before it is closed.
     running = RunningAction()
     defer { endAction() }
     try? await wake(device)
@@ -115,7 +116,7 @@ package actor LibfprintReader: FingerprintReader {
     if case .failure(let error) = result, error.readerError != .removed { throw error.readerError }
   }
 
-  /// Closes a device, also if the task is cancelled.
+  /// Closes a device, even if the task is cancelled.
   private func closed(_ device: Device) async -> Result<Void, GLibError> {
     await finished {
       fp_device_close(device.pointer, nil, $0, $1)
@@ -259,7 +260,7 @@ package actor LibfprintReader: FingerprintReader {
     }
   }
 
-  /// Deletes the print of an enrolment that nobody learns of, also if the task is cancelled.
+  /// Deletes the print of an enrolment whose result is dropped, even if the task is cancelled.
   private func deleted(_ print: Print, from device: Device) async -> Result<Void, GLibError> {
     await finished {
       fp_device_delete_print(device.pointer, print.pointer, nil, $0, $1)
@@ -279,7 +280,7 @@ package actor LibfprintReader: FingerprintReader {
 
   // MARK: Sleep
 
-  /// Not an action: it runs beside a scan, which some drivers continue after the sleep. A cancelled suspend leaves the
+  /// Not an action: it runs during a scan, which some drivers continue after the sleep. A cancelled suspend leaves the
   /// reader awake.
   package func suspend() async throws(ReaderError) {
     guard !Task.isCancelled else { throw .cancelled }
@@ -366,8 +367,7 @@ package actor LibfprintReader: FingerprintReader {
 
   /// Runs the only action that a device can run at a time. It ends when the task is cancelled or the device unplugged.
   ///
-  /// - Parameter undo: undoes an action that succeeded before libfprint saw the cancellation. Its result counts for
-  ///   nothing, since nobody waits for it.
+  /// - Parameter undo: undoes an action that succeeded before libfprint saw the cancellation. Its result is ignored.
   private func act<Value: Sendable>(
     on device: Device, start: Start,
     finish: @escaping @Sendable (OpaquePointer) -> Result<Value, GLibError>,

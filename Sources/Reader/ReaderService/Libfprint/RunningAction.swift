@@ -11,12 +11,12 @@ final class RunningAction {
   /// Whether the system has been asleep while the action ran.
   private(set) var hasSlept = false
 
-  /// The error of a reader for the error with which libfprint ended the action.
+  /// The ``ReaderError`` for the error with which libfprint ended the action.
   func readerError(_ error: GLibError) -> ReaderError {
     guard !Task.isCancelled else { return error.readerError }
     if isSuspended { return .suspended }
-    // libfprint ends a scan with this error for a sleep that its driver cannot keep it through. The machine can be awake
-    // again by then.
+    // libfprint ends a scan with this error before a sleep, if its driver cannot continue the scan afterwards. The
+    // machine may be awake again by now.
     if hasSlept, case .busy = error.readerError { return .suspended }
     return error.readerError
   }

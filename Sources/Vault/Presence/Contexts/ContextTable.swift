@@ -21,7 +21,7 @@ package final class ContextTable {
 
   /// The context of a request; nil where nobody is to be asked.
   ///
-  /// - Throws: `contextInvalidated` where the client has no such context (any more).
+  /// - Throws: `contextInvalidated` where the client has no such open context.
   package func context(of request: Request) throws(VaultError) -> Context? {
     guard let handle = request.asking.context else { return nil }
     guard let context = context(handle, of: request.client) else { throw .contextInvalidated }

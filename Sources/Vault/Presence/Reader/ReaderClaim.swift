@@ -156,7 +156,7 @@ struct ReaderLease: Sendable {
     do {
       return try await question(reader)
     } catch ReaderError.processDied(let how) {
-      // Nothing is open any more.
+      // The reader is no longer open.
       claim.change { $0 = nil }
       throw ReaderError.processDied(how)
     }

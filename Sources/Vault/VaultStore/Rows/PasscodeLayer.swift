@@ -39,7 +39,7 @@ extension StoreTransaction {
   /// Reseals the passcode's layer of every living item, from the old passcode key's pair to the new one's. Nothing else
   /// of the items changes: not their keys, revisions or other wrappings.
   ///
-  /// A layer that the old key does not open was damaged before, and stays as it is.
+  /// Leaves a layer unchanged that the old key does not open: it was already damaged.
   package func moveItems(from old: borrowing SecretBytes, to new: borrowing SecretBytes) throws {
     let privateKey = try DerivedPair.passcode.privateKey(of: old, store.keys.databaseID)
     let publicKey = try DerivedPair.passcode.publicKey(of: new, store.keys.databaseID)
