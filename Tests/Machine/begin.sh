@@ -1,4 +1,5 @@
-# shellcheck shell=sh The common beginnings of stories, as snapshots of the running machine: see `begins` in common.sh.
+# shellcheck shell=sh
+# The common beginnings of stories, as snapshots of the running machine: see `begins` in common.sh.
 : "${here:?}" "${state:?}" "${begun:?}"
 # shellcheck source=/dev/null
 . "$here/common.sh"

@@ -1,4 +1,5 @@
-# shellcheck shell=sh Common functions of the stories. They run on the host, as root; `inside`, and functions that use
+# shellcheck shell=sh
+# Common functions of the stories. They run on the host, as root; `inside`, and functions that use
 # it, run commands in the guest. Functions with names from Tests/System do the same here.
 set -eu
 : "${here:?}" "${state:?}" "${begun:?}"

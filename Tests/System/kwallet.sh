@@ -1,4 +1,5 @@
-# shellcheck shell=sh disable=SC2154 KWallet in a booted system: opened when a desktop begins, and undoing that. The
+# shellcheck shell=sh disable=SC2154
+# KWallet in a booted system: opened when a desktop begins, and undoing that. The
 # stories set $daemon.
 
 user alice
