@@ -143,6 +143,17 @@ struct DoctorTests {
     }
   }
 
+  @Test("does not count the fingers of another reader as if they were on the one that is attached")
+  func otherReader() async throws {
+    try await TestStore.enrolled { store in
+      let own = try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)")
+      #expect(own.text.contains("ok    fingers: 1 enrolled"), "\(own.text)")
+      let other = try await store.whorl("doctor", "--reader", "virtual-storage:\(store.folder)/other")
+      #expect(
+        other.text.contains("warn  fingers: 1 enrolled, and none on the reader that is attached"), "\(other.text)")
+    }
+  }
+
   @Test("gives no advice to run doctor")
   func noCircle() async throws {
     try await TestStore.with { store in

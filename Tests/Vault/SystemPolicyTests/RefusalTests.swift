@@ -138,13 +138,17 @@ struct RefusalTests {
     }
   }
 
-  @Test("also if logind takes seconds to answer, as on a machine under load")
-  func slowLogind() async throws {
+  @Test("after a logind and a polkit that take seconds to answer, as on a machine under load")
+  func slow() async throws {
     try await Machine.with { machine in
       machine.logind.manner = .silent
+      machine.polkit.manner = .silent
       async let refusal = machine.refusal()
       try await Task.sleep(for: .seconds(3))
       machine.logind.answerAll()
+      try #require(try await eventually { machine.polkit.questions.count == 1 })
+      try await Task.sleep(for: .seconds(3))
+      machine.polkit.answerAll()
       #expect(await refusal == nil)
     }
   }

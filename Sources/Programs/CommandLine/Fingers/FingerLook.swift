@@ -28,6 +28,17 @@ struct FingerLook {
   /// The fingers of all readers.
   var count: Int { status.sets.map(\.fingers.count).reduce(0, +) }
 
+  /// The fingers of the reader that the store would use; nil if there is none.
+  var countHere: Int? {
+    readers.chosen.map { chosen in
+      status.sets.filter { $0.reader == chosen.identity }.map(\.fingers.count).reduce(0, +)
+    }
+  }
+
+  /// Whether the store would use a reader of fprintd, whose name is all that fprintd says of it: another of the same kind
+  /// has the same.
+  var isOfFprintd: Bool { readers.chosen?.identity.adapter.sharesFingers == true }
+
   /// The reader that fprintd enrols on, for this program and with the permission of the person's own session; nil if
   /// the vault enrols, after the passcode. That is so for an fprintd that a configuration names, and for a store with
   /// libfprint's fingers.

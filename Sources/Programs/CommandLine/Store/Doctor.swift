@@ -129,8 +129,13 @@ struct Doctor: Command {
       }
       if look.count == 0 {
         findings.warn("fingers", look.absence.words, look.advice)
+      } else if let here = look.countHere, here == 0 {
+        findings.warn(
+          "fingers", "\(look.count) enrolled, and none on the reader that is attached",
+          "attach the reader on which they are, or 'whorl enroll' enrols one here")
       } else {
-        findings.ok("fingers", "\(look.count) enrolled")
+        let place = look.isOfFprintd ? " in fprintd, which does not tell readers of one kind apart" : ""
+        findings.ok("fingers", "\(look.countHere ?? look.count) enrolled\(place)")
       }
     } catch {
       findings.fail("data", session.explained(error))
