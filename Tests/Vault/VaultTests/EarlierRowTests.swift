@@ -1,3 +1,4 @@
+import Fingerprint
 import GRDB
 import Testing
 import VaultDriver
