@@ -184,7 +184,9 @@ let package = Package(
       path: "Sources/Client/KeychainServices", swiftSettings: onTheWay),
     .target(
       name: "LocalAuthentication",
-      dependencies: ["Executors", "KeychainServices", "Whorl", "SecretModel", "Fingerprint", "SecureMemory"],
+      dependencies: [
+        "Executors", "KeySchemes", "KeychainServices", "Whorl", "SecretModel", "Fingerprint", "SecureMemory",
+      ],
       path: "Sources/Client/LocalAuthentication"),
     // The same under the name of Apple's module, for code that cannot be changed: it makes `canImport(Security)` true
     // in every target of a build.
@@ -291,6 +293,8 @@ let package = Package(
     .executableTarget(
       name: "password-helper", dependencies: ["LocalAuthentication", "KeychainServices"],
       path: "Examples/PasswordHelper", swiftSettings: client),
+    .executableTarget(
+      name: "rights", dependencies: ["LocalAuthentication"], path: "Examples/Rights", swiftSettings: client),
 
     // Sample code from published articles, as a program that tests run with a simulated user.
     .executableTarget(
@@ -407,8 +411,8 @@ let package = Package(
     .testTarget(
       name: "LocalAuthenticationTests",
       dependencies: [
-        "Fingerprint", "LocalAuthentication", "Presence", "ReaderClient", "SecureMemory", "Security", "Vault",
-        "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
+        "Fingerprint", "KeySchemes", "LocalAuthentication", "Presence", "ReaderClient", "SecureMemory", "Security",
+        "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
       ],
       path: "Tests/Client/LocalAuthenticationTests"),
     .testTarget(

@@ -11,8 +11,8 @@ func product(_ name: String) -> Target.Dependency {
 
 let package = Package(
   name: "examples",
-  // `evaluatePolicy` is asynchronous from here on.
-  platforms: [.macOS(.v12)],
+  // Rights are there from here on.
+  platforms: [.macOS(.v13)],
   dependencies: [.package(name: "whorl", path: "..")],
   targets: [
     .executableTarget(
@@ -29,6 +29,7 @@ let package = Package(
     .executableTarget(
       name: "password-helper", dependencies: [product("LocalAuthentication"), product("KeychainServices")],
       path: "PasswordHelper"),
+    .executableTarget(name: "rights", dependencies: [product("LocalAuthentication")], path: "Rights"),
   ],
   // The language mode that most existing code uses.
   swiftLanguageModes: [.v5]

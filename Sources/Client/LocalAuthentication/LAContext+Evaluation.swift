@@ -90,6 +90,7 @@ extension LAContext {
         outcome = LAError(error)
       }
       self.replies.async { reply(outcome == nil, outcome) }
+      LAEnvironment.currentUser.refresh()
     }
   }
 

@@ -32,8 +32,13 @@ open class LADomainStateBiometry: NSObject {
 
 /// The companions' part of ``LADomainState``: Linux has none.
 open class LADomainStateCompanion: NSObject {
+  /// Always empty. On Apple's systems it has the raw values of ``LACompanionType``.
+  public var availableCompanionTypes: Set<NSNumber> { [] }
   /// Always nil.
   public var stateHash: Data? { nil }
 
   override init() {}
+
+  /// Always nil.
+  public func stateHash(for companionType: LACompanionType) -> Data? { nil }
 }

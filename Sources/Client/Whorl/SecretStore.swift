@@ -139,6 +139,11 @@ public final class SecretStore: Sendable {
     try await !link.call { service throws(VaultError) in try await service.openClasses() }.contains(.afterFirstUnlock)
   }
 
+  /// Whether items that need an unlocked session can be opened now.
+  package func isUnlocked() async throws(VaultError) -> Bool {
+    try await link.call { service throws(VaultError) in try await service.openClasses() }.contains(.whenUnlocked)
+  }
+
   /// Waits until the store opens with its first unlock, or is locked again, and returns whether it is locked.
   ///
   /// - Parameter isLocked: the state that the caller knows. If it is another one already, the call returns at once.
@@ -252,6 +257,13 @@ public final class SecretStore: Sendable {
     return try await link.call { service throws(VaultError) in try await service.delete(.search(search)) }
   }
 
+  /// Makes a private key in the vault, which it never leaves. Its item is in the program's own access group if it names
+  /// none. Asks for nothing.
+  package func addKey(_ item: NewItem, from source: KeySource) async throws(VaultError) -> Item {
+    let item = item.inOwnGroup
+    return try await link.call { service throws(VaultError) in try await service.addKey(item, from: source) }
+  }
+
   /// Uses a private key inside the vault, after asking for what its access control requires. The key does not leave the
   /// vault.
   ///
@@ -285,7 +297,8 @@ public final class SecretStore: Sendable {
   /// replaced. Nil where no finger is enrolled.
   public func enrolmentState() async throws(VaultError) -> [UInt8]? { try await biometry().state }
 
-  private func biometry() async throws(VaultError) -> Biometry {
+  /// The state of fingers and passcode. Asks nobody.
+  package func biometry() async throws(VaultError) -> Biometry {
     try await link.call { service throws(VaultError) in try await service.biometry() }
   }
 

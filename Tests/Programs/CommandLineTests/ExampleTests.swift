@@ -6,7 +6,9 @@ struct ExampleTests {
   /// `make examples` runs the same script over the same sources, built as a package of their own.
   @Test(
     "do what they say, each with a store, a reader and fingers of its own",
-    arguments: ["bound-secret", "biometry-states", "sign-in", "feature-gate", "internet-password", "password-helper"])
+    arguments: [
+      "bound-secret", "biometry-states", "sign-in", "feature-gate", "internet-password", "password-helper", "rights",
+    ])
   func story(name: String) async throws {
     let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
     func folder(of program: String) throws -> String {

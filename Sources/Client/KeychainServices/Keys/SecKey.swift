@@ -4,9 +4,9 @@
 public import Foundation
 internal import KeySchemes
 internal import Keys
-internal import SecretModel
+package import SecretModel
 internal import SecureMemory
-internal import Whorl
+package import Whorl
 
 /// A cryptographic key: a public key, a private key in this process, or a private key in the store, which is used
 /// there. The same halves of the same pair are equal.
@@ -40,7 +40,7 @@ public final class SecKey: NSObject, Sendable {
   }
 
   /// The key stored in an item.
-  init(_ item: Item, context: AuthenticationContext?, reason: String?) {
+  package init(_ item: Item, context: AuthenticationContext?, reason: String?) {
     attributes = item.attributes
     publicKey = KeyAttributes.publicKey(of: item)
     place = .store(

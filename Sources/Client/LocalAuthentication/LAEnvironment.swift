@@ -1,0 +1,226 @@
+internal import Dispatch
+internal import Executors
+public import KeychainServices
+internal import SecretModel
+internal import Synchronization
+internal import Whorl
+
+/// What a person can authenticate with on this machine (LAEnvironment.h, macOS 15).
+public final class LAEnvironment: NSObject, Sendable {
+  /// Is told of changes.
+  public protocol Observer: NSObjectProtocol {
+    /// Called on a queue of the module's own, after ``LAEnvironment/state`` has changed. Optional.
+    func environment(_ environment: LAEnvironment, stateDidChangeFromOldState oldState: LAEnvironment.State)
+  }
+
+  /// What there is at one moment (LAEnvironmentState.h, macOS 15).
+  public final class State: NSObject, NSCopying, Sendable {
+    /// The fingers; nil without a reader.
+    public let biometry: MechanismBiometry?
+    /// The passcode; nil without a store.
+    public let userPassword: MechanismUserPassword?
+    /// Always empty.
+    public var companions: [MechanismCompanion] { [] }
+    /// All of them.
+    public var allMechanisms: [Mechanism] { [biometry, userPassword].compactMap { $0 } }
+
+    init(_ known: Biometry?) {
+      guard let known else {
+        biometry = nil
+        userPassword = nil
+        return
+      }
+      biometry =
+        known.hasReader
+        ? MechanismBiometry(
+          isUsable: known.problem == nil, isLockedOut: known.problem == .biometryLockout,
+          stateHash: known.state.map { Data($0) }) : nil
+      userPassword = MechanismUserPassword(isSet: known.passcodeSet)
+    }
+
+    /// Itself: it never changes.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Whether both say the same.
+    public override func isEqual(_ object: Any?) -> Bool {
+      (object as? State).map { $0.allMechanisms == allMechanisms } ?? false
+    }
+
+    /// The same for equal states.
+    public override var hash: Int { allMechanisms.hashValue }
+  }
+
+  private struct Watched {
+    var last: State?
+    var observers: [WeakObserver] = []
+    var isWatching = false
+  }
+
+  private static let ofCurrentUser = LAEnvironment()
+  private let watched = Mutex(Watched())
+  private let queue = DispatchQueue(label: "whorl.LAEnvironment")
+
+  private override init() {}
+
+  /// The environment of the user that runs the program.
+  public class var currentUser: LAEnvironment { ofCurrentUser }
+
+  /// What there is now. Asks the vault, which takes a moment, but nobody.
+  public var state: State {
+    let known: Result<Biometry, VaultError> = blocking { () async throws(VaultError) in
+      try await SecretStore.shared().biometry()
+    }
+    return note(State(try? known.get()))
+  }
+
+  /// Tells an observer of the changes from now on. It is not kept alive.
+  ///
+  /// A change is noticed when the program reads ``state``, when one of its evaluations ends, and when the store is unlocked
+  /// or locked.
+  public func addObserver(_ observer: any Observer) {
+    _ = state
+    let starts = watched.withLock { watched in
+      watched.observers.append(WeakObserver(observer))
+      defer { watched.isWatching = true }
+      return !watched.isWatching
+    }
+    if starts { watch() }
+  }
+
+  /// Tells an observer no more.
+  public func removeObserver(_ observer: any Observer) {
+    watched.withLock { watched in watched.observers.removeAll { $0.observer == nil || $0.observer === observer } }
+  }
+
+  /// Looks whether something has changed, if somebody observes.
+  func refresh() {
+    guard watched.withLock({ !$0.observers.isEmpty }) else { return }
+    queue.async { _ = self.state }
+  }
+
+  private func note(_ state: State) -> State {
+    let (old, observers) = watched.withLock { watched -> (State?, [WeakObserver]) in
+      let old = watched.last
+      watched.last = state
+      watched.observers.removeAll { $0.observer == nil }
+      return (old, watched.observers)
+    }
+    guard let old, old != state, !observers.isEmpty else { return state }
+    queue.async {
+      for observer in observers { observer.observer?.environment(self, stateDidChangeFromOldState: old) }
+    }
+    return state
+  }
+
+  /// Waits for the vault's signal that the store was unlocked or locked. Ends when nobody observes any more, or the vault
+  /// does not answer.
+  private func watch() {
+    Task(executorPreference: BackgroundThread.shared) {
+      do throws(VaultError) {
+        let store = try SecretStore.shared()
+        var isLocked = try await store.awaitsFirstUnlock()
+        while self.watched.withLock({ $0.observers.contains { $0.observer != nil } }) {
+          isLocked = try await store.unlockChange(fromLocked: isLocked)
+          self.refresh()
+        }
+      } catch {
+        self.refresh()
+      }
+      self.watched.withLock { $0.isWatching = false }
+    }
+  }
+}
+
+extension LAEnvironment {
+  /// A way to authenticate (LAEnvironmentMechanism.h, macOS 15).
+  open class Mechanism: NSObject, @unchecked Sendable {
+    // Unchecked: it may be subclassed. Its own values never change.
+
+    /// Whether it could be used now, as ``LAContext/canEvaluatePolicy(_:error:)`` would say.
+    public let isUsable: Bool
+    /// Its name, in English.
+    public let localizedName: String
+    /// The name of its symbol on Apple's systems. Linux has no such symbols.
+    public let iconSystemName: String
+
+    init(isUsable: Bool, localizedName: String, iconSystemName: String) {
+      self.isUsable = isUsable
+      self.localizedName = localizedName
+      self.iconSystemName = iconSystemName
+    }
+
+    /// Whether both say the same.
+    open override func isEqual(_ object: Any?) -> Bool {
+      guard let other = object as? Mechanism else { return false }
+      return facts == other.facts
+    }
+
+    /// The same for equal mechanisms.
+    open override var hash: Int { facts.hashValue }
+
+    /// What the mechanism says, for comparisons.
+    var facts: [AnyHashable] { [isUsable, localizedName] }
+  }
+
+  /// Fingers (LAEnvironmentMechanismBiometry.h, macOS 15).
+  public final class MechanismBiometry: Mechanism, @unchecked Sendable {
+    /// The kind of the attached reader.
+    public let biometryType: LABiometryType
+    /// Whether a finger is enrolled on it.
+    public let isEnrolled: Bool
+    /// Whether five touches in a row did not match, so that the passcode is needed.
+    public let isLockedOut: Bool
+    /// Like ``LADomainStateBiometry/stateHash``; nil where no finger is enrolled.
+    public let stateHash: Data?
+    /// Always false: the vault looks at the lid and at a remote session only when it asks for a finger, and the evaluation
+    /// then fails.
+    public var builtInSensorInaccessible: Bool { false }
+
+    init(isUsable: Bool, isLockedOut: Bool, stateHash: Data?) {
+      biometryType = .touchID
+      isEnrolled = stateHash != nil
+      self.isLockedOut = isLockedOut
+      self.stateHash = stateHash
+      super.init(isUsable: isUsable, localizedName: "Fingerprint", iconSystemName: "touchid")
+    }
+
+    override var facts: [AnyHashable] { super.facts + [isLockedOut, stateHash] }
+  }
+
+  /// The passcode (LAEnvironmentMechanismUserPassword.h, macOS 15).
+  public final class MechanismUserPassword: Mechanism, @unchecked Sendable {
+    /// Whether the store has a passcode.
+    public let isSet: Bool
+
+    init(isSet: Bool) {
+      self.isSet = isSet
+      super.init(isUsable: isSet, localizedName: "Passcode", iconSystemName: "lock")
+    }
+  }
+
+  /// A watch or another companion, which Linux does not have (LAEnvironmentMechanismCompanion.h, macOS 15).
+  public final class MechanismCompanion: Mechanism, @unchecked Sendable {
+    /// The kind of companion.
+    public let type: LACompanionType
+    /// Always nil.
+    public var stateHash: Data? { nil }
+
+    private init(type: LACompanionType) {
+      self.type = type
+      super.init(isUsable: false, localizedName: "", iconSystemName: "")
+    }
+  }
+}
+
+extension LAEnvironment.Observer {
+  /// Does nothing.
+  public func environment(_ environment: LAEnvironment, stateDidChangeFromOldState oldState: LAEnvironment.State) {}
+}
+
+/// An observer that is not kept alive.
+private struct WeakObserver: @unchecked Sendable {
+  // Unchecked: the observer is only called, on the queue of the environment.
+  weak var observer: (any LAEnvironment.Observer)?
+
+  init(_ observer: any LAEnvironment.Observer) { self.observer = observer }
+}

@@ -1,0 +1,40 @@
+internal import Dispatch
+internal import KeychainServices
+
+/// Runs the blocking calls of Keychain Services away from the caller's thread.
+enum KeyWork {
+  private static let queue = DispatchQueue(label: "whorl.LARight.keys", attributes: .concurrent)
+
+  static func run(
+    _ handler: @escaping @Sendable (Data?, (any Error)?) -> Void, _ work: @escaping @Sendable () throws -> Data
+  ) {
+    queue.async {
+      do {
+        handler(try work(), nil)
+      } catch {
+        handler(nil, error)
+      }
+    }
+  }
+
+  static func run(_ work: @escaping @Sendable () throws -> Data) async throws -> Data {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result(catching: work)) }
+    }
+  }
+
+  /// The result of a call that sets an error, or the error: an `LAError` where an authentication failed.
+  static func result(_ call: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData?) throws -> Data {
+    var problem: Unmanaged<CFError>?
+    if let data = call(&problem) { return data as Data }
+    throw error(problem)
+  }
+
+  /// The error of a call that failed.
+  static func error(_ problem: Unmanaged<CFError>?) -> any Error {
+    // The call hands its error over.
+    guard let error = problem?.takeRetainedValue() else { return LAError(.authenticationFailed) }
+    if let error = error as? LAError { return error }
+    return error
+  }
+}

@@ -1,0 +1,116 @@
+internal import Executors
+public import KeychainServices
+internal import SecretModel
+internal import Synchronization
+
+/// Gates a part of a program behind what a person must show (LARight.h, macOS 13).
+///
+/// An authorization holds until ``deauthorize()``, until the right is released, the enrolled fingers change, the connection
+/// to the vault ends, or the store or the session is locked.
+open class LARight: NSObject {
+  /// Whether the right is authorized. The values are Apple's.
+  @nonexhaustive(warn)
+  public enum State: Int, Sendable {
+    /// It was never authorized.
+    case unknown = 0
+    /// The person is being asked.
+    case authorizing = 1
+    /// The person has shown what the right requires.
+    case authorized = 2
+    /// It was refused, or does not hold any more.
+    case notAuthorized = 3
+  }
+
+  let authorization: RightAuthorization
+  private let number = Mutex(0)
+
+  /// A right that requires a finger or the passcode.
+  public override convenience init() { self.init(requirement: .default) }
+
+  /// A right with a requirement.
+  public init(requirement: LAAuthenticationRequirement) {
+    authorization = RightAuthorization(requirement.access)
+  }
+
+  init(_ authorization: RightAuthorization) { self.authorization = authorization }
+
+  // A call that still runs may keep the authorization for a moment.
+  deinit { authorization.deauthorize() }
+
+  /// Whether the right is authorized now. Asks the vault, which takes a moment, but nobody.
+  open var state: State {
+    let authorization = authorization
+    let phase: Result<RightAuthorization.Phase, Never> = blocking { await authorization.currentPhase() }
+    return State(rawValue: phase.get().rawValue) ?? .unknown
+  }
+
+  /// A number for the program's own use. It is not saved.
+  open var tag: Int {
+    get { number.withLock { $0 } }
+    set { number.withLock { $0 = newValue } }
+  }
+
+  /// Asks the person for what the right requires, unless it is authorized.
+  ///
+  /// - Parameters:
+  ///   - localizedReason: the reason, for the person; must not be empty.
+  ///   - handler: called once, with nil or an ``LAError``.
+  @preconcurrency
+  open func authorize(localizedReason: String, completion handler: @escaping @Sendable ((any Error)?) -> Void) {
+    answer(handler) { authorization throws(VaultError) in try await authorization.authorize(localizedReason) }
+  }
+
+  /// Asks the person for what the right requires, or throws an ``LAError``.
+  open func authorize(localizedReason: String) async throws {
+    try await outcome(of: { authorize(localizedReason: localizedReason, completion: $0) })
+  }
+
+  /// Whether the right could be authorized now. Asks nobody.
+  ///
+  /// - Parameter handler: called once, with nil or why not.
+  @preconcurrency
+  open func checkCanAuthorize(completion handler: @escaping @Sendable ((any Error)?) -> Void) {
+    answer(handler) { authorization throws(VaultError) in try await authorization.check() }
+  }
+
+  /// Throws where the right could not be authorized now. Asks nobody.
+  open func checkCanAuthorize() async throws { try await outcome(of: { checkCanAuthorize(completion: $0) }) }
+
+  /// Ends the authorization, and a running ``authorize(localizedReason:)`` with `appCancel`.
+  @preconcurrency
+  open func deauthorize(completion handler: @escaping @Sendable () -> Void) {
+    authorization.deauthorize()
+    Task(executorPreference: BackgroundThread.shared) { handler() }
+  }
+
+  /// Ends the authorization, and a running ``authorize(localizedReason:)`` with `appCancel`.
+  open func deauthorize() async { authorization.deauthorize() }
+
+  private func answer(
+    _ handler: @escaping @Sendable ((any Error)?) -> Void,
+    _ call: @escaping @Sendable (RightAuthorization) async throws(VaultError) -> Void
+  ) {
+    // Not the right itself: it may be released meanwhile.
+    Task(executorPreference: BackgroundThread.shared) { [authorization] in
+      do throws(VaultError) {
+        try await call(authorization)
+        handler(nil)
+      } catch {
+        handler(error.rightError)
+      }
+    }
+  }
+}
+
+// Unchecked: its variables are protected by locks. As with `LAContext`, older language modes do not see it.
+@available(swift, introduced: 6)
+extension LARight: @unchecked Sendable {}
+
+/// Waits for a completion handler that gets an error or nil.
+func outcome(of call: (@escaping @Sendable ((any Error)?) -> Void) -> Void) async throws {
+  try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    call { error in
+      if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+    }
+  }
+}

@@ -1,0 +1,28 @@
+internal import KeychainServices
+internal import SecretModel
+internal import Whorl
+
+/// What a key or a secret knows of its right. It does not keep the right's authorization alive.
+final class RightProof: Sendable {
+  private weak let authorization: RightAuthorization?
+
+  init(_ authorization: RightAuthorization) { self.authorization = authorization }
+
+  /// Runs a call with the context of the authorized right. Ends the authorization where the vault says that it does not
+  /// hold any more.
+  func use<Value>(_ call: (AuthenticationContext) throws -> Value) throws -> Value {
+    guard let authorization else { throw LAError(VaultError.interactionNotAllowed) }
+    let context: AuthenticationContext
+    do throws(VaultError) {
+      context = try authorization.provenContext()
+    } catch {
+      throw LAError(error)
+    }
+    do {
+      return try call(context)
+    } catch {
+      if error is LAError || (error as? VaultError)?.rightError is LAError { authorization.end(context) }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,21 @@
+internal import Foundation
+internal import SecureMemory
+
+/// How the secret of a saved right is kept: a byte that says whether there is one, and the secret.
+enum RightSecret {
+  static func bytes(_ secret: Data?) -> SharedSecret {
+    var bytes = SecretBytes(count: (secret?.count ?? 0) + 1)
+    // Both borrowed for the call.
+    bytes.withUnsafeMutableBytes { room in
+      room[0] = secret == nil ? 0 : 1
+      secret?.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: room[1...]).copyMemory(from: $0) }
+    }
+    return SharedSecret(bytes)
+  }
+
+  /// Nil where the right has no secret.
+  static func data(_ kept: borrowing SecretBytes) -> Data? {
+    // Copies the borrowed bytes.
+    kept.withUnsafeBytes { $0.first == 1 ? Data($0.dropFirst()) : nil }
+  }
+}
