@@ -159,8 +159,7 @@ let package = Package(
       ],
       path: "Sources/Vault/VaultHost", swiftSettings: onTheWay),
     .target(
-      name: "Wallets",
-      dependencies: ["CLinux", "Primitives", "Processes", "SDBus", "SecretModel", "SecureMemory"],
+      name: "Wallets", dependencies: ["CLinux", "Primitives", "Processes", "SDBus", "SecretModel", "SecureMemory"],
       path: "Sources/Client/Wallets", swiftSettings: onTheWay),
     .target(
       name: "SystemVault", dependencies: ["CLinux", "Processes", "SDBus", "SecretModel", "VaultBus"],
@@ -411,8 +410,8 @@ let package = Package(
     .testTarget(
       name: "LocalAuthenticationTests",
       dependencies: [
-        "Fingerprint", "KeySchemes", "LocalAuthentication", "Presence", "ReaderClient", "SecureMemory", "Security",
-        "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
+        "Fingerprint", "KeySchemes", "LocalAuthentication", "Presence", "ReaderClient", "SecretModel", "SecureMemory",
+        "Security", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
       ],
       path: "Tests/Client/LocalAuthenticationTests"),
     .testTarget(

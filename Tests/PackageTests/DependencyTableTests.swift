@@ -103,7 +103,7 @@ struct DependencyTableTests {
   @Test("lists the examples of Examples/Package.swift, which have the same sources and use library products only")
   func examplesAreAPackageToo() async throws {
     let examples = try await PackageDescription.of("Examples/Package.swift").targets
-    #expect(examples.count == 6)
+    #expect(examples.count == 7)
     for example in examples {
       let here = try #require(package.targets.first { $0.name == example.name }, "\(example.name)")
       #expect(here.path == example.path.map { "Examples/\($0)" })
