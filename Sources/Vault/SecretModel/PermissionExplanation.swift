@@ -9,7 +9,7 @@ extension SessionRefusal {
     case .lidClosed: "the lid is closed"
     case .sleeping: "the machine goes to sleep"
     case .notPermitted: "this program does not run in your own session at this machine"
-    case .unknown: "this machine does not say who sits at it (logind or polkit gave no answer)"
+    case .unknown: "this machine does not say who sits at it"
     }
   }
 
@@ -30,7 +30,7 @@ extension SessionRefusal {
       case .locked: "unlock the screen"
       case .lidClosed: "open the lid"
       case .sleeping: "try again when it is awake"
-      case .unknown: "try again; if that stays so, 'systemctl status systemd-logind polkit' tells why"
+      case .unknown: "try again; if it stays, 'whorl doctor' looks at the installation"
       }
     return Explanation("no finger is asked for: \(words)", advice: advice, detail: rawValue)
   }
@@ -65,7 +65,7 @@ extension AuthorizationProblem {
     case .unavailable:
       Explanation(
         "this machine does not say whether that is allowed",
-        advice: "try again; if that stays so, 'systemctl status polkit' tells why", detail: action)
+        advice: "try again after a restart of the machine; 'whorl doctor' looks at the installation", detail: action)
     }
   }
 }
