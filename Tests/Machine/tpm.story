@@ -1,17 +1,49 @@
-# A store sealed in the machine's TPM: over a reboot, and sealed to PCR 7 on request.
+# The TPM of a machine: its keys over reboots, a boot that measures something else (PCR 7), a cleared TPM, and none.
 . "${here:?}/common.sh"
 begins alice
 
+rebooted() {
+  machine reboot
+  expect 77 "are closed" at_seat alice 'whorl get note/alice'
+  expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
+}
 opens() {
   expect 0 "silver" at_seat alice 'whorl get note/alice'
-  expect 0 "iron" at_seat alice "whorl get deep/alice --passcode-fd 3 3<passcode"
+  expect 0 "iron" at_seat alice "whorl get deep/alice --passcode-fd 3 3<$1"
 }
 expect 0 "TPM" at_seat alice 'whorl status'
 expect 0 "0x1" inside tpm2_getcap handles-nv-index
-opens
-machine reboot
-expect 77 "are closed" at_seat alice 'whorl get note/alice'
-expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
-opens
+opens passcode
+rebooted
+opens passcode
+
+# Sealed to PCR 7, in which firmware measures the keys of Secure Boot.
 expect 0 "" at_seat alice 'whorl reseal --pcr 7 --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'
 expect 0 "register 7" at_seat alice 'whorl status'
+opens passcode
+# Another configuration.
+inside systemctl stop whorld.service
+inside tpm2_pcrextend 7:sha256=0000000000000000000000000000000000000000000000000000000000000001
+at_seat alice 'whorl get note/alice; whorl unlock --passcode-fd 3 3<passcode' || echo "  status $?"
+expect 0 "" at_seat alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<next'
+opens next
+
+# Cleared, as by firmware; and another mainboard.
+machine end
+machine clear-tpm
+machine boot
+expect 65 "(TPM) was cleared or replaced" at_seat alice 'whorl get note/alice'
+expect 0 "" at_seat alice 'whorl recover --accept-restore --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'
+opens passcode
+
+# None.
+machine end
+machine boot no-tpm
+expect 1 "" inside test -e /dev/tpmrm0
+expect 69 "cannot be used" at_seat alice 'whorl get note/alice'
+at_seat alice 'whorl doctor' || :
+machine end
+machine boot
+expect 77 "are closed" at_seat alice 'whorl get note/alice'
+expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
+opens passcode
