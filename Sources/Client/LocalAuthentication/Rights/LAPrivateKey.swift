@@ -58,7 +58,8 @@ public final class LAPrivateKey: NSObject, Sendable {
   ///
   /// - Parameters:
   ///   - publicKey: the other side's, on P-256: `04 ‖ X ‖ Y`.
-  ///   - parameters: under the raw values of ``SecKeyKeyExchangeParameter``.
+  ///   - algorithm: one of those that ``canExchangeKeys(using:)`` takes.
+  ///   - parameters: under the raw values of `SecKeyKeyExchangeParameter`.
   public func exchangeKeys(publicKey: Data, algorithm: SecKeyAlgorithm, parameters: [AnyHashable: Any]) async throws
     -> Data
   {
