@@ -21,6 +21,25 @@ struct EndingFprintdTests {
     }
   }
 
+  @Test("is not asked again for a reader that is closed while it is opened", .timeLimit(.minutes(1)))
+  func closed() async throws {
+    try await PrivateBus.with { bus in
+      let fprintd = try await FprintdStandIn(on: bus, tellsFingers: true, [.init(answersClaim: false)])
+      defer { fprintd.close() }
+      let process = ReaderProcess(
+        program: try readerProgram(), selection: .fprintd(device: nil),
+        fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
+      let reader = try #require(try await process.readers().first)
+      let opening = Task { await readerError { try await process.open(reader.id) } }
+      try #require(try await eventually { fprintd.calls(of: "Claim") == 1 })
+      try? await process.close()
+      #expect(await opening.value != nil)
+      try await Task.sleep(for: .milliseconds(500))
+      #expect(fprintd.calls(of: "Claim") == 1)
+      await process.shutdown()
+    }
+  }
+
   @Test("is what helps with a reader that fell silent while it was opened")
   func lost() async throws {
     try await PrivateBus.with { bus in

@@ -9,6 +9,8 @@ final class FprintdStandIn: Sendable {
   /// A reader as fprintd has it.
   struct Device: Sendable {
     var fingers = ["right-index-finger"]
+    /// Whether the call that claims it is answered.
+    var answersClaim = true
     /// The message with which it refuses to be claimed.
     var refusal: String?
     /// Whether another program has claimed it.
@@ -112,6 +114,7 @@ private final class StandInReaders: Sendable {
       call.answer([.dictionary(properties)])
     case "ListEnrolledFingers": call.answer([.array(of: "s", device.fingers.map { .string($0) })])
     case "Claim" where device.isBusy: call.fail("net.reactivated.Fprint.Error.AlreadyInUse", "claimed by another")
+    case "Claim" where !device.answersClaim: state.withLock { $0.unanswered.append(call) }
     case "Claim" where device.refusal != nil:
       call.fail("net.reactivated.Fprint.Error.Internal", device.refusal ?? "")
     case "VerifyStop" where !device.answersStop: state.withLock { $0.unanswered.append(call) }

@@ -25,6 +25,8 @@ package actor FprintdReader: FingerprintReader {
   private var releasing: Task<Void, Never>?
   private var running: FprintdAction?
   private var isOpening = false
+  /// How often ``close()`` was called. It ends an opening for good.
+  private var closes = 0
   private var isSuspended = false
   private var fingerWatch: FprintdFingerWatch?
   private var templateWatch: FprintdTemplateWatch?
@@ -51,9 +53,10 @@ package actor FprintdReader: FingerprintReader {
   private func askedAgain<Answer: Sendable>(
     _ ask: () async throws(ReaderError) -> Answer
   ) async throws(ReaderError) -> Answer {
+    let before = closes
     do throws(ReaderError) {
       return try await ask()
-    } catch .processDied {
+    } catch .processDied where closes == before && !Task.isCancelled {
       return try await ask()
     }
   }
@@ -98,6 +101,7 @@ package actor FprintdReader: FingerprintReader {
   }
 
   package func close() async throws(ReaderError) {
+    closes += 1
     if isOpening { await connector.drop() }
     if let running {
       running.end(.cancelled)
@@ -374,8 +378,6 @@ package actor FprintdReader: FingerprintReader {
     await releasing.value
     hangUp.cancel()
   }
-
-  // MARK: The connection
 
   private func connected() async throws(ReaderError) -> FprintdConnection {
     try await connector.connected(isOpen: opened != nil)
