@@ -76,6 +76,19 @@ package protocol VaultService: Sendable {
   /// Uses a private key inside the vault, after asking for what its access control requires.
   func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes
 
+  // Passkeys
+
+  /// Makes a passkey after what its access control requires, which also proves the person to the relying party. Replaces
+  /// a discoverable passkey of the same account. The proof is used up: a later call of the context asks again.
+  ///
+  /// - Throws: `invalidRequest` for an algorithm, an account or an access control that no passkey can have,
+  ///   `storeFull` where there are too many.
+  func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (Passkey, SignedCeremony)
+  /// Signs in with a passkey after what its access control requires. The proof is used up: a later call of the context
+  /// asks again.
+  func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
+    -> SignedCeremony
+
   // Authentication
 
   /// Evaluates a policy or an access control. This releases nothing, but later calls of the context reuse the proof.
