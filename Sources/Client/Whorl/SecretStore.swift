@@ -20,7 +20,7 @@ internal import Synchronization
 /// and only the program's items when it deletes. `whorl ls` lists the items of every group. A reader is started only
 /// when a person must be asked.
 public final class SecretStore: Sendable {
-  private let link: StoreLink
+  let link: StoreLink
   private let prompt: Mutex<any AuthenticationPrompt>
 
   /// A store over a link, for tests with vaults of their own.
@@ -304,7 +304,7 @@ public final class SecretStore: Sendable {
 
   /// Runs a call in the given context. Without a context, first runs it without asking anybody, since most calls need
   /// nobody; if it needs a person and `mayAsk` allows that, repeats it in a new context.
-  private func asking<Value: ~Copyable>(
+  func asking<Value: ~Copyable>(
     _ context: AuthenticationContext?, _ reason: String?, mayAsk: Bool = true,
     _ call: (any VaultService, Asking) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {

@@ -10,6 +10,8 @@ package struct AuditEntry: Sendable, Hashable {
     case change = "change"
     case delete = "delete"
     case useKey = "use-key"
+    case makePasskey = "make-passkey"
+    case assertPasskey = "assert-passkey"
     case evaluate = "evaluate"
     case enroll = "enroll"
     case unenroll = "unenroll"

@@ -8,6 +8,8 @@ public enum ItemClass: String, Sendable, CaseIterable {
   case key = "keys"
   /// An X.509 certificate. Its bytes are stored as an item's secret is, though nothing about it is secret.
   case certificate = "cert"
+  /// A passkey: a credential of WebAuthn. Apple's Keychain Services have no such class.
+  case passkey = "whorl.passkey"
 }
 
 /// The name of an item's attribute: the raw value of Apple's `kSecAttr…` constant.

@@ -7,4 +7,6 @@ package enum KeySource: Sendable {
   case generated(KeyAlgorithm)
   /// It is imported in the format for SSH agents: the contents of `SSH_AGENTC_ADD_IDENTITY`.
   case ssh(SharedSecret)
+  /// It is a passkey that was exported: the result of ``KeyUse/export`` of a passkey.
+  case passkey(SharedSecret)
 }

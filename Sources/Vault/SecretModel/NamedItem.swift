@@ -44,7 +44,7 @@ extension Item {
 
 extension ItemName {
   /// The name of an item: for a password its service or server and its account, for a key or a certificate its label,
-  /// and for a key without a label its tag.
+  /// for a key without a label its tag, and for a passkey its site and account.
   package init(of itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) {
     func text(_ name: AttributeName) -> String? {
       switch attributes[name] {
@@ -59,6 +59,7 @@ extension ItemName {
     case .internetPassword: self.init(unchecked: text(.server) ?? "", account: text(.account) ?? "")
     case .key: self.init(unchecked: text(.label) ?? text(.applicationTag) ?? "key", account: "")
     case .certificate: self.init(unchecked: text(.label) ?? "certificate", account: "")
+    case .passkey: self.init(unchecked: text(.relyingParty) ?? "passkey", account: text(.account) ?? "")
     }
   }
 

@@ -17,6 +17,7 @@ extension ItemClass {
     case .internetPassword: Primary.ofInternetPasswords
     case .key: Primary.ofKeys
     case .certificate: Primary.ofCertificates
+    case .passkey: Primary.ofPasskeys
     }
   }
 
@@ -31,6 +32,7 @@ extension ItemClass {
         .startDate, .endDate,
       ] + ofAll
     static let ofCertificates: [AttributeName] = [.certificateType, .issuer, .serialNumber] + ofAll
+    static let ofPasskeys: [AttributeName] = [.credentialID] + ofAll
     private static let ofAll: [AttributeName] = [.accessGroup, .synchronizable]
   }
 }

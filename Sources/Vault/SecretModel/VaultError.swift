@@ -109,6 +109,8 @@ public enum VaultError: Error, Sendable, Hashable {
   case recoveryKeyRequired
   /// The store has reached its user's quota; the value is that limit in bytes.
   case storeFull(limit: Int)
+  /// There are as many passkeys as there can be: this many in the store, or for one relying party.
+  case passkeysFull(limit: Int)
   /// The store was made by a later version, in this format.
   case newerFormat(Int)
   /// The store was made by an earlier version, in this format, which is not read any more.
@@ -148,8 +150,8 @@ package enum VaultErrorName: String, CaseIterable, Sendable {
     passcodeNotSet, interactionNotAllowed, sessionRefused, notUnlocked, notAuthorized, itemInvalidated,
     differentReader, setChanged, touchRefused, reader, printsGone, configuration, storeNotFound, storeExists,
     unsafeDirectory, deviceKeyMissing, tpm, credential, itemDamaged, storeDamaged, restoreDetected,
-    recoveryKeyRequired, storeFull, newerFormat, olderFormat, wrongPassphrase, fileUnreadable, busy, timedOut,
-    inputOutput, internalError, serviceUnavailable, versionMismatch, outcomeUnknown
+    recoveryKeyRequired, storeFull, passkeysFull, newerFormat, olderFormat, wrongPassphrase, fileUnreadable, busy,
+    timedOut, inputOutput, internalError, serviceUnavailable, versionMismatch, outcomeUnknown
 }
 
 package typealias VaultErrorDescription = ErrorDescription<VaultErrorName>
@@ -367,6 +369,13 @@ extension ErrorDescription where Name == VaultErrorName {
         .storeFull, [.number(limit)], .status(.errSecDiskFull), .inputOutput,
         "the store is full: the service keeps at most \(limit >> 20) MiB of each user",
         advice: "remove what is not needed, or keep large files encrypted elsewhere")
+    case .passkeysFull(let limit):
+      Self(
+        .passkeysFull, [.number(limit)], .status(.errSecDiskFull), .refused,
+        limit == Passkey.relyingPartyLimit
+          ? "there are \(limit) passkeys for this site, and no more fit"
+          : "there are \(limit) passkeys, and no more fit",
+        advice: "'whorl passkey list' lists them, and 'whorl passkey rm' removes one")
     case .newerFormat(let version):
       Self(
         .newerFormat, [.number(version)], .status(.errSecWrongSecVersion), .damaged,
@@ -440,8 +449,8 @@ extension VaultError {
   ]
   static let withNumber: [@Sendable (Int) -> VaultError] = [
     VaultError.secretTooLong(limit:), VaultError.passcodeDelayed(seconds:),
-    VaultError.applicationPasswordDelayed(seconds:), VaultError.storeFull(limit:), VaultError.newerFormat,
-    VaultError.olderFormat,
+    VaultError.applicationPasswordDelayed(seconds:), VaultError.storeFull(limit:),
+    VaultError.passkeysFull(limit:), VaultError.newerFormat, VaultError.olderFormat,
   ]
   static let withItem: [@Sendable (ItemName) -> VaultError] = [VaultError.itemInvalidated, VaultError.differentReader]
   static let withOtherDetails: [VaultErrorName: @Sendable (VaultErrorDetails) -> VaultError?] = [

@@ -82,8 +82,8 @@ package protocol VaultService: Sendable {
   /// a discoverable passkey of the same account. The proof is used up: a later call of the context asks again.
   ///
   /// - Throws: `invalidRequest` for an algorithm, an account or an access control that no passkey can have,
-  ///   `storeFull` where there are too many.
-  func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (Passkey, SignedCeremony)
+  ///   `passkeysFull` where there are too many.
+  func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (Item, SignedCeremony)
   /// Signs in with a passkey after what its access control requires. The proof is used up: a later call of the context
   /// asks again.
   func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)

@@ -94,6 +94,32 @@ extension Vault {
     return try await catalogue.use(wanted, evidence, family, use)
   }
 
+  /// Makes a passkey, after asking for what its access control requires. The proof serves this alone.
+  package func makePasskey(_ passkey: NewPasskey, _ request: Request) async throws(VaultError) -> (
+    Item, SignedCeremony
+  ) {
+    try passkey.check()
+    await sessionLock.follow()
+    let turn = try await presence.contexts.turn(of: request)
+    defer { turn.context.useUp() }
+    let evidence = try await presence.authorizer.evidence(
+      for: passkey.access, reason: request.asking.reason, turn.context)
+    return try await catalogue.makePasskey(passkey, evidence)
+  }
+
+  /// Signs in with a passkey, after asking for what its access control requires. The proof serves this alone.
+  package func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, _ request: Request) async throws(VaultError)
+    -> SignedCeremony
+  {
+    await sessionLock.follow()
+    let wanted = try catalogue.passkey(id)
+    let turn = try await presence.contexts.turn(of: request)
+    defer { turn.context.useUp() }
+    let evidence = try await presence.authorizer.evidence(
+      for: wanted.map(\.need), reason: request.asking.reason, turn.context)
+    return try await catalogue.assert(wanted, assertion, evidence)
+  }
+
   /// Seals a copy of a secret, to be opened without this store.
   func sealCopy(
     of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ request: Request

@@ -10,9 +10,9 @@ package import VaultStore
 /// Finds, stores, changes and removes the items of a store. The caller must have asked the person for what the items
 /// require.
 package struct ItemCatalogue {
-  private let store: Store
-  private let fingers: CurrentFingers
-  private let passcodes: Passcodes
+  let store: Store
+  let fingers: CurrentFingers
+  let passcodes: Passcodes
   private let passwords: ApplicationPasswords
 
   package init(store: Store, fingers: CurrentFingers, passcodes: Passcodes, scrypt: ScryptQueue) {
@@ -200,16 +200,16 @@ package struct ItemCatalogue {
 
   // MARK: Keys
 
-  /// The private key with this id.
+  /// The private key with this id, or for an export the passkey.
   ///
   /// - Throws: `invalidRequest` where the item is no private key, or where a key that never leaves the vault is to be
   ///   exported.
   package func key(_ id: ItemID, for use: KeyUse) throws(VaultError) -> (wanted: [WantedItem], family: KeyFamily) {
     let wanted = try toChange(.ids([id]), nil)
-    guard let item = wanted.first, item.record.itemClass == .key, let family = item.record.keyFamily else {
+    guard let item = wanted.first, let family = item.record.keyFamily(for: use) else {
       throw .invalidRequest("this item is not a private key")
     }
-    if case .export = use { try item.requireReleasable() }
+    if case .export = use, item.record.itemClass == .key { try item.requireReleasable() }
     return (wanted, family)
   }
 

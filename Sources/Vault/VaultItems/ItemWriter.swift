@@ -139,6 +139,13 @@ struct ItemWriter {
   }
 
   private func changed(_ old: ItemRecord, _ changes: ItemChange) throws -> ItemRecord {
+    if old.itemClass == .passkey {
+      // The site trusts what it was told when the passkey was made.
+      let fixed = changes.attributes.keys.contains { ![.account, .label, .synchronizable].contains($0) }
+      guard !fixed, changes.access.map({ Passkey.accessControls.contains($0) }) ?? true else {
+        throw VaultError.invalidRequest("only the names and the rule of a passkey can be changed")
+      }
+    }
     var record = old
     for (name, value) in changes.attributes { record.attributes[name] = value }
     if record.attributes[.accessGroup] == nil {

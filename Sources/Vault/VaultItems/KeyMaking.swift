@@ -19,6 +19,7 @@ package enum KeyMaking {
   /// - Parameter user: whose key it is.
   /// - Throws: `busy` where too many keys of the user wait, `cancelled` where the task was cancelled.
   package static func key(from source: KeySource, for item: NewItem, of user: UInt32) async throws(VaultError) -> Made {
+    if case .passkey(let bytes) = source { return try brought(bytes, for: item) }
     guard item.itemClass == .key else { throw .invalidRequest("a private key is an item of class key") }
     let turn = try await turns.turn(for: user)
     let made = try await UserTurns.blocking { () throws(VaultError) in try Self.made(from: source, for: item) }
@@ -27,12 +28,30 @@ package enum KeyMaking {
     return made
   }
 
+  /// A passkey of another store.
+  private static func brought(_ bytes: SharedSecret, for item: NewItem) throws(VaultError) -> Made {
+    guard item.itemClass == .passkey, Passkey.accessControls.contains(item.access),
+      case .text(let word)? = item.attributes[.keyType], let algorithm = KeyAlgorithm(word: word)
+    else { throw .invalidRequest("a passkey is an item of its own class, behind a finger") }
+    do throws(KeysError) {
+      let secret = try PasskeySecret.brought(bytes.bytes, algorithm)
+      var item = item
+      item.attributes[.publicKey] = .bytes(secret.privateKey.publicKey.external)
+      return Made(item: item, secret: bytes)
+    } catch .badParameters(let why) {
+      throw .invalidRequest(why)
+    } catch {
+      throw VaultError(cause: error)
+    }
+  }
+
   private static func made(from source: KeySource, for item: NewItem) throws(VaultError) -> Made {
     do throws(KeysError) {
       let key =
         switch source {
         case .generated(let algorithm): try PrivateKey.generate(algorithm)
         case .ssh(let bytes): try PrivateKey(ssh: bytes.bytes)
+        case .passkey: throw .badParameters("a passkey is an item of its own class")
         }
       let (publicKey, size) = (key.publicKey, AttributeValue.number(Int64(key.algorithm.bitCount)))
       var item = item

@@ -36,8 +36,13 @@ extension KeyUse {
 }
 
 extension ItemRecord {
-  /// The family of a private key's algorithm, from `kSecAttrKeyType`; nil if this is no private key.
-  var keyFamily: KeyFamily? {
+  /// The family of a private key's algorithm, from `kSecAttrKeyType`; nil if this is no private key. A passkey is one
+  /// for an export only.
+  func keyFamily(for use: KeyUse) -> KeyFamily? {
+    if case .export = use, itemClass == .passkey, case .text(let word)? = attributes[.keyType] {
+      return KeyAlgorithm(word: word)?.family
+    }
+    guard itemClass == .key else { return nil }
     guard attributes[.keyClass] == .text(Self.privateKeyClass) else { return nil }
     guard case .text(let type)? = attributes[.keyType] else { return nil }
     return KeyFamily(keyType: type)

@@ -22,10 +22,13 @@ package struct WantedItem {
     Need(record.name, row.reference, boundTo: row.generation, requirement, wantsPassword: row.derivation != nil)
   }
 
-  /// Refuses a key that is only used inside the vault.
+  /// Refuses a key that is only used inside the vault. A passkey has an export of its own.
   func requireReleasable() throws(VaultError) {
     guard !access.flags.contains(.privateKeyUsage) else {
       throw .invalidRequest("this key is used in the vault and never leaves it")
+    }
+    guard record.itemClass != .passkey else {
+      throw .invalidRequest("a passkey is not read: it signs in, and 'whorl passkey export' copies it")
     }
   }
 }

@@ -135,3 +135,20 @@ extension Vault {
     try await use(adapter, direct(handle))
   }
 }
+
+/// The calls about passkeys.
+extension Vault {
+  package func makePasskey(_ passkey: NewPasskey, in handle: ContextHandle?) async throws(VaultError) -> (
+    Passkey, SignedCeremony
+  ) {
+    let (item, signed) = try await makePasskey(passkey, Request(of: itself, Asking(in: handle)))
+    guard let made = Passkey(item) else { throw .internalError("no passkey was made") }
+    return (made, signed)
+  }
+
+  package func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, in handle: ContextHandle?)
+    async throws(VaultError) -> SignedCeremony
+  {
+    try await assertPasskey(id, assertion, Request(of: itself, Asking(in: handle)))
+  }
+}

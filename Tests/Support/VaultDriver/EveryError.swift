@@ -20,7 +20,8 @@ package enum EveryError {
       .configuration("config.json: line 3"), .storeNotFound("/home/å\u{FFFF}/whorl"), .storeExists("/tmp/a\u{0}b"),
       .unsafeDirectory("others can write there"), .deviceKeyMissing, .itemDamaged(nil),
       .itemDamaged(ItemName(unchecked: "mail", account: "")), .storeDamaged("a planted trigger"), .restoreDetected,
-      .recoveryKeyRequired, .newerFormat(9), .olderFormat(1), .storeFull(limit: 1 << 28), .wrongPassphrase,
+      .recoveryKeyRequired, .newerFormat(9), .olderFormat(1), .storeFull(limit: 1 << 28), .passkeysFull(limit: 64),
+      .wrongPassphrase,
       .fileUnreadable("it is empty"), .busy("another program"), .timedOut, .inputOutput("No space left on device"),
       .internalError(machineWords), .serviceUnavailable("why"), .versionMismatch(machineWords), .outcomeUnknown,
     ] + SessionRefusal.allCases.map { .sessionRefused($0) } + Accessibility.allCases.map { .notUnlocked($0) }

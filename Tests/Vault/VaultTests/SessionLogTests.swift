@@ -65,6 +65,15 @@ struct SessionLogTests {
       .change: { _ = try await session.update(.names([name]), ItemChange(), secret: nil, asking) },
       .delete: { _ = try await session.delete(.names([name])) },
       .useKey: { _ = try await session.useKey(ItemID(bytes: [1]), .export, asking) },
+      .makePasskey: {
+        let user = Passkey.User(handle: [1], name: "", displayName: "")
+        let hash = [UInt8](repeating: 0, count: 32)
+        let new = NewPasskey(relyingParty: "example.com", user: user, isDiscoverable: true, clientDataHash: hash)
+        _ = try await session.makePasskey(new, asking)
+      },
+      .assertPasskey: {
+        _ = try await session.assertPasskey(ItemID(bytes: [1]), PasskeyAssertion(clientDataHash: []), asking)
+      },
       .evaluate: { _ = try await session.evaluate(.policy(.deviceOwner), asking) },
       .enroll: { _ = try await session.enroll(.leftThumb, asking) },
       .unenroll: { _ = try await session.unenroll(.leftThumb, asking) },

@@ -42,7 +42,7 @@ extension ItemClass {
     switch self {
     case .genericPassword: [.account, .service]
     case .internetPassword: [.account, .securityDomain, .server, .path]
-    case .key, .certificate: []
+    case .key, .certificate, .passkey: []
     }
   }
 }

@@ -90,7 +90,7 @@ struct KeychainQuery {
 
   private static func itemClass(_ value: Any) throws(KeychainFailure) -> ItemClass {
     guard let name = value as? String else { throw .parameter }
-    if let known = ItemClass(rawValue: name) { return known }
+    if let known = ItemClass(rawValue: name), known != .passkey { return known }
     switch name {
     case "apls": throw KeychainFailure(errSecUnimplemented)
     default: throw KeychainFailure(errSecNoSuchClass)

@@ -121,6 +121,7 @@ extension ItemClass {
     case .internetPassword: "internet-password"
     case .key: "key"
     case .certificate: "certificate"
+    case .passkey: "passkey"
     }
   }
 
@@ -131,6 +132,7 @@ extension ItemClass {
     case .internetPassword: "internet password"
     case .key: "key"
     case .certificate: "certificate"
+    case .passkey: "passkey"
     }
   }
 }

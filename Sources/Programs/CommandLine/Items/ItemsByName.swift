@@ -44,6 +44,7 @@ struct ItemsByName {
     case .key:
       return [[.label: .text(text)], [.applicationTag: .text(text)], [.applicationTag: .bytes(Array(text.utf8))]]
     case .certificate: return [[.label: .text(text)]]
+    case .passkey: place = .relyingParty
     }
     var attributes: [[AttributeName: AttributeValue]] = [[place: .text(text)], [.label: .text(text)]]
     if let name = try? ItemName(parsing: text), !name.account.isEmpty {

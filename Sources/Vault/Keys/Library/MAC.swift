@@ -15,6 +15,22 @@ package enum MAC {
     return mac
   }
 
+  /// Writes the MAC into memory of the caller, of ``count`` bytes, for one that is a secret itself.
+  package static func hmacSHA256(
+    key: borrowing SecretBytes, _ bytes: [UInt8], into target: UnsafeMutableRawBufferPointer
+  ) {
+    precondition(!key.isEmpty && target.count == count)
+    let result = key.withUnsafeBytes { key in
+      // Borrows everything for the call.
+      bytes.withUnsafeBytes { bytes in
+        whorl_hmac(
+          Algorithms.hmacSHA256.required(), key.baseAddress, key.count, bytes.baseAddress, bytes.count,
+          target.bindMemory(to: UInt8.self).baseAddress, target.count)
+      }
+    }
+    guard result == 1 else { fatalError("libcrypto cannot compute HMAC-SHA256") }
+  }
+
   /// HMAC with another hash function and a public key, as OpenSSH hashes host names. Nil if libcrypto cannot compute
   /// it.
   package static func hmac(_ hash: HashFunction, publicKey key: [UInt8], _ bytes: [UInt8]) -> [UInt8]? {

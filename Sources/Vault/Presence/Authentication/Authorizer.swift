@@ -69,6 +69,16 @@ package struct Authorizer {
     return try await evaluate(requirement, reason, context).grant?.setDigest
   }
 
+  /// The evidence that satisfies an access control, for something that is not in the store yet.
+  package func evidence(for access: AccessControl, reason: String?, _ context: Context) async throws(VaultError)
+    -> Evidence
+  {
+    try store.read { snapshot in
+      guard !snapshot.authority.restored else { throw VaultError.restoreDetected }
+    }
+    return try await evidence(for: Requirement(access), reason, context)
+  }
+
   /// Asks for an enrolled finger, to authenticate the owner to a login program. The match is used for no item and no
   /// later call.
   ///
@@ -102,14 +112,20 @@ package struct Authorizer {
   private func evaluate(_ requirement: Requirement, _ reason: String?, _ context: Context) async throws(VaultError)
     -> ShownFactors
   {
-    let touching = Touching(
-      purpose: .evaluate(reason: reason), scope: .context, bound: [], onlyBound: requirement.always(.boundFinger))
-    let evidence = try await gather(touching, context) { shown in
-      AuthenticationPlan(requirement.satisfied(by: shown, for: nil) == nil ? [requirement] : [])
-    }
+    let evidence = try await evidence(for: requirement, reason, context)
     let shown = try evidence.current()
     evidence.succeed()
     return shown
+  }
+
+  private func evidence(for requirement: Requirement, _ reason: String?, _ context: Context) async throws(VaultError)
+    -> Evidence
+  {
+    let touching = Touching(
+      purpose: .evaluate(reason: reason), scope: .context, bound: [], onlyBound: requirement.always(.boundFinger))
+    return try await gather(touching, context) { shown in
+      AuthenticationPlan(requirement.satisfied(by: shown, for: nil) == nil ? [requirement] : [])
+    }
   }
 
   /// Asks for what the plan still needs: the passcode if nothing else is enough, else a finger first.

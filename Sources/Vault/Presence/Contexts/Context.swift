@@ -120,6 +120,12 @@ package final class Context {
     if options.keepsEvidence, !isGivenUp { shown.passcode = passcode }
   }
 
+  /// Forgets what the person has shown, so that the next call asks again.
+  package func useUp() {
+    shown = ShownFactors()
+    client.lastMatch = nil
+  }
+
   /// Ends the context. A running call throws `reason`, the evidence is forgotten, and the event stream finishes.
   func end(_ reason: VaultError) {
     if case .timedOut = reason { events.yield(.notice(.unanswered)) }

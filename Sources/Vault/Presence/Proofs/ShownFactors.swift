@@ -8,6 +8,9 @@ package struct ShownFactors {
   /// Nothing was shown.
   package init() {}
 
+  /// Whether a person was there: a finger that was not shown for something else, or the passcode.
+  package var showPerson: Bool { grant.map { !$0.isReused } ?? false || passcode != nil }
+
   init(grant: PresenceGrant? = nil, passcode: ProvenPasscode? = nil) {
     self.grant = grant
     self.passcode = passcode

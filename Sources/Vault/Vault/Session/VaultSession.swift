@@ -143,6 +143,7 @@ extension VaultSession {
   package func add(_ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ asking: Asking)
     async throws(VaultError) -> Item
   {
+    guard item.itemClass != .passkey else { throw .invalidRequest("a passkey is made for a site, or imported") }
     let secret = SharedSecret(secret)
     return try await logged(.add, asking, found: { [$0.id] }) { () throws(VaultError) in
       try await vault.add(item, secret: secret.copy(), replacing: replacing, request(asking))
@@ -156,6 +157,9 @@ extension VaultSession {
   }
 
   package func add(_ items: [ItemToAdd]) async throws(VaultError) -> [RefusedItem] {
+    guard !items.contains(where: { $0.item.itemClass == .passkey }) else {
+      throw .invalidRequest("a passkey is made for a site, or imported")
+    }
     let results = try await logged(.add, .nobody, found: { $0.compactMap { try? $0.get() } }) { () throws(VaultError) in
       try await vault.add(items)
     }
@@ -196,6 +200,22 @@ extension VaultSession {
   package func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
     try await logged(.useKey, asking, .ids([id])) { () throws(VaultError) in
       try await vault.useKey(id, use, request(asking))
+    }
+  }
+
+  package func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (
+    Item, SignedCeremony
+  ) {
+    try await logged(.makePasskey, asking, found: { [$0.0.id] }) { () throws(VaultError) in
+      try await vault.makePasskey(passkey, request(asking))
+    }
+  }
+
+  package func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
+    -> SignedCeremony
+  {
+    try await logged(.assertPasskey, asking, .ids([id])) { () throws(VaultError) in
+      try await vault.assertPasskey(id, assertion, request(asking))
     }
   }
 }

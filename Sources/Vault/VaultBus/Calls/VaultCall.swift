@@ -35,7 +35,8 @@ package struct VaultCall: Sendable {
   }
 
   package static let all: [VaultCall] = [
-    greetingCalls, storeCalls, storelessCalls, contextCalls, itemCalls, keyCalls, fingerCalls, passcodeCalls,
+    greetingCalls, storeCalls, storelessCalls, contextCalls, itemCalls, keyCalls, passkeyCalls, fingerCalls,
+    passcodeCalls,
     backupCalls, stateCalls,
   ].flatMap { $0 }
 

@@ -106,6 +106,21 @@ final class RemoteVault: VaultService {
       .useKey, [id.busValue, use.busValue, asking.busValue], in: asking.context, limit: ReleasedItem.sizeLimit)
   }
 
+  func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (Item, SignedCeremony) {
+    let values = try await wire.call(.makePasskey, [passkey.busValue, asking.busValue], in: asking.context)
+    return try wire.reading(.makePasskey) { () throws(VaultError) in
+      (try Item(bus: values[0]), try SignedCeremony(bus: values[1...]))
+    }
+  }
+
+  func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
+    -> SignedCeremony
+  {
+    let arguments = [id.busValue, assertion.busValue, try assertion.busSecrets, asking.busValue]
+    let values = try await wire.call(.assertPasskey, arguments, in: asking.context)
+    return try wire.reading(.assertPasskey) { () throws(VaultError) in try SignedCeremony(bus: values[...]) }
+  }
+
   /// An item's secret in a memory file. Throws for a secret that is too long for any vault.
   private static func sealed(_ secret: borrowing SecretBytes) throws(VaultError) -> BusValue {
     guard secret.count <= NewItem.secretLimit else { throw .secretTooLong(limit: NewItem.secretLimit) }

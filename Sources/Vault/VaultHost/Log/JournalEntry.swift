@@ -59,6 +59,8 @@ extension AuditEntry.Request {
     case .change: "9ea0a71d78e34667aaa2da86e546a8e7"
     case .delete: "d0e597778ad340948ddc6023890bcd6c"
     case .useKey: "59f7db7496d74688a6b28b07e20e718b"
+    case .makePasskey: "2eabe1c650b64607bd1576e0fd97468c"
+    case .assertPasskey: "9573cf79d5aa41f3a196cdda47180f44"
     case .evaluate: "4728c167f9ca41a68f9e93d0fd5010d8"
     case .enroll: "63a4eac8fe334319bc233383bf7b831a"
     case .unenroll: "a8e9a22cbd93497dbb183caae192b229"

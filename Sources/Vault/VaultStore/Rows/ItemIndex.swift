@@ -28,6 +28,14 @@ extension StoreTransaction {
   }
 }
 
+extension StoreSnapshot {
+  /// The number of rows with a tag.
+  package func rows(with tag: [UInt8]) throws -> Int {
+    try Int.fetchOne(
+      db.cachedStatement(sql: "SELECT count(*) FROM item_index WHERE tag = ?"), arguments: [tag.data]) ?? 0
+  }
+}
+
 extension OpenedStore {
   /// HMAC of the primary attributes, which are unique among living items.
   package func nameIndex(_ record: ItemRecord) -> [UInt8] {

@@ -93,6 +93,7 @@ extension ItemClass {
     case .internetPassword: [[.server, .account], [.account], [.server], [.label]]
     case .key: [[.applicationTag], [.applicationLabel], [.label]]
     case .certificate: [[.issuer, .serialNumber], [.publicKeyHash], [.subject], [.label]]
+    case .passkey: [[.credentialID], [.relyingParty, .userHandle], [.relyingParty]]
     }
   }
 }

@@ -1,0 +1,141 @@
+import GRDB
+import KeySchemes
+import Keys
+package import Presence
+import Primitives
+import SecureMemory
+import VaultStore
+
+/// Makes passkeys, and signs in with them. Each consumes the evidence that a person was there.
+extension ItemCatalogue {
+  /// Makes a passkey, and signs for it (self attestation).
+  package func makePasskey(_ new: NewPasskey, _ evidence: consuming Evidence) async throws(VaultError)
+    -> (Item, SignedCeremony)
+  {
+    let (made, item) = try Self.made(new)
+    var protections = NewProtections(fingers: fingers, passcodes: passcodes)
+    let protection = try await protections.protection(of: item) { () throws(VaultError) in
+      throw .interactionNotAllowed
+    }
+    let shown = try evidence.current()
+    guard shown.showPerson else { throw .touchRefused }
+    let stored = try store.commit(items: true) { change in
+      try change.requireCurrent(shown)
+      let writer = ItemWriter(change)
+      try change.removeAccount(of: new, writer)
+      try change.requireRoom(for: new.relyingParty)
+      let record = ItemRecord(
+        itemClass: .passkey, attributes: item.attributes, created: secondsSince1970(), modified: 0)
+      try record.check()
+      return try writer.insert(record, protection, secret: made.secret.bytes, replacing: false)
+    }
+    guard let passkey = Passkey(stored) else { throw .internalError("a passkey cannot be read back") }
+    let signed = try Self.attest(passkey, new, made.secret, sawPerson: shown.showPerson)
+    evidence.succeed()
+    return (stored, signed)
+  }
+
+  /// The passkey with this id.
+  package func passkey(_ id: ItemID) throws(VaultError) -> [WantedItem] {
+    let wanted = try toChange(.ids([id]), nil)
+    guard wanted.first?.record.itemClass == .passkey else { throw .invalidRequest("this item is not a passkey") }
+    return wanted
+  }
+
+  /// Signs in: unwraps the key for this one signature.
+  package func assert(_ wanted: [WantedItem], _ assertion: PasskeyAssertion, _ evidence: consuming Evidence)
+    async throws(VaultError) -> SignedCeremony
+  {
+    guard assertion.clientDataHash.count == 32 else { throw .invalidRequest("the hash of client data has 32 bytes") }
+    let sawPerson = try evidence.current().showPerson
+    guard sawPerson else { throw .touchRefused }
+    let released = try await release(wanted, evidence)[0]
+    guard let passkey = Passkey(released.item) else { throw .itemDamaged(released.item.name) }
+    return try VaultError.ofKeys { () throws(KeysError) in
+      let secret = try PasskeySecret.stored(released.secret, passkey.algorithm)
+      var data = AuthenticatorData(for: passkey.relyingParty, sawPerson: sawPerson)
+      if let request = assertion.secretRequest, passkey.hasSecret {
+        data.add("hmac-secret", .data(try secret.outputs(request)))
+      }
+      if assertion.wantsBlob { data.add("credBlob", .data(passkey.blob)) }
+      return try secret.signed(data, assertion.clientDataHash, passkey.algorithm)
+    }
+  }
+
+  private static func made(_ new: NewPasskey) throws(VaultError) -> (made: KeyMaking.Made, item: NewItem) {
+    try VaultError.ofKeys { () throws(KeysError) in
+      let secret = try PasskeySecret.make(new.algorithm)
+      let attributes = new.attributes(
+        credentialID: try Random.bytes(32), publicKey: secret.privateKey.publicKey.external)
+      let item = NewItem(.passkey, attributes, access: new.access)
+      return (KeyMaking.Made(item: item, secret: SharedSecret(try secret.bytes())), item)
+    }
+  }
+
+  private static func attest(_ passkey: Passkey, _ new: NewPasskey, _ secret: SharedSecret, sawPerson: Bool)
+    throws(VaultError) -> SignedCeremony
+  {
+    try VaultError.ofKeys { () throws(KeysError) in
+      let secret = try PasskeySecret.stored(secret.bytes, passkey.algorithm)
+      var data = AuthenticatorData(for: passkey.relyingParty, sawPerson: sawPerson)
+      data.attest(passkey.credentialID, secret.privateKey.publicKey)
+      if new.repliesWithProtection { data.add("credProtect", .unsigned(new.protection.rawValue)) }
+      if new.hasSecret { data.add("hmac-secret", .bool(true)) }
+      if new.blob != nil { data.add("credBlob", .bool(true)) }
+      return try secret.signed(data, new.clientDataHash, passkey.algorithm)
+    }
+  }
+}
+
+extension PasskeySecret {
+  fileprivate func signed(_ data: AuthenticatorData, _ clientDataHash: [UInt8], _ algorithm: KeyAlgorithm)
+    throws(KeysError) -> SignedCeremony
+  {
+    let bytes = data.bytes
+    let scheme = algorithm == .ed25519 ? SignatureScheme.ed25519 : .ecdsa(.sha256, .message, .x962)
+    return SignedCeremony(
+      authenticatorData: bytes, signature: try privateKey.sign(bytes + clientDataHash, scheme))
+  }
+}
+
+extension StoreTransaction {
+  /// Removes the discoverable passkey of the same account, which the new one replaces (CTAP 2.1, 6.1.2).
+  fileprivate func removeAccount(of new: NewPasskey, _ writer: ItemWriter) throws {
+    guard new.isDiscoverable else { return }
+    let search = ItemSearch(
+      .passkey,
+      [.relyingParty: .text(new.relyingParty), .userHandle: .bytes(new.user.handle), .discoverable: .number(1)],
+      groups: .all, synchronizable: .any, states: [.living, .dead])
+    var ids: [ItemID] = []
+    try ItemSearcher(self).each(search) { found in
+      ids.append(found.item.id)
+      return true
+    }
+    if !ids.isEmpty { _ = try writer.delete(.ids(ids)) }
+  }
+
+  /// - Throws: `passkeysFull`.
+  fileprivate func requireRoom(for relyingParty: String) throws {
+    func require(_ search: ItemSearch, limit: Int) throws {
+      let count = try rows(with: store.tags(for: search, in: .passkey)[0])
+      guard count < limit else { throw VaultError.passkeysFull(limit: limit) }
+    }
+    try require(ItemSearch(.passkey, [.relyingParty: .text(relyingParty)]), limit: Passkey.relyingPartyLimit)
+    try require(ItemSearch(.passkey), limit: Passkey.limit)
+  }
+}
+
+extension VaultError {
+  /// Runs an operation with keys, and maps its errors.
+  fileprivate static func ofKeys<Result>(_ operation: () throws(KeysError) -> Result) throws(VaultError)
+    -> Result
+  {
+    do throws(KeysError) {
+      return try operation()
+    } catch .badParameters(let why) {
+      throw .invalidRequest(why)
+    } catch {
+      throw VaultError(cause: error)
+    }
+  }
+}

@@ -1,0 +1,271 @@
+import Fingerprint
+import KeySchemes
+import Keys
+import Presence
+import SecretModel
+import SecureMemory
+import Testing
+import Vault
+import VaultDriver
+import VaultStore
+
+@Suite("Passkeys in the vault")
+struct PasskeyTests {
+  private let image: ImageReaderStore
+  private let vault: Vault
+  private let hash = Digest.sha256(Array("client data".utf8))
+
+  init() async throws {
+    image = try await ImageReaderStore()
+    vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+  }
+
+  private func new(
+    _ relyingParty: String = "example.com", user: UInt8 = 1, discoverable: Bool = true,
+    algorithm: KeyAlgorithm = .ec(.p256), access: AccessControl.Constraint = .anyFinger
+  ) -> NewPasskey {
+    NewPasskey(
+      relyingParty: relyingParty, relyingPartyName: "Example",
+      user: Passkey.User(handle: [user], name: "alice", displayName: "Alice"), algorithm: algorithm,
+      isDiscoverable: discoverable, hasSecret: true, clientDataHash: hash, access: AccessControl(access))
+  }
+
+  /// A person who touches so many times with the enrolled finger.
+  private func touching(_ count: Int = 1) -> Person {
+    Person(touches: (0..<count).map { _ in image.press(.rightIndex) })
+  }
+
+  private func made(_ new: NewPasskey) async throws -> (Passkey, SignedCeremony) {
+    try await touching().with(vault) { try await vault.makePasskey(new, in: $0) }
+  }
+
+  private func verifies(_ signed: SignedCeremony, _ passkey: Passkey) throws -> Bool {
+    let key = try PublicKey(external: passkey.publicKey, family: passkey.algorithm.family)
+    let scheme = passkey.algorithm == .ed25519 ? SignatureScheme.ed25519 : .ecdsa(.sha256, .message, .x962)
+    return try key.verify(signed.signature, of: signed.authenticatorData + hash, scheme)
+  }
+
+  @Test(
+    "a passkey is made and signs in, each after a touch, with true flags and a signature of its key",
+    arguments: [KeyAlgorithm.ec(.p256), .ed25519])
+  func ceremonies(_ algorithm: KeyAlgorithm) async throws {
+    let (passkey, attestation) = try await made(new(algorithm: algorithm))
+    #expect(passkey.credentialID.count == 32)
+    #expect(passkey.user.name == "alice" && passkey.relyingParty == "example.com" && passkey.isDiscoverable)
+    let data = attestation.authenticatorData
+    #expect(Array(data[..<32]) == Digest.sha256(Array("example.com".utf8)))
+    #expect(data[32] == 0b1100_1101, "user present and verified, eligible for backup, credential, extensions")
+    #expect(Array(data[33..<37]) == [0, 0, 0, 0], "a passkey that can move counts nothing")
+    #expect(Array(data[53..<55]) == [0, 32] && Array(data[55..<87]) == passkey.credentialID)
+    #expect(try verifies(attestation, passkey))
+    let assertion = PasskeyAssertion(clientDataHash: hash)
+    let signed = try await touching().with(vault) { try await vault.assertPasskey(passkey.id, assertion, in: $0) }
+    #expect(signed.authenticatorData.count == 37 && signed.authenticatorData[32] == 0b0000_1101)
+    #expect(try verifies(signed, passkey))
+    #expect(try await vault.items(ItemSearch(.passkey)).compactMap { Passkey($0) } == [passkey])
+  }
+
+  @Test("a wrong finger makes no passkey and signs in nowhere")
+  func strangers() async throws {
+    let stranger = Person(touches: (0..<3).map { _ in image.press(.rightIndex, person: 2) })
+    let new = new()
+    await #expect(throws: VaultError.authenticationFailed) {
+      try await stranger.with(vault) { try await vault.makePasskey(new, in: $0) }
+    }
+    #expect(try await vault.items(ItemSearch(.passkey)).isEmpty)
+    let (passkey, _) = try await made(new)
+    let another = Person(touches: (0..<3).map { _ in image.press(.rightIndex, person: 2) })
+    await #expect(throws: VaultError.authenticationFailed) {
+      try await another.with(vault) {
+        try await vault.assertPasskey(passkey.id, PasskeyAssertion(clientDataHash: hash), in: $0)
+      }
+    }
+  }
+
+  @Test("without a context nobody is asked, and nothing is signed")
+  func nobody() async throws {
+    let new = new()
+    await #expect(throws: VaultError.interactionNotAllowed) { try await vault.makePasskey(new, in: nil) }
+    let (passkey, _) = try await made(new)
+    await #expect(throws: VaultError.interactionNotAllowed) {
+      try await vault.assertPasskey(passkey.id, PasskeyAssertion(clientDataHash: hash), in: nil)
+    }
+  }
+
+  @Test("a touch serves one ceremony of a context, and the next one asks again")
+  func oneTouchOneCeremony() async throws {
+    let (passkey, _) = try await made(new())
+    let assertion = PasskeyAssertion(clientDataHash: hash)
+    var options = ContextOptions.keepingEvidence(.passcode)
+    options.timeout = .seconds(3)
+    try await touching().with(vault, options) { handle in
+      // As for a token of CTAP: the touch comes first, and the request that uses it follows.
+      try await vault.evaluate(AccessControl(.anyFinger), reason: "sign in", in: handle)
+      _ = try await vault.assertPasskey(passkey.id, assertion, in: handle)
+      await #expect(throws: VaultError.timedOut) {
+        try await vault.assertPasskey(passkey.id, assertion, in: handle)
+      }
+    }
+  }
+
+  @Test("a passkey of the current set is dead once another finger is enrolled, and one of any finger is not")
+  func sets() async throws {
+    let (bound, _) = try await made(new(user: 1, access: .currentSet))
+    let (any, _) = try await made(new(user: 2))
+    _ = try await image.enroll(.leftThumb, in: vault)
+    let assertion = PasskeyAssertion(clientDataHash: hash)
+    await #expect(throws: VaultError.itemInvalidated(try ItemName(parsing: "example.com/alice"))) {
+      try await touching().with(vault) { try await vault.assertPasskey(bound.id, assertion, in: $0) }
+    }
+    _ = try await touching().with(vault) { try await vault.assertPasskey(any.id, assertion, in: $0) }
+  }
+
+  @Test("the passcode takes the finger's place only where the passkey's rule says so")
+  func passcode() async throws {
+    let (present, _) = try await made(new(user: 1, access: .presence))
+    let (finger, _) = try await made(new(user: 2))
+    let assertion = PasskeyAssertion(clientDataHash: hash)
+    var options = ContextOptions(timeout: .seconds(3))
+    options.preferPasscode = true
+    let typing = Person(passcodes: [ScratchStore.passcode])
+    let signed = try await typing.with(vault, options) {
+      try await vault.assertPasskey(present.id, assertion, in: $0)
+    }
+    #expect(signed.authenticatorData[32] == 0b0000_1101)
+    await #expect(throws: VaultError.timedOut) {
+      try await Person(passcodes: [ScratchStore.passcode]).with(vault, options) {
+        try await vault.assertPasskey(finger.id, assertion, in: $0)
+      }
+    }
+  }
+
+  @Test("a new discoverable passkey replaces that of the same account, and no other")
+  func replacing() async throws {
+    _ = try await made(new(user: 1))
+    let (other, _) = try await made(new(user: 2))
+    let (elsewhere, _) = try await made(new("example.org", user: 1))
+    let (hidden, _) = try await made(new(user: 1, discoverable: false))
+    let (second, _) = try await made(new(user: 1))
+    let ids = Set(try await vault.items(ItemSearch(.passkey)).map(\.id))
+    #expect(ids == [other.id, elsewhere.id, hidden.id, second.id])
+  }
+
+  @Test("hmac-secret gives the same output for the same salt, encrypted as each protocol says")
+  func secrets() async throws {
+    let (passkey, _) = try await made(new())
+    let key = SharedSecret(SecretBytes(copying: [UInt8](repeating: 7, count: 32).span))
+    func outputs(_ encryption: PasskeySecretRequest.Encryption, _ salts: [UInt8]) async throws -> [UInt8] {
+      let request = PasskeySecretRequest(
+        encryption: encryption, key: key, salts: SharedSecret(SecretBytes(copying: salts.span)))
+      let assertion = PasskeyAssertion(clientDataHash: hash, secretRequest: request)
+      let signed = try await touching().with(vault) { try await vault.assertPasskey(passkey.id, assertion, in: $0) }
+      #expect(signed.authenticatorData[32] == 0b1000_1101)
+      #expect(try verifies(signed, passkey))
+      let name = Array("hmac-secret".utf8)
+      let head = [0xA1, 0x60 | UInt8(name.count)] + name + [0x58]
+      let output = Array(signed.authenticatorData[37...])
+      #expect(Array(output[..<head.count]) == head)
+      let encrypted = Array(output[(head.count + 1)...])
+      #expect(Int(output[head.count]) == encrypted.count)
+      let (iv, blocks) =
+        encryption == .protocolOne
+        ? ([UInt8](repeating: 0, count: 16), encrypted) : (Array(encrypted[..<16]), Array(encrypted[16...]))
+      return try AESCBC.decryptBlocks(blocks, key: key.bytes, iv: iv).withUnsafeBytes { Array($0) }
+    }
+    let (one, two) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
+    let first = try await outputs(.protocolOne, one)
+    let both = try await outputs(.protocolTwo, two + one)
+    #expect(first.count == 32 && both.count == 64)
+    #expect(Array(both[32...]) == first && Array(both[..<32]) != first)
+    await #expect(throws: VaultError.self) { try await outputs(.protocolOne, [1, 2, 3]) }
+  }
+
+  @Test("no other call releases a passkey's key, signs with it or takes its place")
+  func otherCalls() async throws {
+    let (passkey, _) = try await made(new())
+    let id = passkey.id
+    await #expect(throws: VaultError.self) {
+      try await touching().with(vault) { try await vault.secrets(of: [id], reason: nil, in: $0) }
+    }
+    await #expect(throws: VaultError.invalidRequest("this item is not a private key")) {
+      let use = KeyUse.sign(hash, .ecdsa(.sha256, .message, .x962))
+      return try await touching().with(vault) { try await vault.useKey(id, use, reason: nil, in: $0) }
+    }
+    await #expect(throws: VaultError.self) {
+      let change = ItemChange(attributes: [.relyingParty: .text("evil.example")])
+      try await touching().with(vault) { try await vault.update([id], change, secret: nil, reason: nil, in: $0) }
+    }
+    await #expect(throws: VaultError.self) {
+      let change = ItemChange(access: AccessControl.none)
+      try await touching().with(vault) { try await vault.update([id], change, secret: nil, reason: nil, in: $0) }
+    }
+    let session = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    await #expect(throws: VaultError.self) {
+      try await session.add(
+        NewItem(.passkey, new().attributes(credentialID: [1], publicKey: []), access: .none),
+        secret: SecretBytes(text: "x"), replacing: true, .nobody)
+    }
+  }
+
+  @Test("an export and an import move a passkey to another store, where it signs in")
+  func moving() async throws {
+    let (passkey, _) = try await made(new())
+    let item = try await vault.items(ItemSearch(.passkey))[0]
+    let bytes = try await touching().with(vault) {
+      SharedSecret(try await vault.useKey(passkey.id, .export, reason: nil, in: $0))
+    }
+    let other = try await ImageReaderStore()
+    let second = try other.store.open(reader: other.process)
+    _ = try await other.enroll(.rightIndex, in: second)
+    let session = try VaultSession(of: second, for: Caller(user: second.owner))
+    let copy = try await session.addKey(
+      NewItem(.passkey, item.attributes, access: AccessControl(.anyFinger)), from: .passkey(bytes))
+    let signed = try await Person(touches: [other.press(.rightIndex)]).with(second) {
+      try await second.assertPasskey(copy.id, PasskeyAssertion(clientDataHash: hash), in: $0)
+    }
+    #expect(try verifies(signed, passkey))
+    await #expect(throws: VaultError.duplicateItem) {
+      try await session.addKey(
+        NewItem(.passkey, item.attributes, access: AccessControl(.anyFinger)), from: .passkey(bytes))
+    }
+    await #expect(throws: VaultError.self) {
+      try await session.addKey(NewItem(.passkey, item.attributes, access: .none), from: .passkey(bytes))
+    }
+  }
+
+  @Test("a passkey that no site can ask for is refused before anybody is asked", arguments: 0..<6)
+  func malformed(_ kind: Int) async throws {
+    var new = new()
+    switch kind {
+    case 0: new.relyingParty = ""
+    case 1: new.relyingParty = "a\u{7}b"
+    case 2: new.user.handle = []
+    case 3: new.algorithm = .rsa(bits: 2048)
+    case 4: new.clientDataHash = [1]
+    default: new.access = .none
+    }
+    let person = touching()
+    await #expect(throws: VaultError.self) {
+      try await person.with(vault) { [new] in try await vault.makePasskey(new, in: $0) }
+    }
+    #expect(person.events.isEmpty)
+  }
+
+  @Test("there are at most 64 passkeys for one site")
+  func limits() async throws {
+    let options = ContextOptions.keepingEvidence(.passcode)
+    let person = Person(passcodes: Array(repeating: ScratchStore.passcode, count: 65))
+    var typed = options
+    typed.preferPasscode = true
+    try await person.with(vault, typed) { handle in
+      for user in 1...64 {
+        _ = try await vault.makePasskey(new(user: UInt8(user), access: .presence), in: handle)
+      }
+      await #expect(throws: VaultError.passkeysFull(limit: 64)) {
+        try await vault.makePasskey(new(user: 65, access: .presence), in: handle)
+      }
+    }
+    #expect(try await vault.items(ItemSearch(.passkey)).count == 64)
+  }
+}
