@@ -100,6 +100,14 @@ extension EndingVault {
   func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
     try await vault.useKey(id, use, asking)
   }
+  func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (Item, SignedCeremony) {
+    try await vault.makePasskey(passkey, asking)
+  }
+  func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
+    -> SignedCeremony
+  {
+    try await vault.assertPasskey(id, assertion, asking)
+  }
   func evaluate(_ proof: Proof, _ asking: Asking) async throws(VaultError) -> [UInt8]? {
     try await vault.evaluate(proof, asking)
   }

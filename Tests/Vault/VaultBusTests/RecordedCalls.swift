@@ -55,6 +55,14 @@ struct RecordedCalls: Sendable {
     _ = try? await vault.useKey(id, .export, asking)
     _ = try? await vault.addKey(item, from: .generated(.ed25519))
     _ = try? await vault.addKey(item, from: .ssh(SharedSecret(secret())))
+    _ = try? await vault.addKey(item, from: .passkey(SharedSecret(secret())))
+    let hash = [UInt8](repeating: 3, count: 32)
+    let user = Passkey.User(handle: [1], name: "alice", displayName: "Alice")
+    _ = try? await vault.makePasskey(
+      NewPasskey(relyingParty: "example.com", user: user, isDiscoverable: true, clientDataHash: hash), asking)
+    let request = PasskeySecretRequest(
+      encryption: .protocolTwo, key: SharedSecret(secret()), salts: SharedSecret(secret()))
+    _ = try? await vault.assertPasskey(id, PasskeyAssertion(clientDataHash: hash, secretRequest: request), asking)
     _ = try? await vault.evaluate(.policy(.deviceOwner), asking)
     _ = try? await vault.evaluate(.access(try AccessControl([.devicePasscode])), asking)
     _ = try? await vault.biometry()

@@ -15,6 +15,12 @@ final class StubVault: VaultService, VaultConnection {
     var useKey: @Sendable (KeyUse, Asking) throws(VaultError) -> Void = { _, _ throws(VaultError) in
       throw StubVault.unused
     }
+    var makePasskey: @Sendable (NewPasskey) throws(VaultError) -> (Item, SignedCeremony) = { _ throws(VaultError) in
+      throw StubVault.unused
+    }
+    var assertPasskey: @Sendable (PasskeyAssertion) throws(VaultError) -> SignedCeremony = { _ throws(VaultError) in
+      throw StubVault.unused
+    }
     var update: @Sendable (ItemChange) throws(VaultError) -> Void = { _ throws(VaultError) in throw StubVault.unused }
     var evaluate: @Sendable (Proof) throws(VaultError) -> [UInt8]? = { _ throws(VaultError) in throw StubVault.unused }
     var enroll: @Sendable (Finger?) throws(VaultError) -> SetChange = { _ throws(VaultError) in throw StubVault.unused }
@@ -140,6 +146,12 @@ final class StubVault: VaultService, VaultConnection {
   func useKey(_: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
     try calls.useKey(use, asking)
     return SecretBytes(text: "result")
+  }
+  func makePasskey(_ passkey: NewPasskey, _: Asking) async throws(VaultError) -> (Item, SignedCeremony) {
+    try calls.makePasskey(passkey)
+  }
+  func assertPasskey(_: ItemID, _ assertion: PasskeyAssertion, _: Asking) async throws(VaultError) -> SignedCeremony {
+    try calls.assertPasskey(assertion)
   }
   func evaluate(_ proof: Proof, _: Asking) async throws(VaultError) -> [UInt8]? { try calls.evaluate(proof) }
   func biometry() async throws(VaultError) -> Biometry { try known(calls.biometry) }

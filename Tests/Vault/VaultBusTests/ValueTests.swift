@@ -5,6 +5,7 @@ import SecureMemory
 import Synchronization
 import Testing
 import VaultBus
+import VaultDriver
 
 /// Values must be the same after being sent over the bus. Those that are not equatable are compared by their
 /// descriptions.
@@ -181,6 +182,50 @@ struct ValueTests {
     _ = try await vault.useKey(ItemID(bytes: []), .export, Asking(in: nil, options: endless))
     endless.reuseDuration = .nanoseconds(Int64.max)
     #expect(seen.withLock { $0.last } == "\(KeyUse.export) \(Asking(in: nil, options: endless))")
+  }
+
+  @Test("passkeys to be made, assertions and what was signed")
+  func passkeys() async throws {
+    let user = Passkey.User(handle: [1, 2], name: "alice", displayName: "Alice Müller")
+    let hash = [UInt8](repeating: 3, count: 32)
+    let passkeys = [
+      NewPasskey(relyingParty: "example.com", user: user, isDiscoverable: true, clientDataHash: hash),
+      NewPasskey(
+        relyingParty: "ssh:", relyingPartyName: "SSH", user: user, algorithm: .ed25519, isDiscoverable: false,
+        protection: .required, repliesWithProtection: true, hasSecret: true, blob: [9], clientDataHash: hash,
+        access: AccessControl(.currentSet)),
+    ]
+    let item = Item(
+      id: ItemID(bytes: Array(repeating: 7, count: 16)), state: .living, itemClass: .passkey,
+      attributes: [.relyingParty: .text("example.com")], access: AccessControl(.anyFinger),
+      accessibility: .whenUnlocked, created: 1, modified: 2)
+    let signed = SignedCeremony(authenticatorData: [1, 2, 3], signature: [4, 5])
+    let made = Mutex<[NewPasskey]>([])
+    let asserted = Mutex<[PasskeyAssertion]>([])
+    let vault = try await connect(
+      .init(
+        makePasskey: { passkey in
+          made.withLock { $0.append(passkey) }
+          return (item, signed)
+        },
+        assertPasskey: { assertion in
+          asserted.withLock { $0.append(assertion) }
+          return signed
+        }))
+    for passkey in passkeys { #expect(try await vault.makePasskey(passkey, .nobody) == (item, signed)) }
+    #expect(made.withLock { $0 } == passkeys)
+    let request = PasskeySecretRequest(
+      encryption: .protocolTwo, key: SharedSecret(SecretBytes(text: "key")), salts: SharedSecret(SecretBytes(text: "salt")))
+    for assertion in [
+      PasskeyAssertion(clientDataHash: hash),
+      PasskeyAssertion(clientDataHash: hash, secretRequest: request, wantsBlob: true),
+    ] {
+      #expect(try await vault.assertPasskey(item.id, assertion, .nobody) == signed)
+    }
+    let last = try #require(asserted.withLock { $0.last })
+    #expect(last.clientDataHash == hash && last.wantsBlob && last.secretRequest?.encryption == .protocolTwo)
+    #expect(last.secretRequest?.key.bytes.text == "key" && last.secretRequest?.salts.bytes.text == "salt")
+    #expect(asserted.withLock { $0.first?.secretRequest == nil })
   }
 
   @Test("the program for which another one asks, as a short name on one line")

@@ -31,7 +31,9 @@ struct Root: ParsableCommand {
       CommandGroup(name: "Login", subcommands: [Login.self]),
       CommandGroup(
         name: "Desktop",
-        subcommands: [SecretServiceGroup.self, SSH.self, GitCredential.self, DockerCredential.self]),
+        subcommands: [
+          PasskeyGroup.self, SecretServiceGroup.self, SSH.self, GitCredential.self, DockerCredential.self,
+        ]),
       CommandGroup(
         name: "Moving",
         subcommands: [Backup.self, Restore.self, Export.self, Import.self, Key.self, Migrate.self]),

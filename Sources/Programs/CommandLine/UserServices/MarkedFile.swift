@@ -18,6 +18,7 @@ struct MarkedFile {
   enum Owner: String {
     case secretService = "secret-service"
     case ssh
+    case passkey
 
     /// The first line of its files.
     var mark: String { "# Written by 'whorl \(rawValue) enable'; 'whorl \(rawValue) disable' removes it." }

@@ -1,0 +1,116 @@
+import ArgumentParser
+internal import PromptTexts
+import SecretModel
+
+struct PasskeyList: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "List passkeys.",
+    discussion: """
+      Needs no finger. Where several have the same site and account, their ids are listed, too.
+
+      Examples:
+        whorl passkey list
+        whorl passkey list example.com
+        whorl passkey list --json
+      """)
+
+  static let spoken = "passkey list"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("Only the passkeys of this site.", valueName: "site"))
+  var site: String?
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let passkeys = try await StoredPasskeys(in: try await session.store()).all(of: site)
+    if options.json { return try JSON.print(["passkeys": passkeys.map(PasskeyRow.init)]) }
+    if passkeys.isEmpty {
+      let whose = site.map { " for \(Visible.text($0))" } ?? ""
+      return StandardError.line("There are no passkeys\(whose) yet. A site makes one, after 'whorl passkey enable'.")
+    }
+    let hasTwins = Set(passkeys.map(\.called)).count < passkeys.count
+    var table = Table()
+    for passkey in passkeys {
+      let name = passkey.user.displayName
+      table.add(
+        [passkey.relyingParty, passkey.user.name, name, "\(passkey.access)"] + (hasTwins ? [passkey.id.spoken] : []))
+    }
+    try table.print(head: ["site", "account", "name", "access"] + (hasTwins ? ["id"] : []))
+  }
+}
+
+struct PasskeyRename: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "rename",
+    abstract: "Change the account name that a passkey is shown with.",
+    discussion: """
+      The site is not told. Asks for what the passkey needs to sign in.
+
+      Examples:
+        whorl passkey rename example.com/alice alice@work
+      """)
+
+  static let spoken = "passkey rename"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("The passkey: SITE, SITE/ACCOUNT or its id.", valueName: "passkey"))
+  var passkey: String
+
+  @Argument(help: ArgumentHelp("The new account name.", valueName: "name"))
+  var name: String
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    guard !name.isEmpty, name.utf8.count <= 64, !name.hasControlCharacters else {
+      throw .usage("an account name has 1 to 64 bytes, without control characters", advice: "choose a shorter one")
+    }
+    let store = try await session.store()
+    let found = try await StoredPasskeys(in: store).named([passkey])[0]
+    let change = ItemChange(attributes: [.account: .text(name)])
+    _ = try await session.asking(
+      store, session.answers(), reason: "rename the passkey \(Visible.text(found.called))"
+    ) { [id = found.id] asking throws(Failure) in
+      try await session.explained { () async throws(VaultError) in
+        try await store.update(.ids([id]), change, secret: nil, asking)
+      }
+    }
+    if options.json { try JSON.print(["renamed": found.called]) }
+  }
+}
+
+struct PasskeyRemove: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "rm",
+    abstract: "Remove passkeys.",
+    discussion: """
+      Needs no finger. The site keeps its half, which is of no use then: remove it there, too, and see that there is \
+      another way to sign in. Removes all that are named, or none when one of them does not exist.
+
+      Examples:
+        whorl passkey rm example.com/alice
+      """)
+
+  static let spoken = "passkey rm"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("The passkeys: SITE, SITE/ACCOUNT or their ids.", valueName: "passkey"))
+  var names: [String]
+
+  @Flag(name: .shortAndLong, help: "Do not ask whether the passkeys may go.")
+  var yes = false
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let store = try await session.store()
+    let passkeys = try await StoredPasskeys(in: store).named(names)
+    if !yes {
+      for passkey in passkeys { StandardError.line("  \(Visible.text(passkey.called))") }
+      let what = Spoken.plural(passkeys.count, "passkey")
+      try session.answers().confirm("Remove \(what) for good? The site will not let you in with it.", assent: "--yes")
+    }
+    let ids = passkeys.map(\.id)
+    _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(ids)) }
+    if options.json { try JSON.print(["removed": passkeys.map(\.called)]) }
+  }
+}
