@@ -32,6 +32,7 @@ package enum Algorithms {
   static let sha256 = Fetched(EVP_MD_fetch(LibraryContext.shared.pointer, "SHA2-256", nil), "SHA-256")
   static let aes128GCM = Fetched(EVP_CIPHER_fetch(LibraryContext.shared.pointer, "AES-128-GCM", nil), "AES-128-GCM")
   static let aes128CBC = Fetched(EVP_CIPHER_fetch(LibraryContext.shared.pointer, "AES-128-CBC", nil), "AES-128-CBC")
+  static let aes256CBC = Fetched(EVP_CIPHER_fetch(LibraryContext.shared.pointer, "AES-256-CBC", nil), "AES-256-CBC")
   static let chaCha20Poly1305 = Fetched(
     EVP_CIPHER_fetch(LibraryContext.shared.pointer, "ChaCha20-Poly1305", nil), "ChaCha20-Poly1305")
   static let sha1 = Fetched(EVP_MD_fetch(LibraryContext.shared.pointer, "SHA1", nil), "SHA-1")
