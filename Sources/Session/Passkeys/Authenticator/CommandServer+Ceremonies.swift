@@ -132,7 +132,7 @@ extension CommandServer {
 
   /// Decrypts the salts of `hmac-secret`.
   private func secret(_ secret: GetAssertion.Secret) throws(CTAPStatus) -> PasskeySecretRequest {
-    let keys = try keys(with: secret.platformKey, secret.version)
+    let keys = try agreements.keys(with: secret.platformKey, secret.version)
     guard keys.version.verifies(secret.mac, key: keys.mac.bytes, secret.salts) else { throw .pinAuthInvalid }
     guard let salts = try? keys.decrypt(secret.salts), salts.count == 32 || salts.count == 64 else {
       throw .invalidLength

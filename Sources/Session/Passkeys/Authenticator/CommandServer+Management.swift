@@ -1,5 +1,4 @@
 internal import CBOR
-internal import Keys
 internal import SecretModel
 
 extension CommandServer {
@@ -22,11 +21,13 @@ extension CommandServer {
       return [1: CBORValue(discoverable.count), 2: CBORValue(capacity)]
     case .relyingParties:
       guard token.relyingParty == nil else { throw .pinAuthInvalid }
-      return begin(.relyingParties, try relyingParties(of: discoverable), channel)
+      return begin(.relyingParties, try PasskeyListing.relyingParties(of: discoverable), channel)
     case .credentials(let hash):
-      guard token.relyingParty.map({ Self.hash($0.text) == hash }) ?? true else { throw .pinAuthInvalid }
+      guard token.relyingParty.map({ PasskeyListing.hash($0.text) == hash }) ?? true else { throw .pinAuthInvalid }
       return begin(
-        .credentials, try credentials(of: discoverable.filter { Self.hash($0.relyingParty) == hash }), channel)
+        .credentials,
+        try PasskeyListing.credentials(of: discoverable.filter { PasskeyListing.hash($0.relyingParty) == hash }),
+        channel)
     case .delete(let credentialID):
       let id = try passkey(credentialID).id
       try await ask { () throws(VaultError) in try await vault.delete(id) }
@@ -37,33 +38,6 @@ extension CommandServer {
       try await ask { () throws(VaultError) in try await vault.update(passkey.id, user: user) }
       return nil
     case .nextRelyingParty, .nextCredential: throw .notAllowed
-    }
-  }
-
-  private static func hash(_ relyingParty: String) -> [UInt8] { Digest.sha256(Array(relyingParty.utf8)) }
-
-  private func relyingParties(of passkeys: [Passkey]) throws(CTAPStatus) -> [CBORValue] {
-    var seen: Set<String> = []
-    let parties = passkeys.filter { seen.insert($0.relyingParty).inserted }
-    guard !parties.isEmpty else { throw .noCredentials }
-    return parties.enumerated().map { number, passkey in
-      var party: [CBORValue: CBORValue] = ["id": .text(passkey.relyingParty)]
-      if !passkey.relyingPartyName.isEmpty { party["name"] = .text(passkey.relyingPartyName) }
-      var entries: [CBORValue: CBORValue] = [3: .map(party), 4: .bytes(Self.hash(passkey.relyingParty))]
-      if number == 0 { entries[5] = CBORValue(parties.count) }
-      return .map(entries)
-    }
-  }
-
-  private func credentials(of passkeys: [Passkey]) throws(CTAPStatus) -> [CBORValue] {
-    guard !passkeys.isEmpty else { throw .noCredentials }
-    return passkeys.enumerated().map { number, passkey in
-      var entries: [CBORValue: CBORValue] = [
-        6: CredentialEntities.value(of: passkey.user), 7: CredentialEntities.descriptor(passkey.credentialID),
-        8: COSEKey(signing: passkey.publicKey)?.value ?? .null, 10: CBORValue(passkey.protection.rawValue),
-      ]
-      if number == 0 { entries[9] = CBORValue(passkeys.count) }
-      return .map(entries)
     }
   }
 }

@@ -6,30 +6,18 @@ internal import SecureMemory
 extension CommandServer {
   func answer(_ request: ClientPIN) async throws(CTAPStatus) -> CBORValue {
     switch request {
-    case .keyAgreement(let version): return [1: try agreement(version).value.publicKey]
+    case .keyAgreement(let version): return [1: try agreements.publicKey(version)]
     case .uvRetries: return [5: CBORValue(await vault.state().tries)]
     case .token(let version, let platformKey, let permissions, let relyingParty):
       return try await token(version, platformKey, permissions, relyingParty)
     }
   }
 
-  /// The keys that are shared with a platform.
-  func keys(with platformKey: CBORValue, _ version: PINProtocol) throws(CTAPStatus) -> PINKeys {
-    try agreement(version).value.keys(with: platformKey, version)
-  }
-
-  private func agreement(_ version: PINProtocol) throws(CTAPStatus) -> Agreement {
-    if let known = agreements[version] { return known }
-    guard let new = try? Agreement() else { throw .other }
-    agreements[version] = new
-    return new
-  }
-
   /// `getPinUvAuthTokenUsingUvWithPermissions`: one touch, for the one ceremony that follows.
   private func token(
     _ version: PINProtocol, _ platformKey: CBORValue, _ permissions: TokenPermissions, _ relyingParty: RelyingPartyID?
   ) async throws(CTAPStatus) -> CBORValue {
-    let keys = try keys(with: platformKey, version)
+    let keys = try agreements.keys(with: platformKey, version)
     await endToken()
     let words =
       if let relyingParty, permissions.contains(.makeCredential) {

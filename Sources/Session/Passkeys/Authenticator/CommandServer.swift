@@ -1,7 +1,5 @@
 internal import CBOR
-internal import Keys
 internal import SecretModel
-internal import SecureMemory
 
 /// Answers the requests of CTAP2, one after the other, and keeps what a later request goes on with.
 final class CommandServer {
@@ -11,28 +9,11 @@ final class CommandServer {
   /// Whether a person is being waited for.
   private(set) var isAsking = false
 
-  /// Made when it is first asked for, since it takes longer than the rest of a start.
-  var agreements: [PINProtocol: Agreement] = [:]
+  let agreements = KeyAgreements()
   /// The one token, for either protocol: a later one ends it.
   private(set) var token: PINToken?
   /// What the command that goes on with an earlier one answers.
-  private var rest: Rest?
-
-  /// `KeyAgreement` is noncopyable, and a dictionary does not hold such values.
-  final class Agreement {
-    let value: KeyAgreement
-    init() throws(KeysError) { value = try KeyAgreement() }
-  }
-
-  /// Answers that were not asked for yet.
-  struct Rest {
-    enum Kind { case assertions, relyingParties, credentials }
-    let kind: Kind
-    /// The client that began.
-    let channel: UInt32
-    var answers: [CBORValue]
-    var deadline: UInt64
-  }
+  private var rest: Remainder?
 
   init(vault: any PasskeyVault, now: @escaping () -> UInt64) {
     (self.vault, self.now) = (vault, now)
@@ -84,7 +65,7 @@ final class CommandServer {
     let vault = vault
     let count = try await ask { () throws(VaultError) in try await vault.passkeys(for: nil).count }
     try await ask(true) { () throws(VaultError) in try await vault.deleteAll(.reset(count: count)) }
-    agreements = [:]
+    agreements.removeAll()
   }
 
   // The vault
@@ -166,23 +147,16 @@ final class CommandServer {
   // Enumerations
 
   /// Answers the first, and keeps the others for the commands that go on.
-  func begin(_ kind: Rest.Kind, _ answers: [CBORValue], _ channel: UInt32) -> CBORValue? {
-    if answers.count > 1 {
-      rest = Rest(
-        kind: kind, channel: channel, answers: Array(answers.dropFirst()), deadline: now() + PINToken.lifetime)
-    }
+  func begin(_ kind: Remainder.Kind, _ answers: [CBORValue], _ channel: UInt32) -> CBORValue? {
+    rest = Remainder(kind, answers.dropFirst(), for: channel, at: now())
     return answers.first
   }
 
-  private func next(_ kind: Rest.Kind, _ channel: UInt32) throws(CTAPStatus) -> CBORValue {
-    guard var kept = rest, kept.kind == kind, kept.channel == channel, now() < kept.deadline, !kept.answers.isEmpty
-    else {
+  private func next(_ kind: Remainder.Kind, _ channel: UInt32) throws(CTAPStatus) -> CBORValue {
+    guard let answer = rest?.next(kind, for: channel, at: now()) else {
       rest = nil
       throw .notAllowed
     }
-    let answer = kept.answers.removeFirst()
-    kept.deadline = now() + PINToken.lifetime
-    rest = kept
     return answer
   }
 }

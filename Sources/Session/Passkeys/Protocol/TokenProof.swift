@@ -12,3 +12,10 @@ struct TokenProof: Sendable, Hashable {
     version = try PINProtocol(number: try fields.required(versionKey, \.integer))
   }
 }
+
+extension PINProtocol {
+  init(number: Int) throws(CTAPStatus) {
+    guard let version = Self(rawValue: number) else { throw .invalidParameter }
+    self = version
+  }
+}

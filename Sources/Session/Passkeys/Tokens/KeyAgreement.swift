@@ -13,14 +13,9 @@ struct KeyAgreement: ~Copyable {
   var publicKey: CBORValue { COSEKey(agreement: pair.publicKey.external)?.value ?? .null }
 
   /// The keys that the platform with this public key has too.
-  borrowing func keys(with peer: CBORValue, _ version: PINProtocol) throws(CTAPStatus) -> PINKeys {
-    guard case .agreement? = COSEKey(peer), let external = COSEKey(peer)?.external else { throw .invalidParameter }
-    do throws(KeysError) {
-      let key = try PublicKey(external: external, family: .ec)
-      let point = try pair.exchange(with: key, .ecdh, requestedSize: 32, sharedInfo: [])
-      return try version.keys(of: point)
-    } catch {
-      throw .invalidParameter
-    }
+  borrowing func keys(with peer: CBORValue, _ version: PINProtocol) throws(KeysError) -> PINKeys {
+    guard let key = COSEKey(peer), case .agreement = key else { throw .badParameters("not a key for an agreement") }
+    let publicKey = try PublicKey(external: key.external, family: .ec)
+    return try version.keys(of: try pair.exchange(with: publicKey, .ecdh, requestedSize: 32, sharedInfo: []))
   }
 }

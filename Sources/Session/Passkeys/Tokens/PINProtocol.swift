@@ -8,11 +8,6 @@ enum PINProtocol: Int, Sendable, Hashable, CaseIterable {
   case one = 1
   case two = 2
 
-  init(number: Int) throws(CTAPStatus) {
-    guard let version = Self(rawValue: number) else { throw .invalidParameter }
-    self = version
-  }
-
   /// How many bytes of a MAC are sent.
   private var macCount: Int { self == .one ? 16 : MAC.count }
 
