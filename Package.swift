@@ -49,12 +49,15 @@ let package = Package(
     .systemLibrary(
       name: "CExpat", path: "Sources/System/CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
     .systemLibrary(
+      name: "CCBOR", path: "Sources/System/CCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
+    .systemLibrary(
       name: "CTSS", path: "Sources/System/CTSS", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     // Basic functions that the standard library lacks; has no dependencies
     .target(name: "Primitives", path: "Sources/Common/Primitives"),
     // Layer 1
     .target(name: "SecureMemory", dependencies: ["CLinux"], path: "Sources/Common/SecureMemory"),
+    .target(name: "CBOR", dependencies: ["CCBOR"], path: "Sources/Common/CBOR"),
     .target(name: "KeySchemes", path: "Sources/Common/KeySchemes"),
     .target(name: "GLibKit", dependencies: ["CFprint"], path: "Sources/Reader/GLibKit"),
     .target(name: "SDBus", dependencies: ["CSystemd", "Primitives"], path: "Sources/Common/SDBus"),
@@ -120,9 +123,7 @@ let package = Package(
         "Executors", "Fingerprint", "KeySchemes", "Processes", "ReaderBus", "SDBus", "SecretModel", "SecureMemory",
       ],
       path: "Sources/Vault/VaultBus", swiftSettings: onTheWay),
-    // Files in age's format
     .target(name: "AgeFormat", dependencies: ["Keys", "SecretModel", "SecureMemory"], path: "Sources/Vault/AgeFormat"),
-    // Permissions from logind and polkit
     .target(
       name: "SystemPolicy", dependencies: ["Executors", "Processes", "SDBus", "SecretModel"],
       path: "Sources/Vault/SystemPolicy"),
@@ -139,7 +140,6 @@ let package = Package(
     .target(
       name: "PromptTexts", dependencies: ["Fingerprint", "SecretModel"], path: "Sources/Client/PromptTexts",
       swiftSettings: onTheWay),
-    // Layer 5
     .target(
       name: "TerminalLines", dependencies: ["CLinux", "PromptTexts", "SecureMemory", "TerminalGuard"],
       path: "Sources/Client/TerminalLines", swiftSettings: onTheWay),
@@ -175,7 +175,6 @@ let package = Package(
         "SystemVault", "TerminalLines",
       ],
       path: "Sources/Client/Whorl", swiftSettings: onTheWay),
-
     // Layer 7 and 8: the Apple-shaped API
     .target(
       name: "KeychainServices",
@@ -190,7 +189,6 @@ let package = Package(
     // The same under the name of Apple's module, for code that cannot be changed: it makes `canImport(Security)` true
     // in every target of a build.
     .target(name: "Security", dependencies: ["KeychainServices"], path: "Sources/Client/Security"),
-
     .target(
       name: "SessionPrompts",
       dependencies: [
@@ -212,13 +210,15 @@ let package = Package(
         "SecureMemory", "SessionPrompts", "SSHKeys", "Whorl",
       ],
       path: "Sources/Session/SSHAgent", swiftSettings: onTheWay),
-
+    .target(
+      name: "Passkeys",
+      dependencies: ["CBOR", "KeySchemes", "Keys", "PromptTexts", "SecretModel", "SecureMemory"],
+      path: "Sources/Session/Passkeys", swiftSettings: onTheWay),
     // For the tests of programs that use Whorl
     .target(
       name: "WhorlTesting",
       dependencies: ["Fingerprint", "Processes", "SecretModel", "SecureMemory", "VirtualFinger", "Whorl"],
       path: "Sources/Testing/WhorlTesting"),
-
     // Layer 9: thin executables
     .executableTarget(
       name: "whorl",
@@ -260,12 +260,10 @@ let package = Package(
     .executableTarget(
       name: "whorl-finger", dependencies: ["VirtualFinger", "Fingerprint", argumentParser],
       path: "Sources/Programs/whorl-finger"),
-
     // Layer 10: the programs in Swift that are installed, to build them together (scripts/build).
     .target(
       name: "InstalledPrograms", dependencies: ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger"],
       path: "Sources/Programs/InstalledPrograms"),
-
     .executableTarget(
       name: "whorl-bench",
       dependencies: [
@@ -273,7 +271,6 @@ let package = Package(
         "SecretModel", "SecretServiceItems", "SecureMemory", "Security", "VaultBus", "VirtualFinger", "Whorl",
       ],
       path: "Benchmarks/whorl-bench"),
-
     // The examples, which `Examples/Package.swift` builds as a separate package. They are also built here, so that the
     // tests can run them.
     .executableTarget(
@@ -294,12 +291,10 @@ let package = Package(
       path: "Examples/PasswordHelper", swiftSettings: client),
     .executableTarget(
       name: "rights", dependencies: ["LocalAuthentication"], path: "Examples/Rights", swiftSettings: client),
-
     // Sample code from published articles, as a program that tests run with a simulated user.
     .executableTarget(
       name: "published-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/Support/PublishedCode",
       swiftSettings: client),
-
     // Layer T: fingers for machines without a reader
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], path: "Sources/Testing/VirtualFinger"),
     // and code that the tests of several layers share: running the programs, searching their own memory, a vault with a
@@ -481,6 +476,11 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Programs/HardeningTests"),
+    .testTarget(name: "CBORTests", dependencies: ["CBOR", "Primitives"], path: "Tests/Common/CBORTests"),
+    .testTarget(
+      name: "PasskeysTests",
+      dependencies: ["CBOR", "KeySchemes", "Keys", "Passkeys", "Primitives", "SecretModel", "SecureMemory"],
+      path: "Tests/Session/PasskeysTests"),
     .testTarget(name: "PackageTests", path: "Tests/PackageTests"),
   ],
   swiftLanguageModes: [.v6]

@@ -1,4 +1,5 @@
 internal import COpenSSL
+package import SecureMemory
 
 /// SHA-256. Stops the process if libcrypto cannot compute it, because the store cannot work without it.
 package enum Digest {
@@ -11,6 +12,21 @@ package enum Digest {
       digest.withUnsafeMutableBufferPointer {
         // Borrows input and output for the call.
         EVP_Digest(bytes.baseAddress, bytes.count, $0.baseAddress, nil, algorithm, nil)
+      }
+    }
+    guard result == 1 else { fatalError("libcrypto cannot compute SHA-256") }
+    return digest
+  }
+
+  /// The digest of a secret, which is a secret too.
+  package static func sha256(secret: borrowing SecretBytes) -> SecretBytes {
+    let algorithm = Algorithms.sha256.required()
+    var digest = SecretBytes(count: count)
+    let result = secret.withUnsafeBytes { bytes in
+      digest.withUnsafeMutableBytes {
+        // Borrows input and output for the call.
+        EVP_Digest(
+          bytes.baseAddress, bytes.count, $0.bindMemory(to: UInt8.self).baseAddress, nil, algorithm, nil)
       }
     }
     guard result == 1 else { fatalError("libcrypto cannot compute SHA-256") }

@@ -1,0 +1,95 @@
+/// A FIDO authenticator: serves CTAPHID and CTAP2 over any stream of reports of 64 bytes, with the passkeys of a vault.
+/// While nobody asks, nothing of it runs.
+package actor Authenticator {
+  private var transport = HIDTransport()
+  private let server: CommandServer
+  private let send: @Sendable ([UInt8]) -> Void
+  private let clock = ContinuousClock()
+  private let start: ContinuousClock.Instant
+  /// The request that is served, and its task.
+  private var running: (request: UInt64, task: Task<Void, Never>)?
+  private var timer: (deadline: UInt64, task: Task<Void, Never>)?
+  private var tokenTimer: Task<Void, Never>?
+
+  /// - Parameter send: takes a report for the client. Must not block for long.
+  package init(vault: any PasskeyVault, send: @escaping @Sendable ([UInt8]) -> Void) {
+    let (clock, start) = (ContinuousClock(), ContinuousClock().now)
+    self.start = start
+    self.send = send
+    server = CommandServer(vault: vault, now: { start.duration(to: clock.now).milliseconds })
+  }
+
+  /// Takes the next report of the client.
+  package func receive(_ report: [UInt8]) {
+    handle(transport.receive(report, at: now))
+  }
+
+  /// Ends what runs: the device is gone.
+  package func stop() async {
+    timer?.task.cancel()
+    tokenTimer?.cancel()
+    running?.task.cancel()
+    await running?.task.value
+    await server.endToken()
+  }
+
+  private var now: UInt64 { start.duration(to: clock.now).milliseconds }
+
+  private func handle(_ outputs: [HIDTransport.Output]) {
+    for output in outputs {
+      switch output {
+      case .send(let report): send(report)
+      case .request(let request, let channel, let message): serve(request, channel, message)
+      case .cancel(let request): if running?.request == request { running?.task.cancel() }
+      }
+    }
+    setTimer()
+  }
+
+  private func serve(_ request: UInt64, _ channel: UInt32, _ message: [UInt8]) {
+    let earlier = running?.task
+    let task = Task {
+      // One that its client gave up on still ends.
+      await earlier?.value
+      let answer = await server.answer(message, on: channel)
+      if running?.request == request { running = nil }
+      handle(transport.answer(answer, to: request))
+      setTokenTimer()
+    }
+    running = (request, task)
+  }
+
+  private func setTimer() {
+    guard timer?.deadline != transport.deadline else { return }
+    timer?.task.cancel()
+    timer = transport.deadline.map { deadline in
+      let instant = start + .milliseconds(deadline)
+      return (
+        deadline,
+        Task { [clock] in
+          guard (try? await clock.sleep(until: instant)) != nil else { return }
+          timer = nil
+          handle(transport.tick(at: now, server.isAsking ? .userPresenceNeeded : .processing))
+        }
+      )
+    }
+  }
+
+  /// A touch that no request uses is discarded in the vault, too.
+  private func setTokenTimer() {
+    tokenTimer?.cancel()
+    tokenTimer = server.tokenDeadline.map { deadline in
+      let instant = start + .milliseconds(deadline)
+      return Task { [clock] in
+        guard (try? await clock.sleep(until: instant)) != nil, running == nil else { return }
+        await server.endExpiredToken()
+      }
+    }
+  }
+}
+
+extension Duration {
+  fileprivate var milliseconds: UInt64 {
+    UInt64(components.seconds) * 1_000 + UInt64(components.attoseconds / 1_000_000_000_000_000)
+  }
+}

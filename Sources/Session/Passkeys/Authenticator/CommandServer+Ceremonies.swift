@@ -1,0 +1,149 @@
+internal import CBOR
+internal import KeySchemes
+internal import Keys
+internal import SecretModel
+internal import SecureMemory
+
+extension CommandServer {
+  func make(_ request: MakeCredential) async throws(CTAPStatus) -> CBORValue {
+    let proof = try await proof(request.proof)
+    guard let algorithm = request.algorithm else { throw .unsupportedAlgorithm }
+    // `up` may be absent only, and `uv` follows from `alwaysUv` whatever it is.
+    guard request.options.userPresence != false else { throw .invalidOption }
+    guard !request.asksEnterpriseAttestation else { throw .invalidParameter }
+    try check(proof, request.clientDataHash, .makeCredential, request.relyingParty)
+    let vault = vault
+    let words = CeremonyWords.make(for: request.relyingParty, as: request.user.promptName)
+    if !request.excluded.isEmpty {
+      let known = try await ask { () throws(VaultError) in
+        try await vault.passkeys(for: request.relyingParty.text)
+      }
+      if known.contains(where: { request.excluded.contains($0.credentialID) }) {
+        // After a touch, so that no program learns without one which accounts there are.
+        try await verify(proof != nil, words)
+        throw .credentialExcluded
+      }
+    }
+    let new = NewPasskey(
+      relyingParty: request.relyingParty.text, relyingPartyName: request.relyingPartyName, user: request.user,
+      algorithm: algorithm, isDiscoverable: request.options.residentKey ?? false,
+      protection: request.extensions.protection ?? .optional,
+      repliesWithProtection: request.extensions.protection != nil, hasSecret: request.extensions.hasSecret,
+      blob: request.extensions.blob, clientDataHash: request.clientDataHash)
+    let ceremony = try await ceremony(proof != nil, words)
+    let (_, signed) = try await use(ceremony) { ceremony throws(VaultError) in try await ceremony.make(new) }
+    return [
+      1: "packed", 2: .bytes(signed.authenticatorData),
+      // By the passkey itself: the laptop vouches for no model.
+      3: ["alg": CBORValue(CredentialAlgorithm.number(algorithm)), "sig": .bytes(signed.signature)],
+    ]
+  }
+
+  func assert(_ request: GetAssertion, _ channel: UInt32) async throws(CTAPStatus) -> CBORValue? {
+    let proof = try await proof(request.proof)
+    guard request.options.residentKey == nil else { throw .unsupportedOption }
+    try check(proof, request.clientDataHash, .getAssertion, request.relyingParty)
+    let vault = vault
+    let all = try await ask { () throws(VaultError) in try await vault.passkeys(for: request.relyingParty.text) }
+    guard request.options.userPresence != false else { return try silently(request, all, verified: proof != nil) }
+    let secret = try request.secret.map { secret throws(CTAPStatus) in try self.secret(secret) }
+    let words = CeremonyWords.signIn(to: request.relyingParty)
+    var passkeys = PasskeyFilter.allowed(all, by: request.allowed, verified: true)
+    guard !passkeys.isEmpty else {
+      // `alwaysUv` verifies the person before it looks for passkeys. A token stays, for the next part of a long list.
+      if proof == nil { try await verify(false, words) }
+      throw .noCredentials
+    }
+    if request.allowed != nil { passkeys = [passkeys[0]] }
+    let named = passkeys.count == 1 ? passkeys[0].user.promptName : nil
+    let ceremony = try await ceremony(proof != nil, .signIn(to: request.relyingParty, as: named))
+    let assertion = PasskeyAssertion(
+      clientDataHash: request.clientDataHash, secretRequest: secret, wantsBlob: request.wantsBlob)
+    let chosen = passkeys
+    let signed = try await use(ceremony) { ceremony throws(VaultError) in
+      try await ceremony.assert(chosen, assertion)
+    }
+    let answers = zip(chosen, signed).enumerated().map { number, pair -> CBORValue in
+      let (passkey, signed) = pair
+      var entries: [CBORValue: CBORValue] = [
+        1: CredentialEntities.descriptor(passkey.credentialID), 2: .bytes(signed.authenticatorData),
+        3: .bytes(signed.signature),
+      ]
+      if passkey.isDiscoverable { entries[4] = CredentialEntities.value(of: passkey.user) }
+      if number == 0, chosen.count > 1 { entries[5] = CBORValue(chosen.count) }
+      return .map(entries)
+    }
+    return begin(.assertions, answers, channel)
+  }
+
+  /// The answer to a browser or `ssh` that asks which passkeys of its list are here, before it asks a person (`up` is
+  /// false). No key is used without a touch: the flags say that nobody was there, and the signature is one that no key can
+  /// make. Only a list is answered, so that nobody learns of accounts without knowing their IDs.
+  private func silently(
+    _ request: GetAssertion, _ all: [Passkey], verified: Bool
+  ) throws(CTAPStatus) -> CBORValue {
+    guard request.secret == nil else { throw .unsupportedOption }
+    guard let list = request.allowed,
+      let passkey = PasskeyFilter.allowed(all, by: list, verified: verified).first
+    else { throw .noCredentials }
+    let data = Digest.sha256(Array(request.relyingParty.text.utf8)) + [0, 0, 0, 0, 0]
+    return [
+      1: CredentialEntities.descriptor(passkey.credentialID), 2: .bytes(data),
+      3: .bytes(passkey.algorithm == .ed25519 ? Self.noEdDSASignature : Self.noES256Signature),
+    ]
+  }
+
+  /// Two zeros in DER. A signature's numbers are positive.
+  private static var noES256Signature: [UInt8] { [0x30, 6, 2, 1, 0, 2, 1, 0] }
+  /// The number at the end of a signature is below the order of the curve, which this is not.
+  private static var noEdDSASignature: [UInt8] { [UInt8](repeating: 0xFF, count: 64) }
+
+  /// The proof of a request. An empty one asks for a touch, by which the person chooses this authenticator.
+  private func proof(_ proof: EmptyOr<TokenProof>?) async throws(CTAPStatus) -> TokenProof? {
+    switch proof {
+    case nil: return nil
+    case .value(let proof): return proof
+    case .empty:
+      try await verify(false, .select)
+      throw .pinInvalid
+    }
+  }
+
+  private func check(
+    _ proof: TokenProof?, _ clientDataHash: [UInt8], _ permission: TokenPermissions, _ relyingParty: RelyingPartyID
+  ) throws(CTAPStatus) {
+    guard let proof else { return }
+    let token = try token(proof, over: clientDataHash, for: permission)
+    guard token.relyingParty == relyingParty else { throw .pinAuthInvalid }
+  }
+
+  /// The token's ceremony, whose touch this request uses up, or one that asks now.
+  private func ceremony(_ fromToken: Bool, _ words: CeremonyWords) async throws(CTAPStatus) -> any PasskeyCeremony {
+    guard fromToken else { return try await begin(words) }
+    guard let ceremony = takeToken() else { throw .pinAuthInvalid }
+    return ceremony
+  }
+
+  /// Uses up a touch for an answer without a signature.
+  private func verify(_ fromToken: Bool, _ words: CeremonyWords) async throws(CTAPStatus) {
+    if fromToken { return await endToken() }
+    try await withCeremony(words) { ceremony throws(VaultError) in try await ceremony.verify() }
+  }
+
+  /// Decrypts the salts of `hmac-secret`.
+  private func secret(_ secret: GetAssertion.Secret) throws(CTAPStatus) -> PasskeySecretRequest {
+    let keys = try agreements.keys(with: secret.platformKey, secret.version)
+    guard keys.version.verifies(secret.mac, key: keys.mac.bytes, secret.salts) else { throw .pinAuthInvalid }
+    guard let salts = try? keys.decrypt(secret.salts), salts.count == 32 || salts.count == 64 else {
+      throw .invalidLength
+    }
+    return PasskeySecretRequest(
+      encryption: secret.version == .one ? .protocolOne : .protocolTwo, key: keys.encryption,
+      salts: SharedSecret(salts))
+  }
+}
+
+extension Passkey.User {
+  /// The name for prompts.
+  fileprivate var promptName: String { name.isEmpty ? displayName : name }
+}

@@ -1,0 +1,162 @@
+internal import CBOR
+internal import SecretModel
+
+/// Answers the requests of CTAP2, one after the other, and keeps what a later request goes on with.
+final class CommandServer {
+  let vault: any PasskeyVault
+  /// The time in milliseconds.
+  let now: () -> UInt64
+  /// Whether a person is being waited for.
+  private(set) var isAsking = false
+
+  let agreements = KeyAgreements()
+  /// The one token, for either protocol: a later one ends it.
+  private(set) var token: PINToken?
+  /// What the command that goes on with an earlier one answers.
+  private var rest: Remainder?
+
+  init(vault: any PasskeyVault, now: @escaping () -> UInt64) {
+    (self.vault, self.now) = (vault, now)
+  }
+
+  /// The answer to a message: the status code, and after ``CTAPStatus/ok`` a value if there is one.
+  func answer(_ message: [UInt8], on channel: UInt32) async -> [UInt8] {
+    do throws(CTAPStatus) {
+      await endExpiredToken()
+      let value = try await value(try CTAPCommand(decoding: message), channel)
+      return [CTAPStatus.ok.rawValue] + (value?.encoded ?? [])
+    } catch {
+      // A request that was given up answers so, whatever the vault made of it.
+      return [(Task.isCancelled && error != .keepAliveCancel ? .keepAliveCancel : error).rawValue]
+    }
+  }
+
+  private func value(_ command: CTAPCommand, _ channel: UInt32) async throws(CTAPStatus) -> CBORValue? {
+    // Every other command ends an enumeration.
+    switch command {
+    case .getNextAssertion: return try next(.assertions, channel)
+    case .credentialManagement(let request) where request.action == .nextRelyingParty:
+      return try next(.relyingParties, channel)
+    case .credentialManagement(let request) where request.action == .nextCredential:
+      return try next(.credentials, channel)
+    default: rest = nil
+    }
+    switch command {
+    case .getInfo:
+      let capacity = (try? await vault.capacity()) ?? 0
+      return AuthenticatorInfo.value(canAsk: await vault.state().canAsk, capacity: capacity)
+    case .makeCredential(let request): return try await make(request)
+    case .getAssertion(let request): return try await assert(request, channel)
+    case .clientPIN(let request): return try await answer(request)
+    case .credentialManagement(let request): return try await manage(request, channel)
+    case .selection:
+      try await withCeremony(.select) { ceremony throws(VaultError) in try await ceremony.verify() }
+      return nil
+    case .reset:
+      try await reset()
+      return nil
+    case .getNextAssertion: throw .notAllowed
+    }
+  }
+
+  private func reset() async throws(CTAPStatus) {
+    guard await vault.state().canAsk else { throw .notAllowed }
+    await endToken()
+    let vault = vault
+    let count = try await ask { () throws(VaultError) in try await vault.passkeys(for: nil).count }
+    try await ask(true) { () throws(VaultError) in try await vault.deleteAll(.reset(count: count)) }
+    agreements.removeAll()
+  }
+
+  // The vault
+
+  /// Calls the vault, with its errors as status codes.
+  ///
+  /// - Parameter waits: whether it waits for a person.
+  func ask<R>(_ waits: Bool = false, _ call: () async throws(VaultError) -> R) async throws(CTAPStatus) -> R {
+    isAsking = waits
+    defer { isAsking = false }
+    do throws(VaultError) { return try await call() } catch { throw CTAPStatus(error) }
+  }
+
+  /// A ceremony for one call.
+  func withCeremony<R>(
+    _ words: CeremonyWords, _ call: (any PasskeyCeremony) async throws(VaultError) -> R
+  ) async throws(CTAPStatus) -> R {
+    let ceremony = try await begin(words)
+    return try await use(ceremony, call)
+  }
+
+  /// Opens a ceremony, if a person can be asked.
+  func begin(_ words: CeremonyWords) async throws(CTAPStatus) -> any PasskeyCeremony {
+    guard await vault.state().canAsk else { throw .notAllowed }
+    let vault = vault
+    return try await ask { () throws(VaultError) in try await vault.begin(words) }
+  }
+
+  /// Uses a ceremony for its one call, and ends it.
+  func use<R>(
+    _ ceremony: any PasskeyCeremony, _ call: (any PasskeyCeremony) async throws(VaultError) -> R
+  ) async throws(CTAPStatus) -> R {
+    let result: Result<R, CTAPStatus>
+    do throws(CTAPStatus) {
+      result = .success(try await ask(true) { () throws(VaultError) in try await call(ceremony) })
+    } catch { result = .failure(error) }
+    await ceremony.end()
+    return try result.get()
+  }
+
+  // The token
+
+  /// The token that a request was made with, if it is for what the request does.
+  func token(
+    _ proof: TokenProof, over message: [UInt8], for permission: TokenPermissions
+  ) throws(CTAPStatus) -> PINToken {
+    guard var token, !token.isExpired(at: now()), token.verifies(proof, over: message),
+      token.permissions.contains(permission)
+    else { throw .pinAuthInvalid }
+    token.used = now()
+    self.token = token
+    return token
+  }
+
+  func keep(_ token: PINToken) async {
+    await endToken()
+    self.token = token
+  }
+
+  /// The token's ceremony, which a request takes: no other request can use the touch.
+  func takeToken() -> (any PasskeyCeremony)? {
+    defer { token = nil }
+    return token?.ceremony
+  }
+
+  func endToken() async {
+    await takeToken()?.end()
+  }
+
+  /// When ``endExpiredToken()`` has something to do.
+  var tokenDeadline: UInt64? {
+    token.map { min($0.used + PINToken.lifetime, $0.made + PINToken.longestLifetime) }
+  }
+
+  func endExpiredToken() async {
+    if token?.isExpired(at: now()) == true { await endToken() }
+  }
+
+  // Enumerations
+
+  /// Answers the first, and keeps the others for the commands that go on.
+  func begin(_ kind: Remainder.Kind, _ answers: [CBORValue], _ channel: UInt32) -> CBORValue? {
+    rest = Remainder(kind, answers.dropFirst(), for: channel, at: now())
+    return answers.first
+  }
+
+  private func next(_ kind: Remainder.Kind, _ channel: UInt32) throws(CTAPStatus) -> CBORValue {
+    guard let answer = rest?.next(kind, for: channel, at: now()) else {
+      rest = nil
+      throw .notAllowed
+    }
+    return answer
+  }
+}

@@ -1,0 +1,42 @@
+package import SecretModel
+
+/// The vault, as the authenticator needs it.
+package protocol PasskeyVault: Sendable {
+  /// Whether a person can be asked. Shows no prompt.
+  func state() async -> PasskeyVaultState
+  /// How many more passkeys fit.
+  func capacity() async throws(VaultError) -> Int
+  /// The passkeys of a relying party, or with nil all of them, in any order. Shows no prompt.
+  func passkeys(for relyingParty: String?) async throws(VaultError) -> [Passkey]
+  /// Opens a ceremony, which asks nothing yet.
+  func begin(_ words: CeremonyWords) async throws(VaultError) -> any PasskeyCeremony
+  func update(_ id: ItemID, user: Passkey.User) async throws(VaultError)
+  func delete(_ id: ItemID) async throws(VaultError)
+  /// Deletes all passkeys after a finger and the passcode, in a prompt that names their number. Throws and deletes none
+  /// where the person refuses.
+  func deleteAll(_ words: CeremonyWords) async throws(VaultError)
+}
+
+/// One authentication context of the vault, for one ceremony. Cancelling the task of a call cancels what it asks.
+package protocol PasskeyCeremony: Sendable {
+  /// Asks the person. The next call uses the proof.
+  func verify() async throws(VaultError)
+  /// Makes a passkey, and asks before it unless ``verify()`` has.
+  func make(_ passkey: NewPasskey) async throws(VaultError) -> (Passkey, SignedCeremony)
+  /// Signs in with each of these passkeys of one relying party, for one touch, and asks before it unless ``verify()`` has.
+  func assert(_ passkeys: [Passkey], _ assertion: PasskeyAssertion) async throws(VaultError) -> [SignedCeremony]
+  /// Ends the ceremony. Proofs that were not used are discarded.
+  func end() async
+}
+
+package struct PasskeyVaultState: Sendable, Hashable {
+  /// Whether a finger or the passcode can be asked for now.
+  package var canAsk: Bool
+  /// How many touches are left before the fingers are locked out.
+  package var tries: Int
+
+  package init(canAsk: Bool, tries: Int = 5) {
+    self.canAsk = canAsk
+    self.tries = tries
+  }
+}

@@ -1,0 +1,26 @@
+internal import SecretModel
+
+extension CTAPStatus {
+  /// What an error of the vault is for the platform.
+  init(_ error: VaultError) {
+    self =
+      switch error {
+      // The client's own cancellation ends the task, and nothing else does.
+      case .appCancelled where Task.isCancelled, .cancelled where Task.isCancelled,
+        .systemCancelled where Task.isCancelled:
+        .keepAliveCancel
+      case .cancelled, .userFallback, .appCancelled, .systemCancelled, .contextInvalidated, .authenticationFailed,
+        .wrongPasscode, .touchRefused:
+        .operationDenied
+      case .timedOut: .userActionTimeout
+      case .biometryLockout, .passcodeDelayed: .uvBlocked
+      case .storeFull: .keyStoreFull
+      case .itemGone, .itemInvalidated: .noCredentials
+      case .invalidRequest, .invalidAccessControl: .invalidParameter
+      case .interactionNotAllowed, .sessionRefused, .notUnlocked, .notAuthorized, .notEnrolled, .passcodeNotSet,
+        .storeNotFound:
+        .notAllowed
+      default: .other
+      }
+  }
+}

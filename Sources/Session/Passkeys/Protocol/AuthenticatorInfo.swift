@@ -1,0 +1,39 @@
+internal import CBOR
+internal import SecretModel
+
+/// What `authenticatorGetInfo` answers (CTAP 2.1, 6.4).
+enum AuthenticatorInfo {
+  static let blobLimit = 32
+  /// As many as fit in a message with IDs of the greatest length.
+  static let listLimit = 25
+  static let credentialIDLimit = 255
+
+  /// - Parameters:
+  ///   - canAsk: whether a person can be asked now.
+  ///   - capacity: how many more passkeys fit.
+  static func value(canAsk: Bool, capacity: Int) -> CBORValue {
+    [
+      1: ["FIDO_2_0", "FIDO_2_1"],
+      2: ["credBlob", "credProtect", "hmac-secret"],
+      3: .bytes(Passkey.model),
+      // No `clientPin`: the store's passcode is asked for in Whorl's own prompt. No U2F, which knows no `uv`.
+      4: [
+        "rk": true, "up": true, "uv": .bool(canAsk), "alwaysUv": true, "credMgmt": true, "makeCredUvNotRqd": false,
+        "pinUvAuthToken": true,
+      ],
+      5: CBORValue(HIDReport.messageLimit),
+      6: [2, 1],
+      7: CBORValue(listLimit),
+      8: CBORValue(credentialIDLimit),
+      // `internal` is what it is. `usb` is how it is reached: for a passkey whose transports have no `usb`, Chromium does
+      // not look at HID devices, and would not find the one that it made the passkey with.
+      9: ["internal", "usb"],
+      10: .array(
+        CredentialAlgorithm.numbers.map { ["alg": CBORValue($0), "type": CredentialEntities.type] }),
+      15: CBORValue(blobLimit),
+      // fingerprint_internal of FIDO's registry.
+      18: 0x02,
+      20: CBORValue(capacity),
+    ]
+  }
+}

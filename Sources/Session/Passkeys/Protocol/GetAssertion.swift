@@ -1,0 +1,44 @@
+internal import CBOR
+
+/// `authenticatorGetAssertion` (CTAP 2.1, 6.2).
+struct GetAssertion: Sendable, Hashable {
+  let relyingParty: RelyingPartyID
+  let clientDataHash: [UInt8]
+  /// The only passkeys that may sign; nil for all discoverable ones.
+  let allowed: [[UInt8]]?
+  let secret: Secret?
+  let wantsBlob: Bool
+  let options: CeremonyOptions
+  let proof: EmptyOr<TokenProof>?
+
+  /// The input of the extension `hmac-secret`.
+  struct Secret: Sendable, Hashable {
+    let platformKey: CBORValue
+    let salts: [UInt8]
+    let mac: [UInt8]
+    let version: PINProtocol
+  }
+
+  init(_ fields: CTAPFields) throws(CTAPStatus) {
+    relyingParty = try CredentialEntities.relyingParty(try fields.required(1, \.string))
+    clientDataHash = try ClientDataHash.read(fields, 2)
+    let list = try fields.optional(3, \.elements) ?? []
+    // An empty list is as good as none.
+    allowed = list.isEmpty ? nil : try CredentialEntities.identifiers(list)
+    let extensions = try fields.fields(4)
+    secret = try extensions?.fields("hmac-secret").map { fields throws(CTAPStatus) in try Secret(fields) }
+    wantsBlob = try extensions?.optional("credBlob", \.boolean) ?? false
+    options = try CeremonyOptions(try fields.fields(5))
+    proof = try EmptyOr.proof(fields, mac: 6, version: 7)
+  }
+}
+
+extension GetAssertion.Secret {
+  fileprivate init(_ fields: CTAPFields) throws(CTAPStatus) {
+    platformKey = try fields.required(1) { $0 }
+    salts = try fields.required(2, \.byteString)
+    mac = try fields.required(3, \.byteString)
+    // CTAP 2.0 knew protocol one only.
+    version = try PINProtocol(number: try fields.optional(4, \.integer) ?? PINProtocol.one.rawValue)
+  }
+}

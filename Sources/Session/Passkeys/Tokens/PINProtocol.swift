@@ -1,0 +1,61 @@
+internal import KeySchemes
+internal import Keys
+internal import SecureMemory
+
+/// The PIN/UV auth protocols of CTAP 2.1 (6.5.6 and 6.5.7): how a platform and an authenticator agree on a secret, and
+/// what they do with it.
+enum PINProtocol: Int, Sendable, Hashable, CaseIterable {
+  case one = 1
+  case two = 2
+
+  /// How many bytes of a MAC are sent.
+  private var macCount: Int { self == .one ? 16 : MAC.count }
+
+  /// Whether `mac` is right for a message. The time does not depend on how many bytes are.
+  func verifies(_ mac: [UInt8], key: borrowing SecretBytes, _ message: [UInt8]) -> Bool {
+    MAC.areEqual(mac, Array(MAC.hmacSHA256(key: key, message).prefix(macCount)))
+  }
+
+  /// The keys of a shared point: of the MAC and of AES.
+  func keys(of point: borrowing SecretBytes) throws(KeysError) -> PINKeys {
+    switch self {
+    case .one:
+      let key = Digest.sha256(secret: point)
+      return PINKeys(version: self, mac: SharedSecret(key.copy()), encryption: SharedSecret(key))
+    case .two:
+      let salt = [UInt8](repeating: 0, count: 32)
+      return PINKeys(
+        version: self,
+        mac: SharedSecret(try KDF.hkdf(key: point, salt: salt, info: Array("CTAP2 HMAC key".utf8))),
+        encryption: SharedSecret(try KDF.hkdf(key: point, salt: salt, info: Array("CTAP2 AES key".utf8))))
+    }
+  }
+}
+
+/// The keys that a platform and the authenticator share for one exchange.
+struct PINKeys: Sendable {
+  let version: PINProtocol
+  let mac: SharedSecret
+  let encryption: SharedSecret
+
+  func encrypt(_ plaintext: borrowing SecretBytes) throws(KeysError) -> [UInt8] {
+    switch version {
+    case .one: return try AES256CBC.encrypt(plaintext, key: encryption.bytes, iv: Self.zeros)
+    case .two:
+      let iv = try Random.bytes(AES256CBC.blockCount)
+      return iv + (try AES256CBC.encrypt(plaintext, key: encryption.bytes, iv: iv))
+    }
+  }
+
+  func decrypt(_ ciphertext: [UInt8]) throws(KeysError) -> SecretBytes {
+    switch version {
+    case .one: return try AES256CBC.decrypt(ciphertext, key: encryption.bytes, iv: Self.zeros)
+    case .two:
+      let count = AES256CBC.blockCount
+      return try AES256CBC.decrypt(
+        Array(ciphertext.dropFirst(count)), key: encryption.bytes, iv: Array(ciphertext.prefix(count)))
+    }
+  }
+
+  private static let zeros = [UInt8](repeating: 0, count: AES256CBC.blockCount)
+}
