@@ -12,6 +12,7 @@ let strict: [SwiftSetting] = [
 // that a call switches threads only where necessary.
 let onTheWay = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
 
+let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
 // The examples use the language mode that most existing client code uses.
 let client: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -27,7 +28,7 @@ let package = Package(
     .library(name: "Security", targets: ["Security"]),
     .library(name: "WhorlTesting", targets: ["WhorlTesting"]),
   ]
-    + ["whorl", "whorld", "whorl-reader", "whorl-program-path", "whorl-agent", "whorl-finger"].map {
+    + ["whorl", "whorld", "whorl-reader", "whorl-program-path", "whorl-fido", "whorl-agent", "whorl-finger"].map {
       .executable(name: $0, targets: [$0])
     },
   dependencies: [
@@ -97,8 +98,8 @@ let package = Package(
     .target(
       name: "VaultItems",
       dependencies: [
-        "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "SecretModel", "SecureMemory", "VaultStore",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "CBOR", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "SecretModel", "SecureMemory",
+        "VaultStore", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/VaultItems", swiftSettings: onTheWay),
     .target(
@@ -212,9 +213,11 @@ let package = Package(
       path: "Sources/Session/SSHAgent", swiftSettings: onTheWay),
     .target(
       name: "Passkeys",
-      dependencies: ["CBOR", "KeySchemes", "Keys", "PromptTexts", "SecretModel", "SecureMemory"],
+      dependencies: [
+        "CBOR", "Executors", "KeySchemes", "Keys", "PromptTexts", "SecretModel", "SecureMemory", "SessionPrompts",
+        "Whorl",
+      ],
       path: "Sources/Session/Passkeys", swiftSettings: onTheWay),
-    // For the tests of programs that use Whorl
     .target(
       name: "WhorlTesting",
       dependencies: ["Fingerprint", "Processes", "SecretModel", "SecureMemory", "VirtualFinger", "Whorl"],
@@ -240,10 +243,12 @@ let package = Package(
       name: "whorl-reader",
       dependencies: ["ReaderService", "Confinement", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
       path: "Sources/Programs/whorl-reader"),
-    // May inspect every process, so it is small and written in C.
+    // One may inspect every process, the other make input devices, so they are small and written in C.
     .executableTarget(
-      name: "whorl-program-path", path: "Sources/Programs/whorl-program-path",
-      cSettings: [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]),
+      name: "whorl-program-path", path: "Sources/Programs/whorl-program-path", cSettings: strictC),
+    .executableTarget(
+      name: "whorl-fido", path: "Sources/Programs/whorl-fido", cSettings: strictC,
+      linkerSettings: [.linkedLibrary("systemd")]),
     // Attacks from within the confinement of the reader process, for tests.
     .executableTarget(
       name: "whorl-intruder", dependencies: ["Confinement", "Processes", "Fingerprint", "CLinux"],
@@ -253,8 +258,8 @@ let package = Package(
     .executableTarget(
       name: "whorl-agent",
       dependencies: [
-        "CLinux", "CSystemd", "Executors", "Processes", "PromptTexts", "SDBus", "SecretModel", "SecretService",
-        "SessionPrompts", "SSHAgent", "TerminalLines", "Whorl", argumentParser,
+        "CLinux", "CSystemd", "Executors", "Passkeys", "Processes", "PromptTexts", "SDBus", "SecretModel",
+        "SecretService", "SessionPrompts", "SSHAgent", "TerminalLines", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/whorl-agent"),
     .executableTarget(
@@ -334,7 +339,6 @@ let package = Package(
       name: "KeysTests",
       dependencies: ["Primitives", "MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"],
       path: "Tests/Vault/KeysTests"),
-    // With swtpm, a TPM in software.
     .testTarget(
       name: "TPMTests", dependencies: ["MemorySearch", "SecureMemory", "SoftwareTPM", "TPM"],
       path: "Tests/Vault/TPMTests"),
@@ -360,7 +364,6 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Vault/VaultTests"),
-    // A private vault: the real `whorld` process.
     .testTarget(
       name: "PrivateVaultTests",
       dependencies: [
@@ -395,7 +398,6 @@ let package = Package(
         "VaultStore", "VirtualFinger", "Whorl",
       ],
       path: "Tests/Client/SecurityTests"),
-    // Sample code from published articles, in the language mode it was written for.
     .testTarget(
       name: "SecurityClientTests",
       dependencies: [
@@ -415,7 +417,6 @@ let package = Package(
     .testTarget(
       name: "TerminalLinesTests", dependencies: ["SecureMemory", "TerminalLines"],
       path: "Tests/Client/TerminalLinesTests"),
-    // The library with vaults that end and programs that are missing.
     .testTarget(
       name: "WhorlTests",
       dependencies: [
@@ -447,14 +448,12 @@ let package = Package(
         "VaultDriver", "VaultItems", "VaultStore", "Wallets",
       ],
       path: "Tests/Client/WalletsTests"),
-    // Files of other password managers, the real gpg, and a Secret Service that answers as it is told.
     .testTarget(
       name: "OtherStoresTests",
       dependencies: [
         "MemorySearch", "Moving", "OtherStores", "ProgramDriver", "SecretModel", "SecureMemory", "VaultDriver",
       ],
       path: "Tests/Client/OtherStoresTests"),
-    // The product for clients' tests, through its public interface only.
     .testTarget(
       name: "WhorlTestingTests",
       dependencies: ["WhorlTesting", "Whorl", "LocalAuthentication", "KeychainServices", "VaultDriver"],

@@ -15,7 +15,7 @@ struct UnitTests {
   private static func put(into folder: URL) throws {
     let programs = folder.appending(path: "libexec/whorl")
     try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
-    for program in ["whorld", "whorl-reader", "whorl-program-path"] {
+    for program in ["whorld", "whorl-reader", "whorl-program-path", "whorl-fido"] {
       try writeScript("", to: programs.appending(path: program))
     }
     for name in try names(".service", ".socket") {

@@ -21,7 +21,7 @@ expect 0 "Setting up whorl" apt install "$packages"/whorl_*.deb
 expect 0 "Setting up whorl-tests" apt install "$packages"/whorl-tests_*.deb
 expect 0 "Purging" apt purge whorl whorl-tests
 [ ! -e /var/lib/whorl ] || fail "an empty folder of stores is left"
-for user in whorl whorl-reader whorl-fprintd whorl-program-path; do expect 2 "" getent passwd "$user"; done
+for user in whorl whorl-reader whorl-fprintd whorl-program-path whorl-fido; do expect 2 "" getent passwd "$user"; done
 [ -z "$(named)" ] || fail "left behind: $(named)"
 # Files made by the other packages exist from here on.
 files >/tmp/before
@@ -43,7 +43,7 @@ expect 0 "ok 2 - virtual reader, storage" whorl-tests --virtual
 # The symbols of the programs are in a package of their own, where debuggers look for them by the programs' build-ids.
 expect 0 "Setting up whorl-dbgsym" apt install "$packages"/whorl-dbgsym_*.deb
 for program in /usr/bin/whorl /usr/bin/whorl-agent /usr/libexec/whorl/whorld /usr/libexec/whorl/whorl-reader \
-  /usr/libexec/whorl/whorl-program-path; do
+  /usr/libexec/whorl/whorl-program-path /usr/libexec/whorl/whorl-fido; do
   found=
   for id in $(dpkg-deb --field "$packages"/whorl-dbgsym_*.deb Build-Ids); do
     perl -0777 -ne "exit(index(\$_, pack('H*', '$id')) < 0)" "$program" || continue
@@ -118,7 +118,7 @@ expect 0 "  $bus_file" apt remove whorl whorl-tests
 rm "$bus_file"
 sleep 1
 if pgrep -l -x 'whorld|whorl-reader|whorl-program-.*'; then fail "still runs"; fi
-for gone in /run/whorl /run/whorl-reader /run/whorl-program-path /etc/whorl/system /usr/libexec/whorl; do
+for gone in /run/whorl /run/whorl-reader /run/whorl-program-path /run/whorl-fido /etc/whorl/system /usr/libexec/whorl; do
   [ ! -e "$gone" ] || fail "$gone is still there: $(ls -l "$gone")"
 done
 if systemctl --quiet is-active whorld.socket; then fail "the socket of the service is still there"; fi

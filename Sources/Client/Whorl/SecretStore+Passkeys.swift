@@ -20,22 +20,22 @@ extension SecretStore {
     return (made, signed)
   }
 
-  /// Signs in with a passkey, after asking for what its access control requires.
-  package func assertPasskey(
-    _ id: ItemID, _ assertion: PasskeyAssertion, reason: String, using context: AuthenticationContext
-  ) async throws(VaultError) -> SignedCeremony {
+  /// Signs in with passkeys of one relying party, after asking for what their access controls require.
+  package func assertPasskeys(
+    _ ids: [ItemID], _ assertion: PasskeyAssertion, reason: String, using context: AuthenticationContext
+  ) async throws(VaultError) -> [SignedCeremony] {
     try await asking(context, reason, mayAsk: true) { service, asking throws(VaultError) in
-      try await service.assertPasskey(id, assertion, asking)
+      try await service.assertPasskeys(ids, assertion, asking)
     }
   }
 
   /// Changes the names of a passkey's user, after asking for what its access control requires.
-  package func rename(_ passkey: Passkey, to user: Passkey.User, reason: String, using context: AuthenticationContext)
+  package func rename(_ id: ItemID, to user: Passkey.User, reason: String, using context: AuthenticationContext)
     async throws(VaultError)
   {
     let change = ItemChange(attributes: [.account: .text(user.name), .label: .text(user.displayName)])
     _ = try await asking(context, reason, mayAsk: true) { service, asking throws(VaultError) in
-      try await service.update(.ids([passkey.id]), change, secret: nil, asking)
+      try await service.update(.ids([id]), change, secret: nil, asking)
     }
   }
 

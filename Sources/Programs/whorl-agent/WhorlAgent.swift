@@ -1,7 +1,9 @@
 internal import ArgumentParser
 internal import Executors
 internal import Glibc
+internal import Passkeys
 internal import Processes
+internal import PromptTexts
 internal import SDBus
 internal import SSHAgent
 internal import SecretModel
@@ -16,7 +18,7 @@ internal import Whorl
 struct WhorlAgent: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "whorl-agent",
-    abstract: "An SSH agent whose keys stay in the vault, and the Secret Service of the desktop.",
+    abstract: "An SSH agent whose keys stay in the vault, the Secret Service of the desktop, and passkeys.",
     discussion: """
       `whorl ssh add` makes a key. The agent gives its public half to ssh, git and ssh-keygen, and has the vault sign \
       after a touch. The prompt says what for, such as "sign in to example.com as alice", as far as it can be verified. \
@@ -30,10 +32,19 @@ struct WhorlAgent: ParsableCommand {
 
       With --secret-service it is no SSH agent: it serves org.freedesktop.secrets on the session's message bus, where \
       mail programs and browsers keep their passwords. 'whorl secret-service enable' has the bus start it.
+
+      With --passkeys it offers the passkeys of the vault to the programs of the session, as a security key (FIDO2) \
+      that whorl-fido makes. 'whorl passkey enable' has the session start it.
       """)
 
   @Flag(help: "Serve the Secret Service (org.freedesktop.secrets) and nothing else.")
   var secretService = false
+
+  @Flag(help: "Offer passkeys as a security key and nothing else.")
+  var passkeys = false
+
+  @Option(help: ArgumentHelp("What new passkeys need: any-finger, current-set or presence.", valueName: "rule"))
+  var access = AccessControl.Constraint.anyFinger
 
   @Option(
     help: ArgumentHelp(
@@ -68,8 +79,15 @@ struct WhorlAgent: ParsableCommand {
   var command: [String] = []
 
   func validate() throws {
-    guard !secretService || socket == nil && upstream == nil && knownHosts.isEmpty && command.isEmpty else {
+    let hasNoAgentOptions = socket == nil && upstream == nil && knownHosts.isEmpty && command.isEmpty
+    guard !secretService || hasNoAgentOptions && !passkeys else {
       throw ValidationError("--secret-service goes with --store, --reader and --config alone.")
+    }
+    guard !passkeys || hasNoAgentOptions else {
+      throw ValidationError("--passkeys goes with --access, --store, --reader and --config alone.")
+    }
+    guard Passkey.accessControls.contains(AccessControl(access)) else {
+      throw ValidationError("--access is any-finger, current-set or presence: a passkey always needs a person.")
     }
   }
 
@@ -77,7 +95,7 @@ struct WhorlAgent: ParsableCommand {
     let hardening = Hardening()
     // Before any other thread exists, since threads inherit the mask.
     let endings = AgentEnd()
-    let listener = secretService ? nil : try listen()
+    let listener = secretService || passkeys ? nil : try listen()
     defer { listener?.remove() }
     let (store, reader, config) = (store, reader, config)
     let open: @Sendable () throws(VaultError) -> SecretStore = { () throws(VaultError) in
@@ -102,6 +120,10 @@ struct WhorlAgent: ParsableCommand {
       var style = TerminalPromptStyle()
       style.asker = asker
       return TerminalPrompt(style)
+    }
+    if passkeys {
+      try offerPasskeys(in: try open(), surroundings)
+      return Self.leave(after: endings.wait().number)
     }
     guard let listener else {
       try Self.serveSecrets(
@@ -143,6 +165,19 @@ struct WhorlAgent: ParsableCommand {
   private static func leaveTerminals() {
     Terminal.leave()
     ClientTerminalKeys.leave()
+  }
+
+  /// Offers the passkeys of a store as a security key of this session.
+  private func offerPasskeys(in store: SecretStore, _ surroundings: AgentPrompt.Surroundings) throws {
+    // The kernel does not tell who uses a security key.
+    let asker = PromptAsker(name: "A program of your session", details: "it uses the security key that Whorl offers")
+    let passkeys = StorePasskeys(
+      in: store, access: AccessControl(access), turns: PromptTurns(onBus: surroundings.bus)
+    ) {
+      AgentPrompt(in: surroundings, asker: asker)
+    }
+    PasskeyDevice(vault: passkeys, log: surroundings.log).begin()
+    Diagnostics.line("offers passkeys while the session is active")
   }
 
   /// Takes the name of the Secret Service, or throws the reason why that is not possible.
@@ -196,3 +231,5 @@ struct WhorlAgent: ParsableCommand {
     getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
   }
 }
+
+extension AccessControl.Constraint: ExpressibleByArgument {}

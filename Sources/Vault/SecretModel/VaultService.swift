@@ -84,10 +84,12 @@ package protocol VaultService: Sendable {
   /// - Throws: `invalidRequest` for an algorithm, an account or an access control that no passkey can have,
   ///   `passkeysFull` where there are too many.
   func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (Item, SignedCeremony)
-  /// Signs in with a passkey after what its access control requires. The proof is used up: a later call of the context
-  /// asks again.
-  func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
-    -> SignedCeremony
+  /// Signs in with passkeys of one relying party after what their access controls require: one for each account, of which
+  /// the person chooses one afterwards. The proof is used up: a later call of the context asks again.
+  ///
+  /// - Throws: `invalidRequest` for no passkeys, and for those of several relying parties.
+  func assertPasskeys(_ ids: [ItemID], _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
+    -> [SignedCeremony]
 
   // Authentication
 

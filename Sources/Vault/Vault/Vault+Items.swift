@@ -107,12 +107,12 @@ extension Vault {
     return try await catalogue.makePasskey(passkey, evidence)
   }
 
-  /// Signs in with a passkey, after asking for what its access control requires. The proof serves this alone.
-  package func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, _ request: Request) async throws(VaultError)
-    -> SignedCeremony
+  /// Signs in with passkeys of one relying party, after asking for what they require. The proof serves this alone.
+  package func assertPasskeys(_ ids: [ItemID], _ assertion: PasskeyAssertion, _ request: Request)
+    async throws(VaultError) -> [SignedCeremony]
   {
     await sessionLock.follow()
-    let wanted = try catalogue.passkey(id)
+    let wanted = try catalogue.passkeys(ids)
     let turn = try await presence.contexts.turn(of: request)
     defer { turn.context.useUp() }
     let evidence = try await presence.authorizer.evidence(

@@ -1,3 +1,4 @@
+import CBOR
 import GRDB
 import KeySchemes
 import Keys
@@ -35,29 +36,40 @@ extension ItemCatalogue {
     return (stored, signed)
   }
 
-  /// The passkey with this id.
-  package func passkey(_ id: ItemID) throws(VaultError) -> [WantedItem] {
-    let wanted = try toChange(.ids([id]), nil)
-    guard wanted.first?.record.itemClass == .passkey else { throw .invalidRequest("this item is not a passkey") }
+  /// The passkeys with these ids, all of one relying party.
+  package func passkeys(_ ids: [ItemID]) throws(VaultError) -> [WantedItem] {
+    let wanted = try toChange(.ids(ids), nil)
+    guard wanted.allSatisfy({ $0.record.itemClass == .passkey }) else {
+      throw .invalidRequest("this item is not a passkey")
+    }
+    guard Set(wanted.map { $0.record.attributes[.relyingParty] }).count == 1 else {
+      throw .invalidRequest("a touch signs in to one site")
+    }
     return wanted
   }
 
-  /// Signs in: unwraps the key for this one signature.
+  /// Signs in: unwraps each key for one signature.
   package func assert(_ wanted: [WantedItem], _ assertion: PasskeyAssertion, _ evidence: consuming Evidence)
-    async throws(VaultError) -> SignedCeremony
+    async throws(VaultError) -> [SignedCeremony]
   {
     guard assertion.clientDataHash.count == 32 else { throw .invalidRequest("the hash of client data has 32 bytes") }
     let sawPerson = try evidence.current().showPerson
     guard sawPerson else { throw .touchRefused }
-    let released = try await release(wanted, evidence)[0]
+    let released = try await release(wanted, evidence)
+    return try released.map { item throws(VaultError) in try Self.assert(item, assertion, sawPerson: sawPerson) }
+  }
+
+  private static func assert(_ released: ReleasedItem, _ assertion: PasskeyAssertion, sawPerson: Bool)
+    throws(VaultError) -> SignedCeremony
+  {
     guard let passkey = Passkey(released.item) else { throw .itemDamaged(released.item.name) }
     return try VaultError.ofKeys { () throws(KeysError) in
       let secret = try PasskeySecret.stored(released.secret, passkey.algorithm)
       var data = AuthenticatorData(for: passkey.relyingParty, sawPerson: sawPerson)
       if let request = assertion.secretRequest, passkey.hasSecret {
-        data.add("hmac-secret", .data(try secret.outputs(request)))
+        data.add("hmac-secret", .bytes(try secret.outputs(request)))
       }
-      if assertion.wantsBlob { data.add("credBlob", .data(passkey.blob)) }
+      if assertion.wantsBlob { data.add("credBlob", .bytes(passkey.blob)) }
       return try secret.signed(data, assertion.clientDataHash, passkey.algorithm)
     }
   }
@@ -77,9 +89,12 @@ extension ItemCatalogue {
   {
     try VaultError.ofKeys { () throws(KeysError) in
       let secret = try PasskeySecret.stored(secret.bytes, passkey.algorithm)
+      guard let key = COSEKey(signing: secret.privateKey.publicKey.external) else {
+        throw .badParameters("the key is of another algorithm")
+      }
       var data = AuthenticatorData(for: passkey.relyingParty, sawPerson: sawPerson)
-      data.attest(passkey.credentialID, secret.privateKey.publicKey)
-      if new.repliesWithProtection { data.add("credProtect", .unsigned(new.protection.rawValue)) }
+      data.attest(passkey.credentialID, key)
+      if new.repliesWithProtection { data.add("credProtect", CBORValue(new.protection.rawValue)) }
       if new.hasSecret { data.add("hmac-secret", .bool(true)) }
       if new.blob != nil { data.add("credBlob", .bool(true)) }
       return try secret.signed(data, new.clientDataHash, passkey.algorithm)

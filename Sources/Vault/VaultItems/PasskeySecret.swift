@@ -72,9 +72,9 @@ extension PasskeySecret {
   /// The outputs of `hmac-secret` for the salts of a request, encrypted to the platform (CTAP 2.1, 12.5 and 6.5).
   func outputs(_ request: PasskeySecretRequest) throws(KeysError) -> [UInt8] {
     let outputs = try outputs(of: request.salts)
-    let zeros = [UInt8](repeating: 0, count: AESCBC.count)
-    let iv = request.encryption == .protocolOne ? zeros : try Random.bytes(AESCBC.count)
-    let encrypted = try AESCBC.encryptBlocks(outputs, key: request.key.bytes, iv: iv)
+    let zeros = [UInt8](repeating: 0, count: AES256CBC.blockCount)
+    let iv = request.encryption == .protocolOne ? zeros : try Random.bytes(AES256CBC.blockCount)
+    let encrypted = try AES256CBC.encrypt(outputs, key: request.key.bytes, iv: iv)
     return request.encryption == .protocolOne ? encrypted : iv + encrypted
   }
 

@@ -103,10 +103,10 @@ extension EndingVault {
   func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (Item, SignedCeremony) {
     try await vault.makePasskey(passkey, asking)
   }
-  func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
-    -> SignedCeremony
+  func assertPasskeys(_ ids: [ItemID], _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
+    -> [SignedCeremony]
   {
-    try await vault.assertPasskey(id, assertion, asking)
+    try await vault.assertPasskeys(ids, assertion, asking)
   }
   func evaluate(_ proof: Proof, _ asking: Asking) async throws(VaultError) -> [UInt8]? {
     try await vault.evaluate(proof, asking)

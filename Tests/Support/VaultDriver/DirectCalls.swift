@@ -149,6 +149,6 @@ extension Vault {
   package func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, in handle: ContextHandle?)
     async throws(VaultError) -> SignedCeremony
   {
-    try await assertPasskey(id, assertion, Request(of: itself, Asking(in: handle)))
+    try await assertPasskeys([id], assertion, Request(of: itself, Asking(in: handle)))[0]
   }
 }

@@ -62,7 +62,8 @@ struct RecordedCalls: Sendable {
       NewPasskey(relyingParty: "example.com", user: user, isDiscoverable: true, clientDataHash: hash), asking)
     let request = PasskeySecretRequest(
       encryption: .protocolTwo, key: SharedSecret(secret()), salts: SharedSecret(secret()))
-    _ = try? await vault.assertPasskey(id, PasskeyAssertion(clientDataHash: hash, secretRequest: request), asking)
+    _ = try? await vault.assertPasskeys(
+      [id, id], PasskeyAssertion(clientDataHash: hash, secretRequest: request), asking)
     _ = try? await vault.evaluate(.policy(.deviceOwner), asking)
     _ = try? await vault.evaluate(.access(try AccessControl([.devicePasscode])), asking)
     _ = try? await vault.biometry()

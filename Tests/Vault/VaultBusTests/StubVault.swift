@@ -150,8 +150,11 @@ final class StubVault: VaultService, VaultConnection {
   func makePasskey(_ passkey: NewPasskey, _: Asking) async throws(VaultError) -> (Item, SignedCeremony) {
     try calls.makePasskey(passkey)
   }
-  func assertPasskey(_: ItemID, _ assertion: PasskeyAssertion, _: Asking) async throws(VaultError) -> SignedCeremony {
-    try calls.assertPasskey(assertion)
+  func assertPasskeys(_ ids: [ItemID], _ assertion: PasskeyAssertion, _: Asking) async throws(VaultError)
+    -> [SignedCeremony]
+  {
+    let signed = try calls.assertPasskey(assertion)
+    return ids.map { _ in signed }
   }
   func evaluate(_ proof: Proof, _: Asking) async throws(VaultError) -> [UInt8]? { try calls.evaluate(proof) }
   func biometry() async throws(VaultError) -> Biometry { try known(calls.biometry) }

@@ -215,12 +215,13 @@ struct ValueTests {
     for passkey in passkeys { #expect(try await vault.makePasskey(passkey, .nobody) == (item, signed)) }
     #expect(made.withLock { $0 } == passkeys)
     let request = PasskeySecretRequest(
-      encryption: .protocolTwo, key: SharedSecret(SecretBytes(text: "key")), salts: SharedSecret(SecretBytes(text: "salt")))
+      encryption: .protocolTwo, key: SharedSecret(SecretBytes(text: "key")),
+      salts: SharedSecret(SecretBytes(text: "salt")))
     for assertion in [
       PasskeyAssertion(clientDataHash: hash),
       PasskeyAssertion(clientDataHash: hash, secretRequest: request, wantsBlob: true),
     ] {
-      #expect(try await vault.assertPasskey(item.id, assertion, .nobody) == signed)
+      #expect(try await vault.assertPasskeys([item.id, item.id], assertion, .nobody) == [signed, signed])
     }
     let last = try #require(asserted.withLock { $0.last })
     #expect(last.clientDataHash == hash && last.wantsBlob && last.secretRequest?.encryption == .protocolTwo)

@@ -72,7 +72,7 @@ struct SessionLogTests {
         _ = try await session.makePasskey(new, asking)
       },
       .assertPasskey: {
-        _ = try await session.assertPasskey(ItemID(bytes: [1]), PasskeyAssertion(clientDataHash: []), asking)
+        _ = try await session.assertPasskeys([ItemID(bytes: [1])], PasskeyAssertion(clientDataHash: []), asking)
       },
       .evaluate: { _ = try await session.evaluate(.policy(.deviceOwner), asking) },
       .enroll: { _ = try await session.enroll(.leftThumb, asking) },

@@ -211,11 +211,11 @@ extension VaultSession {
     }
   }
 
-  package func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
-    -> SignedCeremony
+  package func assertPasskeys(_ ids: [ItemID], _ assertion: PasskeyAssertion, _ asking: Asking)
+    async throws(VaultError) -> [SignedCeremony]
   {
-    try await logged(.assertPasskey, asking, .ids([id])) { () throws(VaultError) in
-      try await vault.assertPasskey(id, assertion, request(asking))
+    try await logged(.assertPasskey, asking, .ids(ids)) { () throws(VaultError) in
+      try await vault.assertPasskeys(ids, assertion, request(asking))
     }
   }
 }

@@ -109,16 +109,16 @@ final class RemoteVault: VaultService {
   func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (Item, SignedCeremony) {
     let values = try await wire.call(.makePasskey, [passkey.busValue, asking.busValue], in: asking.context)
     return try wire.reading(.makePasskey) { () throws(VaultError) in
-      (try Item(bus: values[0]), try SignedCeremony(bus: values[1...]))
+      (try Item(bus: values[0]), try SignedCeremony(bus: values[1]))
     }
   }
 
-  func assertPasskey(_ id: ItemID, _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
-    -> SignedCeremony
+  func assertPasskeys(_ ids: [ItemID], _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
+    -> [SignedCeremony]
   {
-    let arguments = [id.busValue, assertion.busValue, try assertion.busSecrets, asking.busValue]
-    let values = try await wire.call(.assertPasskey, arguments, in: asking.context)
-    return try wire.reading(.assertPasskey) { () throws(VaultError) in try SignedCeremony(bus: values[...]) }
+    try await wire.make(
+      .assertPasskeys, [ids.busValue, assertion.busValue, try assertion.busSecrets, asking.busValue],
+      in: asking.context)
   }
 
   /// An item's secret in a memory file. Throws for a secret that is too long for any vault.

@@ -71,13 +71,14 @@ extension PasskeyAssertion {
   }
 }
 
-extension SignedCeremony {
-  var busValues: [BusValue] { [.bytes(authenticatorData), .bytes(signature)] }
+extension SignedCeremony: BusCodable {
+  static var busSignature: String { "(ayay)" }
 
-  init(bus values: ArraySlice<BusValue>) throws(VaultError) {
-    guard values.count == 2, let data = values.first?.asBytes, let signature = values.last?.asBytes else {
-      throw .unreadable(Self.self)
-    }
+  var busValue: BusValue { .structure([.bytes(authenticatorData), .bytes(signature)]) }
+
+  init(bus value: BusValue) throws(VaultError) {
+    guard let parts = value.asStructure, parts.count == 2, let data = parts[0].asBytes, let signature = parts[1].asBytes
+    else { throw .unreadable(Self.self) }
     self.init(authenticatorData: data, signature: signature)
   }
 }

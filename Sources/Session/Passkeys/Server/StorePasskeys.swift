@@ -1,0 +1,113 @@
+internal import PromptTexts
+package import SecretModel
+package import SessionPrompts
+package import Whorl
+
+/// The passkeys of a store, with prompts in the person's session.
+package struct StorePasskeys: PasskeyVault {
+  private let store: SecretStore
+  /// What new passkeys ask for.
+  private let access: AccessControl
+  private let turns: PromptTurns
+  private let prompt: @Sendable () -> any AuthenticationPrompt
+
+  package init(
+    in store: SecretStore, access: AccessControl, turns: PromptTurns,
+    prompt: @escaping @Sendable () -> any AuthenticationPrompt
+  ) {
+    (self.store, self.access, self.turns, self.prompt) = (store, access, turns, prompt)
+  }
+
+  package func state() async -> PasskeyVaultState {
+    guard let problem = await store.biometryProblem() else { return PasskeyVaultState(canAsk: true) }
+    // With no finger to ask for, the passcode is asked for where the rule allows it.
+    guard access.constraint == .presence, let isSet = try? await store.passcodeIsSet() else {
+      return PasskeyVaultState(canAsk: false, tries: problem == .biometryLockout ? 0 : 5)
+    }
+    return PasskeyVaultState(canAsk: isSet, tries: problem == .biometryLockout ? 0 : 5)
+  }
+
+  package func capacity() async throws(VaultError) -> Int {
+    max(0, Passkey.limit - (try await store.passkeys().count))
+  }
+
+  package func passkeys(for relyingParty: String?) async throws(VaultError) -> [Passkey] {
+    try await store.passkeys(for: relyingParty)
+  }
+
+  package func begin(_ words: CeremonyWords) async throws(VaultError) -> any PasskeyCeremony {
+    StoreCeremony(words.text, in: store, access: access, turns: turns, prompt: prompt())
+  }
+
+  package func update(_ id: ItemID, user: Passkey.User) async throws(VaultError) {
+    let ceremony = StoreCeremony("rename a passkey", in: store, access: access, turns: turns, prompt: prompt())
+    try await ceremony.run { context, reason throws(VaultError) in
+      try await store.rename(id, to: user, reason: reason, using: context)
+    }
+    await ceremony.end()
+  }
+
+  package func delete(_ id: ItemID) async throws(VaultError) { _ = try await store.remove(passkeys: [id]) }
+
+  package func deleteAll(_ words: CeremonyWords) async throws(VaultError) {
+    let ceremony = StoreCeremony(words.text, in: store, access: access, turns: turns, prompt: prompt())
+    let doomed = try await store.passkeys().map(\.id)
+    try await ceremony.run { context, reason throws(VaultError) in
+      try await context.evaluate(try AccessControl([.biometryAny, .devicePasscode, .and]), reason: reason)
+    }
+    await ceremony.end()
+    _ = try await store.remove(passkeys: doomed)
+  }
+}
+
+/// One authentication context, for one ceremony.
+private struct StoreCeremony: PasskeyCeremony {
+  private let reason: String
+  private let store: SecretStore
+  private let access: AccessControl
+  private let turns: PromptTurns
+  private let context: AuthenticationContext
+
+  init(
+    _ reason: String, in store: SecretStore, access: AccessControl, turns: PromptTurns,
+    prompt: any AuthenticationPrompt
+  ) {
+    (self.reason, self.store, self.access, self.turns) = (reason, store, access, turns)
+    context = store.makeContext(prompt: prompt)
+    context.options.offersFallbackAtOnce = true
+  }
+
+  func verify() async throws(VaultError) {
+    try await run { context, reason throws(VaultError) in try await context.evaluate(access, reason: reason) }
+  }
+
+  func make(_ passkey: NewPasskey) async throws(VaultError) -> (Passkey, SignedCeremony) {
+    var passkey = passkey
+    passkey.access = access
+    return try await run { [passkey] context, reason throws(VaultError) in
+      try await store.makePasskey(passkey, reason: reason, using: context)
+    }
+  }
+
+  func assert(_ passkeys: [Passkey], _ assertion: PasskeyAssertion) async throws(VaultError) -> [SignedCeremony] {
+    try await run { context, reason throws(VaultError) in
+      try await store.assertPasskeys(passkeys.map(\.id), assertion, reason: reason, using: context)
+    }
+  }
+
+  func end() async { context.invalidate() }
+
+  /// Runs a call that may ask, when no other program asks. After a start of the machine it asks for the passcode before.
+  func run<Value: Sendable>(
+    _ call: @Sendable (AuthenticationContext, String) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
+    let value = try await turns.run(for: "passkeys") { () throws(VaultError) in
+      if try await store.awaitsFirstUnlock() {
+        try await store.unlock(reason: "unlock the store, and then \(reason)", using: context)
+      }
+      return try await call(context, reason)
+    }
+    guard let value else { throw .cancelled }
+    return value
+  }
+}
