@@ -54,6 +54,26 @@ package struct Passkey: Sendable, Hashable, Identifiable {
   package var access: AccessControl
   /// Seconds since 1970.
   package var created: Double
+
+  package init(
+    id: ItemID, credentialID: [UInt8], relyingParty: String, relyingPartyName: String, user: User,
+    algorithm: KeyAlgorithm, publicKey: [UInt8], isDiscoverable: Bool, protection: Protection, hasSecret: Bool,
+    blob: [UInt8], access: AccessControl, created: Double
+  ) {
+    self.id = id
+    self.credentialID = credentialID
+    self.relyingParty = relyingParty
+    self.relyingPartyName = relyingPartyName
+    self.user = user
+    self.algorithm = algorithm
+    self.publicKey = publicKey
+    self.isDiscoverable = isDiscoverable
+    self.protection = protection
+    self.hasSecret = hasSecret
+    self.blob = blob
+    self.access = access
+    self.created = created
+  }
 }
 
 /// A passkey to be made.

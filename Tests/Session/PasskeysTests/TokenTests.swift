@@ -1,0 +1,72 @@
+import CBOR
+import KeySchemes
+import Keys
+import Primitives
+import SecureMemory
+import Synchronization
+import Testing
+
+@testable import Passkeys
+
+@Suite("Tokens")
+struct TokenTests {
+  /// Keys of PIN/UV auth protocol one as Yubico's tests publish them: the shared secret, and a token with its encryption.
+  @Test("protocol one encrypts and authenticates as published")
+  func protocolOne() throws {
+    let shared = try secret("c42a039d548100dfba521e487debcbbb8b66bb7496f8b1862a7a395ed83e1a1c")
+    let keys = PINKeys(version: .one, mac: SharedSecret(shared.copy()), encryption: SharedSecret(shared))
+    let token = try secret("aff12c6dcfbf9df52f7a09211e8865cd")
+    #expect(Hexadecimal.text(of: try keys.encrypt(token)) == "7a9f98e31b77be90f9c64d12e9635040")
+    let encrypted = try #require(Hexadecimal.bytes(in: "7a9f98e31b77be90f9c64d12e9635040"))
+    #expect(try keys.decrypt(encrypted).withUnsafeBytes { Array($0) } == token.withUnsafeBytes { Array($0) })
+  }
+
+  @Test("a message that was changed is not authentic", arguments: PINProtocol.allCases)
+  func authenticity(version: PINProtocol) throws {
+    let keys = try version.keys(of: secret("c42a039d548100dfba521e487debcbbb8b66bb7496f8b1862a7a395ed83e1a1c"))
+    let mac = Array(MAC.hmacSHA256(key: keys.mac.bytes, [1, 2, 3]).prefix(version == .one ? 16 : 32))
+    func verifies(_ mac: [UInt8], _ message: [UInt8]) -> Bool {
+      version.verifies(mac, key: keys.mac.bytes, message)
+    }
+    #expect(verifies(mac, [1, 2, 3]))
+    #expect(!verifies(mac, [1, 2, 4]))
+    #expect(!verifies([], [1, 2, 3]))
+    #expect(!verifies(Array(mac.dropLast()), [1, 2, 3]))
+  }
+
+  @Test("expire unused after 30 seconds, and their touch is discarded")
+  func expiry() async throws {
+    let vault = TestVault()
+    let clock = Mutex<UInt64>(0)
+    let server = CommandServer(vault: vault, now: { clock.withLock { $0 } })
+    let pair = try PrivateKey.generate(.ec(.p256))
+    let key = try #require(COSEKey(agreement: pair.publicKey.external)).value
+    let request: CBORValue = [1: 2, 2: 6, 3: key, 9: 4]
+    #expect(await server.answer([6] + request.encoded, on: 1).first == 0)
+    #expect(server.tokenDeadline == 30_000)
+    #expect(await vault.open == 1)
+    clock.withLock { $0 = 29_999 }
+    _ = await server.answer([4], on: 1)
+    #expect(await vault.open == 1)
+    clock.withLock { $0 = 30_000 }
+    await server.endExpiredToken()
+    #expect(server.tokenDeadline == nil)
+    #expect(await vault.open == 0)
+  }
+
+  @Test("a later token ends the one before it")
+  func replaced() async throws {
+    try await TestPlatform.with { platform in
+      let first = try await platform.token(4, nil)
+      let second = try await platform.token(4, nil, version: 1)
+      #expect(await platform.vault.open == 1)
+      #expect(try await platform.manage(1, nil, first).status == 0x33)
+      #expect(try await platform.manage(1, nil, second).status == 0)
+    }
+  }
+
+  private func secret(_ hex: String) throws -> SecretBytes {
+    let bytes = try #require(Hexadecimal.bytes(in: hex))
+    return SecretBytes(copying: bytes.span)
+  }
+}
