@@ -345,7 +345,6 @@ let package = Package(
     .testTarget(
       name: "AgeFormatTests", dependencies: ["AgeFormat", "Keys", "Primitives", "SecretModel", "SecureMemory"],
       path: "Tests/Vault/AgeFormatTests"),
-    // Readers are tested through the real `whorl-reader` process.
     .testTarget(
       name: "ReaderTests",
       dependencies: [
@@ -440,7 +439,6 @@ let package = Package(
         "Whorl",
       ],
       path: "Tests/Session/SecretServiceTests"),
-    // The wallets of a desktop, with the real gnome-keyring-daemon.
     .testTarget(
       name: "WalletsTests",
       dependencies: [
@@ -478,7 +476,10 @@ let package = Package(
     .testTarget(name: "CBORTests", dependencies: ["CBOR", "Primitives"], path: "Tests/Common/CBORTests"),
     .testTarget(
       name: "PasskeysTests",
-      dependencies: ["CBOR", "KeySchemes", "Keys", "Passkeys", "Primitives", "SecretModel", "SecureMemory"],
+      dependencies: [
+        "CBOR", "Fingerprint", "KeySchemes", "Keys", "Passkeys", "Primitives", "SecretModel", "SecureMemory",
+        "SessionPrompts", "Vault", "VaultDriver", "Whorl",
+      ],
       path: "Tests/Session/PasskeysTests"),
     .testTarget(name: "PackageTests", path: "Tests/PackageTests"),
   ],

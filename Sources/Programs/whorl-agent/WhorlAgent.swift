@@ -43,7 +43,13 @@ struct WhorlAgent: ParsableCommand {
   @Flag(help: "Offer passkeys as a security key and nothing else.")
   var passkeys = false
 
-  @Option(help: ArgumentHelp("What new passkeys need: any-finger, current-set or presence.", valueName: "rule"))
+  @Option(
+    help: ArgumentHelp("What new passkeys need: any-finger (default), current-set or presence.", valueName: "rule"),
+    transform: { word in
+      guard let rule = AccessControl.Constraint(rawValue: word), Passkey.accessControls.contains(AccessControl(rule))
+      else { throw ValidationError("--access is any-finger, current-set or presence.") }
+      return rule
+    })
   var access = AccessControl.Constraint.anyFinger
 
   @Option(
@@ -85,9 +91,6 @@ struct WhorlAgent: ParsableCommand {
     }
     guard !passkeys || hasNoAgentOptions else {
       throw ValidationError("--passkeys goes with --access, --store, --reader and --config alone.")
-    }
-    guard Passkey.accessControls.contains(AccessControl(access)) else {
-      throw ValidationError("--access is any-finger, current-set or presence: a passkey always needs a person.")
     }
   }
 
@@ -231,5 +234,3 @@ struct WhorlAgent: ParsableCommand {
     getpwuid(getuid()).flatMap { $0.pointee.pw_dir }.map { String(cString: $0) }
   }
 }
-
-extension AccessControl.Constraint: ExpressibleByArgument {}

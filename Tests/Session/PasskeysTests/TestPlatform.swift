@@ -20,10 +20,17 @@ final class TestPlatform: Sendable {
     #expect(await platform.vault.open == 0)
   }
 
-  private init() async throws {
+  /// Runs `body` with an authenticator that serves another vault.
+  static func with(_ vault: any PasskeyVault, _ body: (TestPlatform) async throws -> Void) async throws {
+    let platform = try await TestPlatform(serving: vault)
+    try await body(platform)
+    await platform.authenticator.stop()
+  }
+
+  private init(serving other: (any PasskeyVault)? = nil) async throws {
     let (reports, sink) = AsyncStream.makeStream(of: [UInt8].self)
     self.reports = reports
-    authenticator = Authenticator(vault: vault) { sink.yield($0) }
+    authenticator = Authenticator(vault: other ?? vault) { sink.yield($0) }
     for report in HIDReport.packets(.initialize, [1, 2, 3, 4, 5, 6, 7, 8], on: HIDReport.broadcast) {
       await authenticator.receive(report)
     }

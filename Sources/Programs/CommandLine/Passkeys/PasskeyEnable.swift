@@ -44,9 +44,10 @@ struct PasskeyEnable: Command {
     _ = try await session.store()
     let files = try PasskeyFiles()
     guard files.service.isInstalled else { throw PasskeyFiles.missing }
-    guard Glibc.access("/run/whorl-fido/socket", F_OK) == 0 else {
+    guard Glibc.access(PasskeyFiles.deviceSocket, F_OK) == 0 else {
       throw Failure(
-        .unavailable, "this machine cannot make a security key in software: there is no /dev/uhid, or whorl-fido is off",
+        .unavailable,
+        "this machine cannot make a security key in software: there is no /dev/uhid, or whorl-fido is off",
         advice: "'sudo modprobe uhid' and 'sudo systemctl enable --now whorl-fido.socket'")
     }
     let command = try files.command(access: access, try ServiceOptions(options))

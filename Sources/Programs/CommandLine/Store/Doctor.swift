@@ -29,6 +29,7 @@ struct Doctor: Command {
     let store = await Self.openStore(session, &findings)
     if let store { await Self.checkStore(store, session, &findings) }
     await Self.checkReader(session, store, &findings)
+    Self.checkPasskeys(&findings)
     if let store { await Self.checkLogin(store, session, &findings) } else { await checkFingers(session, &findings) }
     if options.json {
       try JSON.print(["checks": findings.all])
@@ -80,6 +81,19 @@ struct Doctor: Command {
       } else {
         findings.warn("unit", "\(unit) does not listen at \(path)", "'systemctl status \(unit)' tells why")
       }
+    }
+  }
+
+  /// Checks what passkeys need, if this user's sessions offer them.
+  private static func checkPasskeys(_ findings: inout Findings) {
+    guard let files = try? PasskeyFiles(), files.isEnabled == true else { return }
+    if access("/dev/uhid", F_OK) != 0 {
+      findings.warn("passkeys", "there is no /dev/uhid, so no security key can be offered", "'sudo modprobe uhid'")
+    } else if access(PasskeyFiles.deviceSocket, F_OK) != 0 {
+      findings.warn(
+        "passkeys", "whorl-fido.socket does not listen", "'sudo systemctl enable --now whorl-fido.socket'")
+    } else {
+      findings.ok("passkeys", "offered to the programs of this session")
     }
   }
 

@@ -3,6 +3,9 @@ import Whorl
 
 /// The unit and the file of this user that offer passkeys to the programs of the session.
 struct PasskeyFiles {
+  /// The socket of the service that makes the security key.
+  static let deviceSocket = "/run/whorl-fido/socket"
+
   private static let unit = "whorl-passkeys.service"
 
   private let configuration: String
@@ -29,7 +32,8 @@ struct PasskeyFiles {
     guard access != .anyFinger || !options.isEmpty else { return nil }
     guard let command = service.command else { throw Self.missing }
     let rule = access == .anyFinger ? "" : " --access \(access.rawValue)"
-    return MarkedFile(commandPath, of: .passkey, ["[Service]", "ExecStart=", "ExecStart=\(command)\(rule)\(options.inUnit)"])
+    return MarkedFile(
+      commandPath, of: .passkey, ["[Service]", "ExecStart=", "ExecStart=\(command)\(rule)\(options.inUnit)"])
   }
 
   static let missing = Failure(

@@ -1,0 +1,69 @@
+# Passkeys: the security key of alice's session is used by libfido2's own programs and by ssh, with her finger.
+. "${here:?}/common.sh"
+begins enrolled
+
+person bob
+# key COMMAND: at alice's seat, when the security key is there, whose node is $KEY.
+key() {
+  at_seat alice 'tries=0
+until KEY=$(fido2-token -L | grep Whorl | cut -d: -f1) && [ -n "$KEY" ]; do
+  tries=$((tries + 1)) && [ "$tries" -lt 100 ] || exit 99
+  sleep 0.1
+done
+export KEY
+'"$1"
+}
+
+# Off until alice turns it on.
+expect 0 "active" inside systemctl is-active whorl-fido.socket
+expect 3 "inactive" inside systemctl is-active whorl-fido.service
+expect 0 "root:whorl-fido 660" inside stat -c '%U:%G %a' /dev/uhid
+expect 1 "" inside sh -c 'ls /dev/hidraw* 2>/dev/null'
+expect 0 "passkey disable" at_seat alice 'whorl passkey enable'
+
+# The key is there while her session is active, and hers alone.
+expect 0 "vendor=0x1209" key 'fido2-token -L'
+expect 0 "0: 1 1" key 'echo "$(stat -c %a "$KEY" | cut -c 1): $(test -r "$KEY"; echo $((!$?))) $(test -w "$KEY"; echo $((!$?)))"' || :
+expect 0 "uv" key 'fido2-token -I "$KEY"'
+expect 0 "alwaysUv" key 'fido2-token -I "$KEY"'
+expect 1 "" elsewhere bob 'ls /dev/hidraw* && head -c 1 /dev/hidraw*'
+expect 0 "" sh -c 'sleep 2' || :
+expect 1 "" inside sh -c 'ls /dev/hidraw* 2>/dev/null'
+
+# A passkey is made and used, each with a finger.
+parameters='param() { head -c 32 /dev/urandom | base64; }; '
+expect 0 "" touching "right" key "$parameters"'{ param; echo example.com; echo alice; echo YWxpY2U=; } >make
+fido2-cred -M -r -i make "$KEY" >made && fido2-cred -V -i made -o verified es256'
+expect 0 "example.com" at_seat alice 'whorl passkey list'
+expect 0 "alice" at_seat alice 'whorl passkey list --json'
+expect 0 "" touching "right" key "$parameters"'{ param; echo example.com; head -n 1 verified; } >use
+tail -n +2 verified >public.pem
+fido2-assert -G -i use "$KEY" >used && fido2-assert -V -i used public.pem es256'
+# With nobody's finger, and with another one, nothing is signed.
+expect 1 "" touching "thumb thumb thumb" key 'fido2-assert -G -i use "$KEY"'
+expect 0 "assert-passkey" at_seat alice 'whorl log'
+
+# ssh makes a key on it, and signs in with it.
+inside systemctl start ssh
+expect 0 "" touching "right right" key 'ssh-keygen -q -t ecdsa-sk -O resident -O application=ssh:story -N "" -f work </dev/null &&
+mkdir -p -m 700 .ssh && cp work.pub .ssh/authorized_keys'
+expect 0 "signed in" touching "right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i work alice@localhost echo signed in'
+expect 0 "ssh:story" touching "right right" key 'fido2-token -L -r "$KEY"'
+
+# A disk that opens with a finger.
+inside sh -c 'truncate -s 32M /root/disk && printf pass | cryptsetup luksFormat -q --pbkdf-force-iterations 1000 --pbkdf pbkdf2 /root/disk -'
+expect 0 "" touching "right right right" key 'exit 0'
+
+# Gone when the session is locked, and there again when it is unlocked.
+expect 0 "gone, back" key 'session=$(loginctl show-user alice -p Display --value)
+[ -n "$XDG_SESSION_ID" ] && session=$XDG_SESSION_ID
+path=/org/freedesktop/login1/session/$(busctl get-property org.freedesktop.login1 /org/freedesktop/login1/session/self org.freedesktop.login1.Session Id >/dev/null 2>&1 && echo self || echo auto)
+busctl call org.freedesktop.login1 "$path" org.freedesktop.login1.Session SetLockedHint b true
+sleep 1; ls /dev/hidraw* 2>/dev/null || printf "gone, "
+busctl call org.freedesktop.login1 "$path" org.freedesktop.login1.Session SetLockedHint b false
+tries=0; until ls /dev/hidraw* >/dev/null 2>&1; do tries=$((tries + 1)); [ $tries -lt 100 ] || exit 98; sleep 0.1; done; echo back'
+
+expect 0 "Programs find no security key" at_seat alice 'whorl passkey disable'
+expect 0 "1" at_seat alice 'whorl passkey list --json | grep -c example.com'
+rss=$(inside sh -c 'systemctl show whorl-fido.service -p MemoryPeak --value')
+echo "  whorl-fido: $rss bytes at most"

@@ -1,0 +1,93 @@
+import CBOR
+import Fingerprint
+import Keys
+import Passkeys
+import SecretModel
+import SecureMemory
+import SessionPrompts
+import Synchronization
+import Testing
+import Vault
+import VaultDriver
+import Whorl
+
+/// A whole ceremony: reports, the protocol, the vault, its reader process and libfprint with a synthetic finger.
+@Suite("Passkeys of a vault, over reports")
+struct VaultedCeremonyTests {
+  /// Touches the virtual reader each time that a prompt asks for it, and keeps what the prompts are for.
+  private final class TouchingPrompt: AuthenticationPrompt {
+    private let touch: @Sendable () async throws -> Void
+    private let seen = Mutex<[String]>([])
+
+    init(_ touch: @escaping @Sendable () async throws -> Void) { self.touch = touch }
+
+    var reasons: [String] { seen.withLock { $0 } }
+
+    func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+      guard case .touchWanted = event else { return }
+      seen.withLock { $0.append(session.reason ?? "") }
+      await session.shown(event)
+      try? await touch()
+    }
+  }
+
+  private let image: ImageReaderStore
+  private let vault: Vault
+
+  init() async throws {
+    image = try await ImageReaderStore()
+    vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+  }
+
+  private func served(_ prompt: TouchingPrompt, _ access: AccessControl.Constraint = .anyFinger) throws -> StorePasskeys
+  {
+    let session = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    return StorePasskeys(
+      in: SecretStore(service: session), access: AccessControl(access), turns: PromptTurns(onBus: "unix:path=/nowhere")
+    ) { prompt }
+  }
+
+  @Test("a passkey is made and signs in with a finger each, and the prompt names site and account")
+  func ceremonies() async throws {
+    let prompt = TouchingPrompt(image.press(.rightIndex))
+    try await TestPlatform.with(try served(prompt)) { platform in
+      let (id, key) = try await platform.made()
+      let answer = try await platform.assert(allow: [id])
+      #expect(answer.status == 0)
+      let entries = try #require(answer.value?.entries)
+      #expect(entries[2]?.byteString?[32] == 0b0000_1101)
+      #expect(try platform.verifies(entries[3]?.byteString, entries[2]?.byteString, key))
+      #expect(prompt.reasons == ["make a passkey for example.com as alice", "sign in to example.com as alice"])
+    }
+  }
+
+  @Test("a token's touch serves the request that uses it, and the token no other one")
+  func token() async throws {
+    let prompt = TouchingPrompt(image.press(.rightIndex))
+    try await TestPlatform.with(try served(prompt)) { platform in
+      _ = try await platform.made(user: [1])
+      let (second, key) = try await platform.made(user: [2])
+      let token = try await platform.token(2)
+      let proof: [CBORValue: CBORValue] = [6: token.mac(TestPlatform.hash), 7: token.version]
+      let answer = try await platform.assert(with: proof)
+      #expect(answer.status == 0 && answer.value?.entries?[5] == 2)
+      let entries = try #require(answer.value?.entries)
+      #expect(entries[1]?.entries?["id"] == .bytes(second))
+      #expect(try platform.verifies(entries[3]?.byteString, entries[2]?.byteString, key))
+      #expect(try await platform.call(8).status == 0)
+      #expect(try await platform.assert(with: proof).status == 0x33)
+      #expect(prompt.reasons.count == 3)
+    }
+  }
+
+  @Test("another finger gets nothing")
+  func strangers() async throws {
+    let prompt = TouchingPrompt(image.press(.rightIndex, person: 2))
+    try await TestPlatform.with(try served(prompt)) { platform in
+      let status = try await platform.make().status
+      #expect(status == 0x27 || status == 0x3C)
+    }
+    #expect(try await vault.items(ItemSearch(.passkey)).isEmpty)
+  }
+}
