@@ -43,6 +43,21 @@ final class TestPlatform: Sendable {
     for report in HIDReport.packets(command, message, on: channel) { await authenticator.receive(report) }
   }
 
+  /// The answer to a message. It is sent again if this process was too slow to send it within half a second.
+  func exchange(_ message: [UInt8]) async throws -> [UInt8] {
+    while true {
+      await send(.cbor, message)
+      do { return try await answer().message } catch is TimedOut { continue }
+    }
+  }
+
+  struct TimedOut: Error {}
+
+  func report() async -> [UInt8]? {
+    var iterator = reports.makeAsyncIterator()
+    return await iterator.next()
+  }
+
   /// The next answer, and how many signs of life came before it.
   func answer() async throws -> (message: [UInt8], keepAlives: [UInt8]) {
     var iterator = reports.makeAsyncIterator()
@@ -52,6 +67,7 @@ final class TestPlatform: Sendable {
         keepAlives.append(report[7])
         continue
       }
+      if report[4] == 0x80 | HIDCommand.error.rawValue, report[7] == HIDError.timeout.rawValue { throw TimedOut() }
       #expect(report[4] == 0x80 | HIDCommand.cbor.rawValue)
       let count = Int(report[5]) << 8 | Int(report[6])
       var message = Array(report[7...].prefix(count))
@@ -68,8 +84,7 @@ final class TestPlatform: Sendable {
   /// Sends a command, and returns its status and value.
   @discardableResult
   func call(_ command: UInt8, _ parameters: CBORValue? = nil) async throws -> (status: UInt8, value: CBORValue?) {
-    await send(.cbor, [command] + (parameters?.encoded ?? []))
-    let message = try await answer().message
+    let message = try await exchange([command] + (parameters?.encoded ?? []))
     let value = message.count > 1 ? try CBORValue(decoding: message[1...]) : nil
     let status = try #require(message.first)
     return (status, value)

@@ -55,10 +55,10 @@ package struct HIDTransport: Sendable {
   /// Takes a report. One of another length is ignored, as a device would never get it.
   package mutating func receive(_ report: [UInt8], at now: UInt64) -> [Output] {
     guard report.count == HIDReport.count else { return [] }
-    let late = expire(at: now)
     let channel = report[..<4].reduce(0) { $0 << 8 | UInt32($1) }
-    if report[4] & 0x80 == 0 { return late + resume(channel, report[4], report[5...], at: now) }
-    return late
+    // A packet that is there goes on with its message, even if this process was slow to read it.
+    if report[4] & 0x80 == 0 { return resume(channel, report[4], report[5...], at: now) }
+    return expire(at: now)
       + begin(
         channel, report[4] & 0x7F, Int(report[5]) << 8 | Int(report[6]), report[7...], at: now)
   }
