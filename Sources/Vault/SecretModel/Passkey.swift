@@ -89,7 +89,7 @@ package struct NewPasskey: Sendable, Hashable {
   package var repliesWithProtection: Bool
   /// Whether it gets a secret for the extension `hmac-secret`.
   package var hasSecret: Bool
-  /// For the extension `credBlob`; nil where it was not asked for.
+  /// For the extension `credBlob`; nil where it was not asked for. One of more than 32 bytes is not kept.
   package var blob: [UInt8]?
   /// SHA-256 of the client data, which the attestation signs.
   package var clientDataHash: [UInt8]

@@ -52,7 +52,7 @@ extension NewPasskey {
       .relyingPartyName: .text(relyingPartyName), .userHandle: .bytes(user.handle), .account: .text(user.name),
       .label: .text(user.displayName), .keyType: .text(algorithm.word), .publicKey: .bytes(publicKey),
       .discoverable: .number(isDiscoverable ? 1 : 0), .credentialProtection: .number(Int64(protection.rawValue)),
-      .secretExtension: .number(hasSecret ? 1 : 0), .credentialBlob: .bytes(blob ?? []),
+      .secretExtension: .number(hasSecret ? 1 : 0), .credentialBlob: .bytes(keepsBlob ? blob ?? [] : []),
     ]
   }
 }
@@ -71,6 +71,9 @@ extension Passkey {
 }
 
 extension NewPasskey {
+  /// Whether the blob fits. One that does not is left out, and the signed data says so.
+  package var keepsBlob: Bool { blob.map { $0.count <= Passkey.blobLimit } ?? false }
+
   /// Refuses what no passkey can have.
   package func check() throws(VaultError) {
     func require(_ holds: Bool, _ why: String) throws(VaultError) { if !holds { throw .invalidRequest(why) } }
@@ -78,7 +81,6 @@ extension NewPasskey {
     try require((1...64).contains(user.handle.count), "a user handle has 1 to 64 bytes")
     try require((1...253).contains(relyingParty.utf8.count), "the ID of a relying party has 1 to 253 bytes")
     try require(!relyingParty.hasControlCharacters, "the ID of a relying party has no control characters")
-    try require((blob?.count ?? 0) <= Passkey.blobLimit, "a credential's blob has at most 32 bytes")
     try require(clientDataHash.count == 32, "the hash of client data has 32 bytes")
     try require(Passkey.accessControls.contains(access), "a passkey needs a finger, or the passcode in its place")
   }

@@ -96,7 +96,7 @@ extension ItemCatalogue {
       data.attest(passkey.credentialID, key)
       if new.repliesWithProtection { data.add("credProtect", CBORValue(new.protection.rawValue)) }
       if new.hasSecret { data.add("hmac-secret", .bool(true)) }
-      if new.blob != nil { data.add("credBlob", .bool(true)) }
+      if new.blob != nil { data.add("credBlob", .bool(new.keepsBlob)) }
       return try secret.signed(data, new.clientDataHash, passkey.algorithm)
     }
   }

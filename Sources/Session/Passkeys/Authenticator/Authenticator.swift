@@ -59,20 +59,24 @@ package actor Authenticator {
     running = (request, task)
   }
 
-  private func setTimer() {
-    guard timer?.deadline != transport.deadline else { return }
+  private func setTimer() { setTimer(to: transport.deadline) }
+
+  private func setTimer(to deadline: UInt64?) {
+    guard timer?.deadline != deadline else { return }
     timer?.task.cancel()
-    timer = transport.deadline.map { deadline in
-      let instant = start + .milliseconds(deadline)
-      return (
-        deadline,
-        Task { [clock] in
-          guard (try? await clock.sleep(until: instant)) != nil else { return }
-          timer = nil
-          handle(transport.tick(at: now, server.isAsking ? .userPresenceNeeded : .processing))
-        }
-      )
+    timer = nil
+    guard let deadline else { return }
+    let instant = start + .milliseconds(deadline)
+    let task = Task { [clock] in
+      guard (try? await clock.sleep(until: instant)) != nil else { return }
+      tick()
     }
+    timer = (deadline, task)
+  }
+
+  private func tick() {
+    timer = nil
+    handle(transport.tick(at: now, server.isAsking ? .userPresenceNeeded : .processing))
   }
 
   /// A touch that no request uses is discarded in the vault, too.

@@ -46,9 +46,9 @@ package struct HIDTransport: Sendable {
   /// When ``tick(at:_:)`` has something to do; nil while nothing is waited for.
   package var deadline: UInt64? {
     switch state {
-    case .idle: nil
-    case .receiving(let incoming): incoming.deadline
-    case .serving(_, _, let nextKeepAlive): nextKeepAlive
+    case .idle: return nil
+    case .receiving(let incoming): return incoming.deadline
+    case .serving(_, _, let nextKeepAlive): return nextKeepAlive
     }
   }
 
