@@ -6,7 +6,7 @@ person bob
 # key COMMAND: at alice's seat, when the security key is there, whose node is $KEY.
 key() {
   at_seat alice 'tries=0
-until KEY=$(fido2-token -L | grep Whorl | cut -d: -f1) && [ -n "$KEY" ]; do
+until KEY=$(fido2-token -L | grep vendor=0x1209 | cut -d: -f1) && [ -n "$KEY" ]; do
   tries=$((tries + 1)) && [ "$tries" -lt 100 ] || exit 99
   sleep 0.1
 done
@@ -18,17 +18,15 @@ export KEY
 expect 0 "active" inside systemctl is-active whorl-fido.socket
 expect 3 "inactive" inside systemctl is-active whorl-fido.service
 expect 0 "root:whorl-fido 660" inside stat -c '%U:%G %a' /dev/uhid
-expect 1 "" inside sh -c 'ls /dev/hidraw* 2>/dev/null'
+expect 2 "" inside sh -c 'ls /dev/hidraw* 2>/dev/null'
 expect 0 "passkey disable" at_seat alice 'whorl passkey enable'
 
-# The key is there while her session is active, and hers alone.
+# The key is there while her session is active, for her and for nobody else.
 expect 0 "vendor=0x1209" key 'fido2-token -L'
-expect 0 "0: 1 1" key 'echo "$(stat -c %a "$KEY" | cut -c 1): $(test -r "$KEY"; echo $((!$?))) $(test -w "$KEY"; echo $((!$?)))"' || :
-expect 0 "uv" key 'fido2-token -I "$KEY"'
+expect 0 "user:alice:rw-" key 'getfacl -p "$KEY"'
 expect 0 "alwaysUv" key 'fido2-token -I "$KEY"'
-expect 1 "" elsewhere bob 'ls /dev/hidraw* && head -c 1 /dev/hidraw*'
-expect 0 "" sh -c 'sleep 2' || :
-expect 1 "" inside sh -c 'ls /dev/hidraw* 2>/dev/null'
+wait_for "the key stays without a session" inside sh -c '! ls /dev/hidraw*'
+expect 2 "" elsewhere alice 'ls /dev/hidraw* 2>/dev/null'
 
 # A passkey is made and used, each with a finger.
 parameters='param() { head -c 32 /dev/urandom | base64; }; '
@@ -47,17 +45,28 @@ expect 0 "assert-passkey" at_seat alice 'whorl log'
 inside systemctl start ssh
 expect 0 "" touching "right right" key 'ssh-keygen -q -t ecdsa-sk -O resident -O application=ssh:story -N "" -f work </dev/null &&
 mkdir -p -m 700 .ssh && cp work.pub .ssh/authorized_keys'
-expect 0 "signed in" touching "right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i work alice@localhost echo signed in'
+expect 0 "signed in" touching "right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i work alice@127.0.0.1 echo signed in'
 expect 0 "ssh:story" touching "right right" key 'fido2-token -L -r "$KEY"'
 
+# PAM asks for it.
+inside sh -c 'printf "auth required pam_u2f.so authfile=/home/alice/u2f userverification=1\naccount required pam_permit.so\n" >/etc/pam.d/story'
+expect 0 "alice:" touching "right" key 'pamu2fcfg -u alice -o pam://story -i pam://story | tee u2f'
+expect 0 "successfully authenticated" touching "right" key 'pamtester story alice authenticate' || :
+
 # A disk that opens with a finger.
-inside sh -c 'truncate -s 32M /root/disk && printf pass | cryptsetup luksFormat -q --pbkdf-force-iterations 1000 --pbkdf pbkdf2 /root/disk -'
-expect 0 "" touching "right right right" key 'exit 0'
+inside sh -c 'truncate -s 32M /root/disk && printf pass >/root/pass &&
+  cryptsetup luksFormat -q --pbkdf pbkdf2 --pbkdf-force-iterations 1000 /root/disk /root/pass'
+beside at_seat alice 'sleep 60'
+wait_for "no key" inside sh -c 'ls /dev/hidraw*'
+expect 0 "" touching "right right right" inside sh -c 'PASSWORD=pass systemd-cryptenroll --fido2-device=auto --fido2-with-client-pin=no \
+  --fido2-with-user-presence=yes --fido2-with-user-verification=no /root/disk'
+expect 0 "" touching "right right" inside /lib/systemd/systemd-cryptsetup attach story /root/disk - fido2-device=auto,headless=yes
+expect 0 "" inside test -b /dev/mapper/story
+inside /lib/systemd/systemd-cryptsetup detach story
+finished
 
 # Gone when the session is locked, and there again when it is unlocked.
-expect 0 "gone, back" key 'session=$(loginctl show-user alice -p Display --value)
-[ -n "$XDG_SESSION_ID" ] && session=$XDG_SESSION_ID
-path=/org/freedesktop/login1/session/$(busctl get-property org.freedesktop.login1 /org/freedesktop/login1/session/self org.freedesktop.login1.Session Id >/dev/null 2>&1 && echo self || echo auto)
+expect 0 "gone, back" key 'path=/org/freedesktop/login1/session/self
 busctl call org.freedesktop.login1 "$path" org.freedesktop.login1.Session SetLockedHint b true
 sleep 1; ls /dev/hidraw* 2>/dev/null || printf "gone, "
 busctl call org.freedesktop.login1 "$path" org.freedesktop.login1.Session SetLockedHint b false

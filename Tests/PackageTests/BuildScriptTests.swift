@@ -7,7 +7,11 @@ struct BuildScriptTests {
   /// Builds the products in a copy of the sources. Returns the arguments of each call of `swift`.
   private func build(_ products: String..., in folder: URL) async throws -> [String] {
     let files = FileManager.default
-    for part in ["scripts/build", "scripts/build-pam-module", "Sources/Login", "Sources/Programs/whorl-program-path"] {
+    let parts = [
+      "scripts/build", "scripts/build-pam-module", "Sources/Login", "Sources/Programs/whorl-program-path",
+      "Sources/Programs/whorl-fido",
+    ]
+    for part in parts {
       let copy = folder.appending(path: part)
       try files.createDirectory(at: copy.deletingLastPathComponent(), withIntermediateDirectories: true)
       try files.copyItem(at: Repository.root.appending(path: part), to: copy)
