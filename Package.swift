@@ -381,10 +381,10 @@ let package = Package(
     .testTarget(
       name: "VaultHostTests",
       dependencies: [
-        "Executors", "Fingerprint", "Keys", "Moving", "Presence", "Processes", "ProgramDriver", "ReaderBus",
-        "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SoftwareTPM", "SystemPolicy", "SystemVault", "TPM",
-        "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems", "VaultStore", "VirtualFinger", "Wallets",
-        "Whorl",
+        "Executors", "Fingerprint", "Keys", "KeySchemes", "Moving", "Presence", "Processes", "ProgramDriver",
+        "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SoftwareTPM", "SystemPolicy",
+        "SystemVault", "TPM", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems", "VaultStore",
+        "VirtualFinger", "Wallets", "Whorl",
       ],
       path: "Tests/Vault/VaultHostTests"),
     .testTarget(

@@ -25,6 +25,7 @@ expect 0 "passkey disable" at_seat alice 'whorl passkey enable'
 expect 0 "vendor=0x1209" key 'fido2-token -L'
 expect 0 "user:alice:rw-" key 'getfacl -p "$KEY"'
 expect 0 "alwaysUv" key 'fido2-token -I "$KEY"'
+echo "  whorl-fido: $(key 'ps -C whorl-fido -o rss=') KiB"
 wait_for "the key stays without a session" inside sh -c '! ls /dev/hidraw*'
 expect 2 "" elsewhere alice 'ls /dev/hidraw* 2>/dev/null'
 
@@ -51,7 +52,7 @@ expect 0 "ssh:story" touching "right right" key 'fido2-token -L -r "$KEY"'
 # PAM asks for it.
 inside sh -c 'printf "auth required pam_u2f.so authfile=/home/alice/u2f userverification=1\naccount required pam_permit.so\n" >/etc/pam.d/story'
 expect 0 "alice:" touching "right" key 'pamu2fcfg -u alice -o pam://story -i pam://story | tee u2f'
-expect 0 "successfully authenticated" touching "right" key 'pamtester story alice authenticate' || :
+expect 0 "successfully authenticated" touching "right" key 'pamtester story alice authenticate'
 
 # A disk that opens with a finger.
 inside sh -c 'truncate -s 32M /root/disk && printf pass >/root/pass &&
@@ -72,7 +73,22 @@ sleep 1; ls /dev/hidraw* 2>/dev/null || printf "gone, "
 busctl call org.freedesktop.login1 "$path" org.freedesktop.login1.Session SetLockedHint b false
 tries=0; until ls /dev/hidraw* >/dev/null 2>&1; do tries=$((tries + 1)); [ $tries -lt 100 ] || exit 98; sleep 0.1; done; echo back'
 
+# Whoever connects without being in front of the screen gets no device, and a report of another length ends a connection.
+client='import socket, sys, time
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect("/run/whorl-fido/socket")
+size = int(sys.argv[1])
+time.sleep(2)
+if size: s.send(b"x" * size)
+s.settimeout(3)
+try: print("closed" if s.recv(64) == b"" else "answered")
+except TimeoutError: print("silent")'
+machine run -i "$client" sh -c 'cat >/usr/local/bin/client.py'
+expect 0 "silent" elsewhere bob 'python3 /usr/local/bin/client.py 0'
+expect 2 "" inside sh -c 'ls /dev/hidraw* 2>/dev/null'
+for size in 63 65; do
+  expect 0 "closed" key "python3 /usr/local/bin/client.py $size"
+done
+
 expect 0 "Programs find no security key" at_seat alice 'whorl passkey disable'
 expect 0 "1" at_seat alice 'whorl passkey list --json | grep -c example.com'
-rss=$(inside sh -c 'systemctl show whorl-fido.service -p MemoryPeak --value')
-echo "  whorl-fido: $rss bytes at most"

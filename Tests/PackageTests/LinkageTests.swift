@@ -23,7 +23,10 @@ struct LinkageTests {
 
   @Test("only the vault links the TPM libraries")
   func onlyTheVaultLinksTSS() async throws {
-    for program in ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-program-path", "whorl-fido"] {
+    let programs = [
+      "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-program-path", "whorl-fido",
+    ]
+    for program in programs {
       let libraries = try await sharedLibraries(of: try Repository.products.appending(path: program))
       #expect(libraries.contains { $0.hasPrefix("libtss2") } == (program == "whorld"), "\(program): \(libraries)")
     }

@@ -146,13 +146,24 @@ static void follow(sd_bus *bus) {
   }
 }
 
+// Whether a program may connect: one of a person who is logged in, and not through the network. A user's service manager and
+// its services are in no session.
+static int may_connect(const struct ucred *peer) {
+  char *state = NULL, *session = NULL;
+  int may = sd_uid_get_state(peer->uid, &state) >= 0 && strcmp(state, "offline") != 0;
+  if (may && sd_pid_get_session(peer->pid, &session) >= 0) may = sd_session_is_remote(session) == 0;
+  free(state);
+  free(session);
+  return may;
+}
+
 // Takes a connection. A later one of the same user takes the place of the earlier one, whose agent may hang.
 static void admit(int listener) {
   int agent = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (agent < 0) return;
   struct ucred peer;
   socklen_t size = sizeof peer;
-  if (getsockopt(agent, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+  if (getsockopt(agent, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || !may_connect(&peer)) {
     close(agent);
     return;
   }
@@ -235,6 +246,11 @@ static sd_bus *connect_bus(void) {
     sd_bus_unref(bus);
     return NULL;
   }
+  // The signal for a sleep that has begun was sent before.
+  if (sd_bus_get_property_trivial(bus, "org.freedesktop.login1", manager, "org.freedesktop.login1.Manager",
+                                  "PreparingForSleep", NULL, 'b', &asleep) < 0) {
+    asleep = 0;
+  }
   return bus;
 }
 
@@ -252,14 +268,17 @@ int main(void) {
   if (!bus) return fail(69, "logind cannot be reached: is the system's message bus running?");
   for (;;) {
     int result;
-    while ((result = sd_bus_process(bus, NULL)) > 0) {
-    }
-    // systemd starts the program again, with a new connection to the bus.
-    if (result < 0) return fail(69, "the system's message bus has ended");
-    if (changed) {
-      changed = 0;
-      follow(bus);
-    }
+    do {
+      if (changed) {
+        changed = 0;
+        follow(bus);
+      }
+      // Signals that came while `follow` waited for an answer are in the queue, of which poll knows nothing.
+      while ((result = sd_bus_process(bus, NULL)) > 0) {
+      }
+      // systemd starts the program again, with a new connection to the bus.
+      if (result < 0) return fail(69, "the system's message bus has ended");
+    } while (changed);
     struct pollfd polled[2 + 2 * PLACES] = {
       {.fd = listener, .events = POLLIN},
       {.fd = sd_bus_get_fd(bus), .events = (short)sd_bus_get_events(bus)},

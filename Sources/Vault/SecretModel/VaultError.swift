@@ -372,9 +372,7 @@ extension ErrorDescription where Name == VaultErrorName {
     case .passkeysFull(let limit):
       Self(
         .passkeysFull, [.number(limit)], .status(.errSecDiskFull), .refused,
-        limit == Passkey.relyingPartyLimit
-          ? "there are \(limit) passkeys for this site, and no more fit"
-          : "there are \(limit) passkeys, and no more fit",
+        "there are \(limit) passkeys, for this site or in all, and no more fit",
         advice: "'whorl passkey list' lists them, and 'whorl passkey rm' removes one")
     case .newerFormat(let version):
       Self(

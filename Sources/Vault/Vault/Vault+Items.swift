@@ -4,15 +4,13 @@ package import SecureMemory
 import VaultItems
 import VaultStore
 
-/// The calls about items. Each asks the person, in the context of its request, for what the items require.
+/// The calls about items, which ``VaultService`` describes. Each asks the person, in the context of its request, for what
+/// the items require.
 extension Vault {
-  /// The items that a search finds, a page at a time.
   package func items(_ search: ItemSearch, _ request: Request) throws(VaultError) -> ItemPage {
     try catalogue.page(search, try presence.contexts.context(of: request))
   }
 
-  /// Releases the secrets of all items, for one touch or one passcode; or throws and releases none. Without a context,
-  /// only items that ask for nothing.
   package func secrets(_ selection: ItemSelection, _ request: Request) async throws(VaultError) -> [ReleasedItem] {
     let context = try presence.contexts.context(of: request)
     await sessionLock.follow()
@@ -26,20 +24,17 @@ extension Vault {
     }
   }
 
-  /// Releases the secrets of the first of these items: as many as have at most `size` bytes together, but at least one.
   package func secrets(of ids: [ItemID], upTo size: Int, _ request: Request) async throws(VaultError)
     -> [ReleasedItem]
   {
     try await secrets(.ids(try catalogue.first(of: ids, upTo: size)), request)
   }
 
-  /// Stores items in one transaction, and returns the result for each.
   package func add(_ items: [ItemToAdd]) async throws(VaultError) -> [Result<ItemID, VaultError>] {
     await sessionLock.follow()
     return try await catalogue.add(items)
   }
 
-  /// Stores an item. Asks only for the application password, if the item is to have one and the context has none.
   package func add(_ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ request: Request)
     async throws(VaultError) -> Item
   {
@@ -53,7 +48,6 @@ extension Vault {
     }
   }
 
-  /// Changes all of the items or none, and returns their number. Asks for the same as reading the items.
   package func update(
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ request: Request
   ) async throws(VaultError) -> Int {
@@ -76,14 +70,12 @@ extension Vault {
     return wanted.count
   }
 
-  /// Removes all of the items or none, and returns their number. Needs no finger.
   package func delete(_ selection: ItemSelection) throws(VaultError) -> Int {
     let count = try catalogue.delete(selection)
     if count > 0 { forgetSoon() }
     return count
   }
 
-  /// Uses a private key, after asking for what its access control requires.
   package func useKey(_ id: ItemID, _ use: KeyUse, _ request: Request) async throws(VaultError) -> SecretBytes {
     await sessionLock.follow()
     let (wanted, family) = try catalogue.key(id, for: use)
@@ -94,51 +86,33 @@ extension Vault {
     return try await catalogue.use(wanted, evidence, family, use)
   }
 
-  /// Makes a passkey, after asking for what its access control requires. The proof serves this alone.
   package func makePasskey(_ passkey: NewPasskey, _ request: Request) async throws(VaultError) -> (
     Item, SignedCeremony
-  ) {
-    try passkey.check()
-    await sessionLock.follow()
-    let turn = try await presence.contexts.turn(of: request)
-    defer { turn.context.useUp() }
-    let evidence = try await presence.authorizer.evidence(
-      for: passkey.access, reason: request.asking.reason, turn.context)
-    return try await catalogue.makePasskey(passkey, evidence)
-  }
+  ) { try await ceremonies.make(passkey, request) }
 
-  /// Signs in with passkeys of one relying party, after asking for what they require. The proof serves this alone.
   package func assertPasskeys(_ ids: [ItemID], _ assertion: PasskeyAssertion, _ request: Request)
     async throws(VaultError) -> [SignedCeremony]
-  {
-    await sessionLock.follow()
-    let wanted = try catalogue.passkeys(ids)
-    let turn = try await presence.contexts.turn(of: request)
-    defer { turn.context.useUp() }
-    let evidence = try await presence.authorizer.evidence(
-      for: wanted.map(\.need), reason: request.asking.reason, turn.context)
-    return try await catalogue.assert(wanted, assertion, evidence)
+  { try await ceremonies.assert(ids, assertion, request) }
+
+  private var ceremonies: AskedCeremonies {
+    AskedCeremonies(presence: presence, catalogue: catalogue, sessionLock: sessionLock)
   }
 
-  /// Seals a copy of a secret, to be opened without this store.
   func sealCopy(
     of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ request: Request
   ) async throws(VaultError) -> SealedCopy {
     try await CopySealer(presence: presence).seal(secret, under: keys, replacing: old, request)
   }
 
-  /// Evaluates a policy or an access control. This releases nothing, but later calls of the context reuse the evidence.
-  /// Returns the digest of the enrolment set at that moment.
   package func evaluate(_ proof: Proof, _ request: Request) async throws(VaultError) -> [UInt8]? {
-    if let digest = try await digest(after: proof, request) { return digest }
+    var digest: [UInt8]?
+    do {
+      let turn = try await presence.contexts.turn(of: request)
+      digest = try await presence.authorizer.evaluate(proof, reason: request.asking.reason, turn.context)
+    }
     // The evaluation has succeeded, even if the reader's state cannot be read now.
-    return try? await presence.fingers.biometry().state
-  }
-
-  /// The digest of the set whose finger satisfied a policy or an access control; nil if the passcode was used.
-  private func digest(after proof: Proof, _ request: Request) async throws(VaultError) -> [UInt8]? {
-    let turn = try await presence.contexts.turn(of: request)
-    return try await presence.authorizer.evaluate(proof, reason: request.asking.reason, turn.context)
+    if digest == nil { digest = try? await presence.fingers.biometry().state }
+    return digest
   }
 
   /// Empties the write-ahead log a moment later, once for many changes, without making the caller wait.

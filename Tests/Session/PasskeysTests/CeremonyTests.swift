@@ -266,7 +266,9 @@ struct CeremonyTests {
       #expect(try await platform.manage(1, nil, nil).status == 0x36)
       #expect(try await platform.manage(8, nil, nil).status == 0x3E)
       let token = try await platform.token(4, nil)
-      #expect(try await platform.manage(1, nil, token).value == [1: 3, 2: 96])
+      for command in [UInt8(0x0A), 0x41] {
+        #expect(try await platform.manage(1, nil, token, command: command).value == [1: 3, 2: 96])
+      }
       var answer = try await platform.manage(2, nil, token)
       #expect(answer.value?.entries?[5] == 2)
       #expect(answer.value?.entries?[3]?.entries?["id"] == "b.example")

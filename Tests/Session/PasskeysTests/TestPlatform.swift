@@ -206,7 +206,7 @@ final class TestPlatform: Sendable {
 
   /// A subcommand of the management of credentials.
   func manage(
-    _ subcommand: Int, _ parameters: CBORValue? = nil, _ token: Token?
+    _ subcommand: Int, _ parameters: CBORValue? = nil, _ token: Token?, command: UInt8 = 0x0A
   ) async throws -> (status: UInt8, value: CBORValue?) {
     var request: [CBORValue: CBORValue] = [1: CBORValue(subcommand)]
     if let parameters { request[2] = parameters }
@@ -214,6 +214,6 @@ final class TestPlatform: Sendable {
       request[3] = token.version
       request[4] = token.mac([UInt8(subcommand)] + (parameters?.encoded ?? []))
     }
-    return try await call(10, .map(request))
+    return try await call(command, .map(request))
   }
 }

@@ -1,4 +1,5 @@
 import Fingerprint
+import KeySchemes
 import Moving
 import Presence
 import SecretModel
@@ -107,6 +108,18 @@ struct MigrationTests {
     try await end()
   }
 
+  /// A passkey of another store, in the old one.
+  private func addPasskey() async throws -> Item {
+    let user = Passkey.User(handle: [1], name: "alice", displayName: "")
+    let passkey = NewPasskey(
+      relyingParty: "example.com", user: user, algorithm: .ed25519, isDiscoverable: true,
+      clientDataHash: [UInt8](repeating: 0, count: 32))
+    let secret = [1] + [UInt8](repeating: 2, count: 64)
+    return try await old.addKey(
+      NewItem(.passkey, passkey.attributes(credentialID: [1], publicKey: []), access: AccessControl(.anyFinger)),
+      from: .passkey(SharedSecret(SecretBytes(copying: secret.span))))
+  }
+
   @Test("lists what cannot be copied and why, and is incomplete until those items are gone")
   func stays() async throws {
     _ = try await add("note/alice")
@@ -121,12 +134,16 @@ struct MigrationTests {
     }
     try await enroll(in: old, image.socket, ScratchStore.passcode)
     let bound = try await add("bound/alice", AccessControl(.currentSet))
+    let passkey = try await addPasskey()
     let migration = Migration(from: old, to: new)
     var plan = try await migration.plan()
     #expect(plan.movable.compactMap(\.name?.description) == ["note/alice"])
     let obstacles: [ItemID: MoveObstacle] = plan.staying.reduce(into: [:]) { $0[$1.item.id] = $1.obstacle }
     #expect(
-      obstacles == [never.id: .neverLeaves, password.id: .applicationPassword, bound.id: .noFinger])
+      obstacles == [
+        never.id: .neverLeaves, password.id: .applicationPassword, bound.id: .noFinger, passkey.id: .passkey,
+      ])
+    _ = try await old.delete(.ids([passkey.id]))
     _ = try await Person(passcodes: [ScratchStore.passcode]).with(old) {
       try await old.unenroll(.rightIndex, Asking(in: $0))
     }

@@ -18,8 +18,8 @@ enum AuthenticatorInfo {
       3: .bytes(Passkey.model),
       // No `clientPin`: the store's passcode is asked for in Whorl's own prompt. No U2F, which knows no `uv`.
       4: [
-        "rk": true, "up": true, "uv": .bool(canAsk), "alwaysUv": true, "credMgmt": true, "makeCredUvNotRqd": false,
-        "pinUvAuthToken": true,
+        "rk": true, "up": true, "uv": .bool(canAsk), "alwaysUv": true, "credMgmt": true,
+        "credentialMgmtPreview": true, "makeCredUvNotRqd": false, "pinUvAuthToken": true,
       ],
       5: CBORValue(HIDReport.messageLimit),
       6: [2, 1],

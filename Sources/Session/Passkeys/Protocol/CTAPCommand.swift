@@ -20,7 +20,8 @@ enum CTAPCommand: Sendable, Hashable {
     case 0x06: self = .clientPIN(try ClientPIN(try CTAPFields(decoding: parameters)))
     case 0x07: self = .reset
     case 0x08: self = .getNextAssertion
-    case 0x0A: self = .credentialManagement(try CredentialManagement(try CTAPFields(decoding: parameters)))
+    // libfido2 up to 1.12 sends the number that the command had before CTAP 2.1.
+    case 0x0A, 0x41: self = .credentialManagement(try CredentialManagement(try CTAPFields(decoding: parameters)))
     case 0x0B: self = .selection
     default: throw .invalidCommand
     }
