@@ -9,6 +9,13 @@ extension SecretStore {
     return found.compactMap { Passkey($0) }.reversed()
   }
 
+  /// Whether a finger is enrolled, as far as the store knows. Unlike ``biometryProblem()`` it starts no reader.
+  package func hasEnrolledFinger() async throws(VaultError) -> Bool {
+    try await link.call { service throws(VaultError) in try await service.status() }.sets.contains {
+      !$0.fingers.isEmpty
+    }
+  }
+
   /// Makes a passkey, after asking for what its access control requires.
   package func makePasskey(_ passkey: NewPasskey, reason: String, using context: AuthenticationContext)
     async throws(VaultError) -> (Passkey, SignedCeremony)

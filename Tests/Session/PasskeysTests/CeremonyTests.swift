@@ -219,7 +219,7 @@ struct CeremonyTests {
       #expect(try await platform.make("a\nb").status == 0x02)
       #expect(try await platform.make(with: [6: ["credProtect": 4]]).status == 0x2C)
       #expect(try await platform.assert(with: [5: ["rk": true]]).status == 0x2B)
-      for command in [0x03, 0x05, 0x09, 0x0C, 0x0D, 0x40, 0x41] as [UInt8] {
+      for command in [0x03, 0x05, 0x09, 0x0C, 0x0D, 0x40, 0x42] as [UInt8] {
         #expect(try await platform.call(command).status == 0x01)
       }
       await platform.send(.cbor, [1, 0xA2, 2, 0, 1, 0])

@@ -52,6 +52,9 @@ struct VaultedCeremonyTests {
   func ceremonies() async throws {
     let prompt = TouchingPrompt(image.press(.rightIndex))
     try await TestPlatform.with(try served(prompt)) { platform in
+      // What the security key can do is told without the reader.
+      #expect(try await platform.call(4).value?.entries?[4]?.entries?["uv"] == true)
+      #expect(prompt.reasons.isEmpty)
       let (id, key) = try await platform.made()
       let answer = try await platform.assert(allow: [id])
       #expect(answer.status == 0)

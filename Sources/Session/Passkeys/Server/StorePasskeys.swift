@@ -19,6 +19,8 @@ package struct StorePasskeys: PasskeyVault {
   }
 
   package func state() async -> PasskeyVaultState {
+    // A reader is started only when somebody is to be asked: programs look at a security key again and again.
+    if (try? await store.hasEnrolledFinger()) == true { return PasskeyVaultState(canAsk: true) }
     guard let problem = await store.biometryProblem() else { return PasskeyVaultState(canAsk: true) }
     // With no finger to ask for, the passcode is asked for where the rule allows it.
     guard access.constraint == .presence, let isSet = try? await store.passcodeIsSet() else {
