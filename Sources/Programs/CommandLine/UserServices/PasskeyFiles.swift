@@ -38,7 +38,7 @@ struct PasskeyFiles {
 
   static let missing = Failure(
     .unavailable, "whorl-passkeys.service is not among the units of your service manager",
-    advice: "install the package whorl-desktop")
+    advice: "install Whorl with its packages, or 'make install'")
 
   private var commandPath: String { "\(configuration)/systemd/user/\(Self.unit).d/whorl-options.conf" }
 }
