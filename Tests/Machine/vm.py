@@ -73,7 +73,7 @@ class Machine:
         self.hello.clear()
         self.qemu = await asyncio.create_subprocess_exec(
             "nice", "-n", "10", "qemu-system-x86_64", "-accel", accelerator, "-cpu", "max", "-machine", "q35,vmport=off",
-            "-smp", "2", "-m", "2048", "-nodefaults", "-no-user-config", "-display", "none",
+            "-smp", "2", "-m", "3072", "-nodefaults", "-no-user-config", "-display", "none",
             "-kernel", f"{self.guest}/vmlinuz", "-initrd", f"{self.guest}/initrd", "-append", self.KERNEL,
             "-drive", f"file={at('disk.qcow2')},if=virtio,format=qcow2,cache=unsafe",
             "-drive", f"file={self.delivery},if=virtio,format=raw,readonly=on,file.locking=off",

@@ -1,0 +1,83 @@
+# Passkeys in browsers as Debian ships them: Chromium and Firefox make passkeys and sign in with them, with alice's finger.
+. "${here:?}/common.sh"
+begins enrolled
+
+for file in relying-party desktop; do
+  machine run -i "$(cat "$here/browser/$file")" sh -c 'cat >"/usr/local/bin/$1" && chmod 755 "/usr/local/bin/$1"' sh "$file"
+done
+expect 0 "passkey disable" at_seat alice 'whorl passkey enable'
+
+# browser COMMAND: opens the page of the relying party in alice's session at the seat.
+browser() {
+  inside systemd-run --quiet --collect --unit relying-party --uid alice /usr/local/bin/relying-party serve
+  wait_for "the site does not answer" inside grep -q ":1F90 " /proc/net/tcp
+  beside at_seat alice "desktop $1 http://localhost:8080/ 2>&1 | tail -n 20"
+}
+# closed NAME: ends the browser and its screen.
+closed() {
+  inside pkill -u alice -f "$1" || :
+  inside pkill -x Xvfb || :
+  finished
+  inside systemctl stop relying-party
+  wait_for "the key stays without a session" inside sh -c '! ls /dev/hidraw* /tmp/.X11-unix/X9'
+}
+page() { inside timeout 400 relying-party "$@"; }
+keys() { inside su alice -c "DISPLAY=:9 xdotool $*"; }
+# signed_in: how often somebody signed in with a passkey.
+signed_in() { inside sh -c 'journalctl -q -b -u whorld --no-pager | grep -c "assert-passkey .*: done" || :'; }
+# choosing KEYS COMMAND...: runs a command, and sends keys or clicks to the list of accounts, which comes after the touch.
+choosing() {
+  choice=$1
+  shift
+  before=$(signed_in)
+  {
+    while [ "$(signed_in)" = "$before" ]; do sleep 1; done
+    sleep 4
+    keys "$choice"
+  } &
+  chooser=$!
+  status=0
+  "$@" || status=$?
+  kill "$chooser" 2>/dev/null || :
+  return "$status"
+}
+
+# What both do. A secret of a passkey (prf) is the same each time.
+makes_and_uses() {
+  began=$(now)
+  expect 0 "made for alice" touching "right" page create alice discoverable prf
+  echo "  $(since "$began") s to the first passkey, with the start of the browser: $output"
+  case $output in *"flags 0xcd, discoverable True, prf True") ;; *) fail "$output" ;; esac
+  expect 0 "discoverable True" touching "right" page create bob discoverable
+  expect 0 "discoverable False" touching "right" page create carol
+  expect 0 "localhost/alice" at_seat alice 'whorl log'
+  expect 0 "signed in as carol, flags 0xd" touching "right" page get carol
+  expect 0 "signed in as alice, flags 0x8d, prf " touching "right" page get alice prf
+  secret=$output
+  expect 0 "$secret" touching "right" page get alice prf
+}
+
+browser "chromium --no-first-run --no-default-browser-check --password-store=basic --disable-gpu \
+--disable-background-networking --user-data-dir=chromium"
+makes_and_uses
+expect 0 "signed in as bob" choosing "key Return" touching "right" page get -
+{ sleep 8 && keys mousemove 200 205 click 1 && sleep 4 && keys key Down && sleep 1 && keys key Return; } &
+expect 0 "signed in as bob" choosing "key Return" touching "right" page get - conditional
+# Another finger: Chromium says that nobody was verified, and the person gives up.
+{ sleep 45 && keys key Escape; } &
+expect 1 "NotAllowedError" touching "thumb thumb thumb thumb thumb" page get carol
+closed chromium
+
+machine run -i 'user_pref("browser.aboutwelcome.enabled", false);
+user_pref("datareporting.policy.dataSubmissionEnabled", false);
+user_pref("browser.shell.checkDefaultBrowser", false);
+user_pref("termsofuse.bypassNotification", true);
+user_pref("browser.startup.homepage_override.mstone", "ignore");
+' sh -c 'mkdir -p /home/alice/firefox && cat >/home/alice/firefox/user.js && chown -R alice: /home/alice/firefox'
+browser "firefox-esr --no-remote --profile firefox"
+makes_and_uses
+expect 0 "signed in as bob" choosing "mousemove 498 177 click 1" touching "right" page get -
+expect 1 "NotAllowedError" touching "thumb thumb thumb thumb thumb thumb thumb thumb" page get carol
+{ sleep 8; keys mousemove 200 205 click 1; sleep 4; inside sh -c "su alice -c \"DISPLAY=:9 scrot -o /tmp/s.png\"; base64 -w0 /tmp/s.png" | base64 -d >/tmp/x/h1.png;  keys key Down; sleep 1;  keys key Return; sleep 15; inside sh -c "su alice -c \"DISPLAY=:9 scrot -o /tmp/s.png\"; base64 -w0 /tmp/s.png" | base64 -d >/tmp/x/h2.png; } &
+expect 0 "signed in as bob" choosing "mousemove 498 177 click 1" touching "right" page get - conditional
+closed firefox
