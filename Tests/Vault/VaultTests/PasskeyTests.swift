@@ -270,6 +270,25 @@ struct PasskeyTests {
     #expect(person.events.isEmpty)
   }
 
+  @Test("each passkey takes a place, a dead one too, until it is removed by any program")
+  func readiness() async throws {
+    let session = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    #expect(try await session.passkeyReadiness() == PasskeyReadiness(capacity: 1_000, hasFinger: true))
+    let (bound, _) = try await made(new(user: 1, access: .currentSet))
+    let (any, _) = try await made(new(user: 2))
+    _ = try await image.enroll(.leftThumb, in: vault)
+    #expect(try await session.passkeyReadiness().capacity == 998)
+    let other = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    _ = try await other.delete(.ids([any.id]))
+    #expect(try await session.passkeyReadiness().capacity == 999)
+    _ = try await other.delete(.ids([bound.id]))
+    #expect(try await session.passkeyReadiness().capacity == 1_000)
+    _ = try await Person(passcodes: [ScratchStore.passcode]).with(session) {
+      try await session.unenroll(nil, Asking(in: $0))
+    }
+    #expect(try await !session.passkeyReadiness().hasFinger)
+  }
+
   @Test("there are at most 64 passkeys for one site")
   func limits() async throws {
     let options = ContextOptions.keepingEvidence(.never)
