@@ -63,13 +63,9 @@ struct PasskeyTimes {
       isDiscoverable: true, clientDataHash: [])
     let id = try Random.bytes(32)
     let item = NewItem(.passkey, passkey.attributes(credentialID: id, publicKey: []), access: passkey.access)
-    // The form of a passkey's export: a version, the key of hmac-secret and the private key.
-    let key = try PrivateKey.generate(.ec(.p256)).external()
-    var bytes = SecretBytes(count: 33 + key.count)
-    bytes.withUnsafeMutableBytes { target in
-      target[0] = 1
-      key.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: target[33...]).copyMemory(from: $0) }
-    }
-    _ = try await vault.addKey(item, from: .passkey(SharedSecret(bytes)))
+    let moving = MovingPasskey(
+      secretKey: SharedSecret(SecretBytes(count: MovingPasskey.secretKeyCount)),
+      key: SharedSecret(try PrivateKey.generate(.ec(.p256)).pkcs8()))
+    _ = try await vault.addKey(item, from: .passkey(SharedSecret(moving.bytes)))
   }
 }

@@ -32,7 +32,6 @@ extension ItemCatalogue {
       try change.requireCurrent(shown)
       let writer = ItemWriter(change)
       try change.removeAccount(of: new, writer)
-      try change.requireRoom(for: new.relyingParty)
       let record = ItemRecord(
         itemClass: .passkey, attributes: item.attributes, created: secondsSince1970(), modified: 0)
       try record.check()
@@ -145,18 +144,19 @@ extension StoreTransaction {
   }
 
   /// - Throws: `passkeysFull`.
-  fileprivate func requireRoom(for relyingParty: String) throws {
+  func requireRoom(forPasskey record: ItemRecord) throws {
     func require(_ search: ItemSearch, limit: Int) throws {
       guard try passkeyCount(search) < limit else { throw VaultError.passkeysFull(limit: limit) }
     }
-    try require(ItemSearch(.passkey, [.relyingParty: .text(relyingParty)]), limit: Passkey.relyingPartyLimit)
+    let site = record.attributes.filter { $0.key == .relyingParty }
+    try require(ItemSearch(.passkey, site), limit: Passkey.relyingPartyLimit)
     try require(ItemSearch(.passkey), limit: Passkey.limit)
   }
 }
 
 extension VaultError {
   /// Runs an operation with keys, and maps its errors.
-  fileprivate static func ofKeys<Result>(_ operation: () throws(KeysError) -> Result) throws(VaultError)
+  static func ofKeys<Result: ~Copyable>(_ operation: () throws(KeysError) -> Result) throws(VaultError)
     -> Result
   {
     do throws(KeysError) {
