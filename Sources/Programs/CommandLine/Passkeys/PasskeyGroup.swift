@@ -15,6 +15,6 @@ struct PasskeyGroup: ParsableCommand {
       """,
     subcommands: [
       PasskeyEnable.self, PasskeyDisable.self, PasskeyList.self, PasskeyShow.self, PasskeyRename.self,
-      PasskeyRemove.self,
+      PasskeyRemove.self, PasskeyExportCommand.self, PasskeyImportCommand.self,
     ])
 }
