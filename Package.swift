@@ -130,8 +130,8 @@ let package = Package(
       path: "Sources/Vault/SystemPolicy"),
     // What a client shows and keeps, over any vault
     .target(
-      name: "Moving", dependencies: ["Executors", "SecretModel", "SecureMemory"], path: "Sources/Client/Moving",
-      swiftSettings: onTheWay),
+      name: "Moving", dependencies: ["Executors", "KeySchemes", "Primitives", "SecretModel", "SecureMemory"],
+      path: "Sources/Client/Moving", swiftSettings: onTheWay),
     .target(
       name: "SSHKeys", dependencies: ["KeySchemes", "SecretModel"], path: "Sources/Client/SSHKeys",
       swiftSettings: onTheWay),

@@ -10,6 +10,7 @@ enum Main {
            whorl-bench moving WORK                       export and import of the largest store alone
            whorl-bench measure WORK [--json FILE] [--rounds N] [--strict] [--baseline DIR]
            whorl-bench library WORK                      the calls of the library alone
+           whorl-bench passkeys WORK                     stores with one and with 1,000 passkeys alone
            whorl-bench secret-service WORK               the Secret Services on the buses of WORK alone
            whorl-bench service [--rounds N]              the caller's own, empty store in the system service
            whorl-bench first-answer                      one item of that store, in milliseconds
@@ -37,6 +38,10 @@ enum Main {
     case "fill-secrets" where words.count == 3:
       guard let count = Int(words[2]), count > 0 else { fail(usage) }
       try await FilledStore.makeSecrets(at: words[1], items: count)
+    case "passkeys" where words.count == 2:
+      var report = Report()
+      try await PasskeyTimes(folder: words[1], rounds: 100).measure(into: &report)
+      print(report.text)
     case "secret-service" where words.count == 2:
       var report = Report()
       try await SecretServiceTimes(work: words[1]).measure(into: &report)

@@ -51,6 +51,7 @@ struct Measurement {
       report.add(samples)
     }
     promise(&report, programs.samples, touched)
+    try await PasskeyTimes(folder: work, rounds: rounds).measure(into: &report)
     try LibraryTimes(work: work).measure(into: &report)
     try await SecretServiceTimes(work: work).measure(into: &report)
     try moving.measure(into: &report)

@@ -12,10 +12,26 @@ extension VaultService {
   /// Adds an item if the store has none with the same primary attributes. Asks nobody.
   func bringIn(_ item: NewItem, secret: consuming SecretBytes) async throws(VaultError) -> Arrival {
     do throws(VaultError) {
-      _ = try await add(item, secret: secret, replacing: false, .nobody)
+      if item.itemClass == .passkey {
+        _ = try await addKey(item, from: .passkey(SharedSecret(secret)))
+      } else {
+        _ = try await add(item, secret: secret, replacing: false, .nobody)
+      }
       return .added
     } catch .duplicateItem {
       return .alreadyThere
+    }
+  }
+
+  /// Adds a passkey, and returns the error of one that is not taken.
+  ///
+  /// - Throws: errors that prevent storing any item.
+  func refusal(of passkey: NewItem, _ secret: SharedSecret) async throws(VaultError) -> VaultError? {
+    do throws(VaultError) {
+      return try await bringIn(passkey, secret: secret.copy()) == .added ? nil : .duplicateItem
+    } catch {
+      guard error.concernsNewItem else { throw error }
+      return error
     }
   }
 }

@@ -8,8 +8,6 @@ package enum MoveObstacle: Sendable, Hashable {
   case damaged
   /// It is a private key, which never leaves its store.
   case neverLeaves
-  /// It is a passkey, which is not read as other items are.
-  case passkey
   /// It has an application password, which would be needed to encrypt the copy.
   case applicationPassword
   /// It needs a finger, and the other store has none enrolled.
@@ -27,7 +25,6 @@ package enum MoveObstacle: Sendable, Hashable {
     case .dead: self = .dead
     case .damaged: self = .damaged
     case .living where item.access.flags.contains(.privateKeyUsage): self = .neverLeaves
-    case .living where item.itemClass == .passkey: self = .passkey
     case .living where item.access.applicationPassword: self = .applicationPassword
     case .living: return nil
     }

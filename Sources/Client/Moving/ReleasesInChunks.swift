@@ -69,6 +69,19 @@ package struct ReleasesInChunks {
   }
 }
 
+extension VaultService {
+  /// The secret of a passkey for another store or a file, after what its access control asks for: a ``MovingPasskey``.
+  /// The error instead where it concerns this passkey alone.
+  func export(_ passkey: Item, _ asking: Asking) async throws(VaultError) -> Result<ReleasedItem, VaultError> {
+    do throws(VaultError) {
+      return .success(ReleasedItem(passkey, secret: try await useKey(passkey.id, .export, asking)))
+    } catch {
+      guard error.concernsOneItem else { throw error }
+      return .failure(error)
+    }
+  }
+}
+
 extension VaultError {
   /// Whether the error concerns one item, so that others may still be read.
   fileprivate var concernsOneItem: Bool {

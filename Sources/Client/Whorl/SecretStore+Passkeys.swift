@@ -9,11 +9,9 @@ extension SecretStore {
     return found.compactMap { Passkey($0) }.reversed()
   }
 
-  /// Whether a finger is enrolled, as far as the store knows. Unlike ``biometryProblem()`` it starts no reader.
-  package func hasEnrolledFinger() async throws(VaultError) -> Bool {
-    try await link.call { service throws(VaultError) in try await service.status() }.sets.contains {
-      !$0.fingers.isEmpty
-    }
+  /// What the store has for passkeys. Reads none, and starts no reader, unlike ``biometryProblem()``.
+  package func passkeyReadiness() async throws(VaultError) -> PasskeyReadiness {
+    try await link.call { service throws(VaultError) in try await service.passkeyReadiness() }
   }
 
   /// Makes a passkey, after asking for what its access control requires.

@@ -41,7 +41,7 @@ extension VaultError {
   /// The same if the other items have the same access control and accessibility.
   package var concernsNewItemOfAnyRule: Bool {
     switch self {
-    case .secretTooLong, .invalidName, .invalidRequest, .itemDamaged, .duplicateItem: true
+    case .secretTooLong, .invalidName, .invalidRequest, .itemDamaged, .duplicateItem, .passkeysFull: true
     default: false
     }
   }

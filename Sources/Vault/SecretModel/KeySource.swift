@@ -7,6 +7,6 @@ package enum KeySource: Sendable {
   case generated(KeyAlgorithm)
   /// It is imported in the format for SSH agents: the contents of `SSH_AGENTC_ADD_IDENTITY`.
   case ssh(SharedSecret)
-  /// It is a passkey that was exported: the result of ``KeyUse/export`` of a passkey.
+  /// It is a passkey of another store or program: the bytes of a ``MovingPasskey``.
   case passkey(SharedSecret)
 }

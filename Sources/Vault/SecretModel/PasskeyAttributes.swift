@@ -76,12 +76,35 @@ extension NewPasskey {
 
   /// Refuses what no passkey can have.
   package func check() throws(VaultError) {
-    func require(_ holds: Bool, _ why: String) throws(VaultError) { if !holds { throw .invalidRequest(why) } }
-    try require(algorithm == .ec(.p256) || algorithm == .ed25519, "a passkey's key is for ES256 or EdDSA")
-    try require((1...64).contains(user.handle.count), "a user handle has 1 to 64 bytes")
-    try require((1...253).contains(relyingParty.utf8.count), "the ID of a relying party has 1 to 253 bytes")
-    try require(!relyingParty.hasControlCharacters, "the ID of a relying party has no control characters")
-    try require(clientDataHash.count == 32, "the hash of client data has 32 bytes")
-    try require(Passkey.accessControls.contains(access), "a passkey needs a finger, or the passcode in its place")
+    try Passkey.check(relyingParty, user, algorithm, access)
+    try VaultError.require(clientDataHash.count == 32, "the hash of client data has 32 bytes")
+  }
+}
+
+extension Passkey {
+  /// Refuses what no passkey can have, in one that comes from elsewhere.
+  package func check() throws(VaultError) {
+    try Self.check(relyingParty, user, algorithm, access)
+    try VaultError.require((1...255).contains(credentialID.count), "the ID of a passkey has 1 to 255 bytes")
+    try VaultError.require(blob.count <= Self.blobLimit, "what a site keeps with a passkey has at most 32 bytes")
+  }
+
+  fileprivate static func check(
+    _ relyingParty: String, _ user: User, _ algorithm: KeyAlgorithm, _ access: AccessControl
+  ) throws(VaultError) {
+    try VaultError.require(algorithm == .ec(.p256) || algorithm == .ed25519, "a passkey's key is for ES256 or EdDSA")
+    try VaultError.require((1...64).contains(user.handle.count), "a user handle has 1 to 64 bytes")
+    try VaultError.require(
+      (1...253).contains(relyingParty.utf8.count), "the ID of a relying party has 1 to 253 bytes")
+    try VaultError.require(
+      !relyingParty.hasControlCharacters, "the ID of a relying party has no control characters")
+    try VaultError.require(
+      accessControls.contains(access), "a passkey needs a finger, or the passcode in its place")
+  }
+}
+
+extension VaultError {
+  fileprivate static func require(_ holds: Bool, _ why: String) throws(VaultError) {
+    if !holds { throw .invalidRequest(why) }
   }
 }

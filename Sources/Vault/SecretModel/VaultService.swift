@@ -78,6 +78,8 @@ package protocol VaultService: Sendable {
 
   // Passkeys
 
+  /// What the store has for passkeys. Counts them without reading one, and starts no reader.
+  func passkeyReadiness() async throws(VaultError) -> PasskeyReadiness
   /// Makes a passkey after what its access control requires, which also proves the person to the relying party. Replaces
   /// a discoverable passkey of the same account. The proof is used up: a later call of the context asks again.
   ///

@@ -86,6 +86,8 @@ extension Vault {
     return try await catalogue.use(wanted, evidence, family, use)
   }
 
+  package func passkeyReadiness() throws(VaultError) -> PasskeyReadiness { try catalogue.passkeyReadiness() }
+
   package func makePasskey(_ passkey: NewPasskey, _ request: Request) async throws(VaultError) -> (
     Item, SignedCeremony
   ) { try await ceremonies.make(passkey, request) }

@@ -109,8 +109,7 @@ package actor Vault {
   /// Reseals the keys of the store in the machine's TPM, or under the service's credential, as the storage determines.
   /// Moves a store of another tier there.
   ///
-  /// - Parameter registers: the PCRs that the keys are sealed to; none by default, since an update of the firmware changes
-  ///   them.
+  /// - Parameter registers: the PCRs that the keys are sealed to; none by default, since firmware updates change them.
   /// - Throws: `invalidRequest` for registers other than 0 to 15, and what ``RootStorage/newSeal(to:)`` throws.
   package func reseal(to registers: [UInt8] = [], _ request: Request) async throws(VaultError) {
     guard let registers = PlatformRegisters(registers) else {

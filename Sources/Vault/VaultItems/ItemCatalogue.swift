@@ -217,7 +217,12 @@ package struct ItemCatalogue {
   package func use(_ wanted: [WantedItem], _ evidence: consuming Evidence, _ family: KeyFamily, _ use: KeyUse)
     async throws(VaultError) -> SecretBytes
   {
-    try use.answer(of: try await release(wanted, evidence)[0].secret, family)
+    let released = try await release(wanted, evidence)[0]
+    guard let passkey = Passkey(released.item) else { return try use.answer(of: released.secret, family) }
+    // Its only use by this call is an export.
+    return try VaultError.ofKeys { () throws(KeysError) in
+      try PasskeySecret.stored(released.secret, passkey.algorithm).moving()
+    }
   }
 }
 

@@ -37,6 +37,7 @@ struct ItemWriter {
     let nameIndex = store.nameIndex(new)
     let old = try replaceable(new, nameIndex, replacing)
     if let old, !old.dead, !replacing { throw VaultError.duplicateItem }
+    if old == nil, new.itemClass == .passkey { try change.requireRoom(forPasskey: new) }
     var record = new
     record.modified = secondsSince1970()
     var row = ItemRow(

@@ -28,16 +28,19 @@ package enum KeyMaking {
     return made
   }
 
-  /// A passkey of another store.
+  /// A passkey of another store or program.
   private static func brought(_ bytes: SharedSecret, for item: NewItem) throws(VaultError) -> Made {
-    guard item.itemClass == .passkey, Passkey.accessControls.contains(item.access),
-      case .text(let word)? = item.attributes[.keyType], let algorithm = KeyAlgorithm(word: word)
-    else { throw .invalidRequest("a passkey is an item of its own class, behind a finger") }
+    let passkey = Passkey(
+      Item(
+        id: ItemID(bytes: []), state: .living, itemClass: item.itemClass, attributes: item.attributes,
+        access: item.access, accessibility: item.accessibility, created: 0, modified: 0))
+    guard let passkey else { throw .invalidRequest("a passkey is an item of its own class, with all that it needs") }
+    try passkey.check()
     do throws(KeysError) {
-      let secret = try PasskeySecret.brought(bytes.bytes, algorithm)
+      let secret = try PasskeySecret.brought(bytes.bytes, passkey.algorithm, hasSecret: passkey.hasSecret)
       var item = item
       item.attributes[.publicKey] = .bytes(secret.privateKey.publicKey.external)
-      return Made(item: item, secret: bytes)
+      return Made(item: item, secret: SharedSecret(try secret.bytes()))
     } catch .badParameters(let why) {
       throw .invalidRequest(why)
     } catch {

@@ -9,6 +9,14 @@ import VaultStore
 
 /// Makes passkeys, and signs in with them. Each consumes the evidence that a person was there.
 extension ItemCatalogue {
+  package func passkeyReadiness() throws(VaultError) -> PasskeyReadiness {
+    try store.read { snapshot in
+      PasskeyReadiness(
+        capacity: max(0, Passkey.limit - (try snapshot.passkeyCount(ItemSearch(.passkey)))),
+        hasFinger: try snapshot.sets().contains { !$0.set.enrolments.isEmpty })
+    }
+  }
+
   /// Makes a passkey, and signs for it (self attestation).
   package func makePasskey(_ new: NewPasskey, _ evidence: consuming Evidence) async throws(VaultError)
     -> (Item, SignedCeremony)
@@ -24,7 +32,6 @@ extension ItemCatalogue {
       try change.requireCurrent(shown)
       let writer = ItemWriter(change)
       try change.removeAccount(of: new, writer)
-      try change.requireRoom(for: new.relyingParty)
       let record = ItemRecord(
         itemClass: .passkey, attributes: item.attributes, created: secondsSince1970(), modified: 0)
       try record.check()
@@ -113,6 +120,13 @@ extension PasskeySecret {
   }
 }
 
+extension StoreSnapshot {
+  /// The number of passkeys, or of those of a relying party, as the index has them: dead ones, too.
+  fileprivate func passkeyCount(_ search: ItemSearch) throws -> Int {
+    try rows(with: store.tags(for: search, in: .passkey)[0])
+  }
+}
+
 extension StoreTransaction {
   /// Removes the discoverable passkey of the same account, which the new one replaces (CTAP 2.1, 6.1.2).
   fileprivate func removeAccount(of new: NewPasskey, _ writer: ItemWriter) throws {
@@ -130,19 +144,19 @@ extension StoreTransaction {
   }
 
   /// - Throws: `passkeysFull`.
-  fileprivate func requireRoom(for relyingParty: String) throws {
+  func requireRoom(forPasskey record: ItemRecord) throws {
     func require(_ search: ItemSearch, limit: Int) throws {
-      let count = try rows(with: store.tags(for: search, in: .passkey)[0])
-      guard count < limit else { throw VaultError.passkeysFull(limit: limit) }
+      guard try passkeyCount(search) < limit else { throw VaultError.passkeysFull(limit: limit) }
     }
-    try require(ItemSearch(.passkey, [.relyingParty: .text(relyingParty)]), limit: Passkey.relyingPartyLimit)
+    let site = record.attributes.filter { $0.key == .relyingParty }
+    try require(ItemSearch(.passkey, site), limit: Passkey.relyingPartyLimit)
     try require(ItemSearch(.passkey), limit: Passkey.limit)
   }
 }
 
 extension VaultError {
   /// Runs an operation with keys, and maps its errors.
-  fileprivate static func ofKeys<Result>(_ operation: () throws(KeysError) -> Result) throws(VaultError)
+  static func ofKeys<Result: ~Copyable>(_ operation: () throws(KeysError) -> Result) throws(VaultError)
     -> Result
   {
     do throws(KeysError) {

@@ -32,12 +32,21 @@ final class PasskeySecret {
     return PasskeySecret(secretKey: head, privateKey: privateKey)
   }
 
-  /// Reads bytes that a person brings, and checks the key.
-  static func brought(_ bytes: borrowing SecretBytes, _ algorithm: KeyAlgorithm) throws(KeysError) -> PasskeySecret {
-    let (head, key) = try parts(bytes)
-    let privateKey = try PrivateKey(external: key.bytes, family: algorithm.family)
-    try require(privateKey.algorithm == algorithm)
-    return PasskeySecret(secretKey: head, privateKey: privateKey)
+  /// Reads a passkey that a person brings, and checks its key.
+  ///
+  /// - Parameter hasSecret: whether it has the extension `hmac-secret`. One without gets a key that nobody knows.
+  static func brought(
+    _ bytes: borrowing SecretBytes, _ algorithm: KeyAlgorithm, hasSecret: Bool
+  ) throws(KeysError) -> PasskeySecret {
+    guard let moving = MovingPasskey(bytes) else { throw .badParameters("this is not the secret of a passkey") }
+    let privateKey = try PrivateKey(pkcs8: moving.key.bytes, algorithm)
+    return PasskeySecret(
+      secretKey: hasSecret ? moving.secretKey : SharedSecret(try Random.key()), privateKey: privateKey)
+  }
+
+  /// The passkey for another store.
+  func moving() throws(KeysError) -> SecretBytes {
+    MovingPasskey(secretKey: secretKey, key: SharedSecret(try privateKey.pkcs8())).bytes
   }
 
   private static func require(_ isRight: Bool) throws(KeysError) {

@@ -84,6 +84,19 @@ struct VaultedCeremonyTests {
     }
   }
 
+  @Test("the security key tells how many passkeys fit, whoever removes one")
+  func capacity() async throws {
+    try await TestPlatform.with(try served(TouchingPrompt(image.press(.rightIndex)))) { platform in
+      func capacity() async throws -> CBORValue? { try await platform.call(4).value?.entries?[20] }
+      #expect(try await capacity() == 1_000)
+      _ = try await platform.made()
+      #expect(try await capacity() == 999)
+      let other = try VaultSession(of: vault, for: Caller(user: vault.owner))
+      _ = try await other.delete(.search(ItemSearch(.passkey)))
+      #expect(try await capacity() == 1_000)
+    }
+  }
+
   @Test("another finger gets nothing")
   func strangers() async throws {
     let prompt = TouchingPrompt(image.press(.rightIndex, person: 2))

@@ -58,6 +58,7 @@ struct RecordedCalls: Sendable {
     _ = try? await vault.addKey(item, from: .passkey(SharedSecret(secret())))
     let hash = [UInt8](repeating: 3, count: 32)
     let user = Passkey.User(handle: [1], name: "alice", displayName: "Alice")
+    _ = try? await vault.passkeyReadiness()
     _ = try? await vault.makePasskey(
       NewPasskey(relyingParty: "example.com", user: user, isDiscoverable: true, clientDataHash: hash), asking)
     let request = PasskeySecretRequest(

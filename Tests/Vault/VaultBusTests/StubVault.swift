@@ -30,6 +30,7 @@ final class StubVault: VaultService, VaultConnection {
     var useAdapter: @Sendable (ReaderAdapter?) throws(VaultError) -> Void = { _ throws(VaultError) in
       throw StubVault.unused
     }
+    var readiness: PasskeyReadiness?
     var biometry: Biometry?
     var readers: ReaderList?
     var status: VaultStatus?
@@ -147,6 +148,7 @@ final class StubVault: VaultService, VaultConnection {
     try calls.useKey(use, asking)
     return SecretBytes(text: "result")
   }
+  func passkeyReadiness() async throws(VaultError) -> PasskeyReadiness { try known(calls.readiness) }
   func makePasskey(_ passkey: NewPasskey, _: Asking) async throws(VaultError) -> (Item, SignedCeremony) {
     try calls.makePasskey(passkey)
   }

@@ -211,7 +211,8 @@ struct ValueTests {
         assertPasskey: { assertion in
           asserted.withLock { $0.append(assertion) }
           return signed
-        }))
+        }, readiness: PasskeyReadiness(capacity: 7, hasFinger: true)))
+    #expect(try await vault.passkeyReadiness() == PasskeyReadiness(capacity: 7, hasFinger: true))
     for passkey in passkeys { #expect(try await vault.makePasskey(passkey, .nobody) == (item, signed)) }
     #expect(made.withLock { $0 } == passkeys)
     let request = PasskeySecretRequest(

@@ -270,6 +270,25 @@ struct PasskeyTests {
     #expect(person.events.isEmpty)
   }
 
+  @Test("each passkey takes a place, a dead one too, until it is removed by any program")
+  func readiness() async throws {
+    let session = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    #expect(try await session.passkeyReadiness() == PasskeyReadiness(capacity: 1_000, hasFinger: true))
+    let (bound, _) = try await made(new(user: 1, access: .currentSet))
+    let (any, _) = try await made(new(user: 2))
+    _ = try await image.enroll(.leftThumb, in: vault)
+    #expect(try await session.passkeyReadiness().capacity == 998)
+    let other = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    _ = try await other.delete(.ids([any.id]))
+    #expect(try await session.passkeyReadiness().capacity == 999)
+    _ = try await other.delete(.ids([bound.id]))
+    #expect(try await session.passkeyReadiness().capacity == 1_000)
+    _ = try await Person(passcodes: [ScratchStore.passcode]).with(session) {
+      try await session.unenroll(nil, Asking(in: $0))
+    }
+    #expect(try await !session.passkeyReadiness().hasFinger)
+  }
+
   @Test("there are at most 64 passkeys for one site")
   func limits() async throws {
     let options = ContextOptions.keepingEvidence(.never)
@@ -285,5 +304,103 @@ struct PasskeyTests {
       }
     }
     #expect(try await vault.items(ItemSearch(.passkey)).count == 64)
+  }
+}
+
+extension PasskeyTests {
+  @Suite("Passkeys that are brought in")
+  struct Brought {
+    private let image: ImageReaderStore
+    private let vault: Vault
+    private let session: VaultSession
+    private let hash = Digest.sha256(Array("client data".utf8))
+
+    init() async throws {
+      image = try await ImageReaderStore()
+      vault = try image.store.open(reader: image.process)
+      _ = try await image.enroll(.rightIndex, in: vault)
+      session = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    }
+
+    private func attributes(
+      _ site: String, id: [UInt8], _ algorithm: KeyAlgorithm = .ec(.p256), handle: [UInt8] = [1],
+      hasSecret: Bool = false
+    ) -> [AttributeName: AttributeValue] {
+      NewPasskey(
+        relyingParty: site, user: Passkey.User(handle: handle, name: "alice", displayName: ""), algorithm: algorithm,
+        isDiscoverable: true, hasSecret: hasSecret, clientDataHash: []
+      ).attributes(credentialID: id, publicKey: [])
+    }
+
+    private func moving(_ key: borrowing PrivateKey) throws -> KeySource {
+      .passkey(
+        SharedSecret(
+          MovingPasskey(secretKey: SharedSecret(try Random.key()), key: SharedSecret(try key.pkcs8())).bytes))
+    }
+
+    private func bring(_ attributes: [AttributeName: AttributeValue], _ source: KeySource) async throws -> Item {
+      try await session.addKey(NewItem(.passkey, attributes, access: AccessControl(.anyFinger)), from: source)
+    }
+
+    @Test("sign with the key that they had, and keep their IDs", arguments: [KeyAlgorithm.ec(.p256), .ed25519])
+    func signatures(_ algorithm: KeyAlgorithm) async throws {
+      let key = try PrivateKey.generate(algorithm)
+      let item = try await bring(
+        attributes("example.com", id: [9, 8, 7], algorithm, handle: [5, 6]), try moving(key))
+      let passkey = try #require(Passkey(item))
+      #expect(passkey.credentialID == [9, 8, 7] && passkey.user.handle == [5, 6])
+      #expect(passkey.publicKey == key.publicKey.external)
+      let assertion = PasskeyAssertion(clientDataHash: hash)
+      let signed = try await Person(touches: [image.press(.rightIndex)]).with(vault) {
+        try await vault.assertPasskey(item.id, assertion, in: $0)
+      }
+      #expect(Array(signed.authenticatorData[33..<37]) == [0, 0, 0, 0])
+      let scheme = algorithm == .ed25519 ? SignatureScheme.ed25519 : .ecdsa(.sha256, .message, .x962)
+      #expect(try key.publicKey.verify(signed.signature, of: signed.authenticatorData + hash, scheme))
+    }
+
+    @Test("need a key of the algorithm that they say, and what a passkey has")
+    func refused() async throws {
+      let ec = try PrivateKey.generate(.ec(.p256))
+      let ed = try PrivateKey.generate(.ed25519)
+      let other = try PrivateKey.generate(.ec(.p384))
+      let rsa = KeyAlgorithm.rsa(bits: 2048)
+      let wrong: [([AttributeName: AttributeValue], KeySource)] = [
+        (attributes("a.example", id: [1]), try moving(ed)),
+        (attributes("a.example", id: [1], .ed25519), try moving(ec)),
+        (attributes("a.example", id: [1]), try moving(other)),
+        (attributes("a.example", id: [1], .ec(.p384)), try moving(other)),
+        (attributes("a.example", id: [1], rsa), try moving(ec)),
+        (attributes("", id: [1]), try moving(ec)), (attributes("a\nb", id: [1]), try moving(ec)),
+        (attributes("a.example", id: []), try moving(ec)),
+        (attributes("a.example", id: Array(repeating: 1, count: 256)), try moving(ec)),
+        (attributes("a.example", id: [1], handle: []), try moving(ec)),
+        (attributes("a.example", id: [1], handle: Array(repeating: 1, count: 65)), try moving(ec)),
+        (attributes("a.example", id: [1]), .passkey(SharedSecret(try ec.external()))),
+        (attributes("a.example", id: [1]), .passkey(SharedSecret(SecretBytes(count: 0)))),
+      ]
+      for (attributes, source) in wrong {
+        await #expect {
+          _ = try await bring(attributes, source)
+        } throws: {
+          if case .invalidRequest = $0 as? VaultError { true } else { false }
+        }
+      }
+      #expect(try await session.passkeyReadiness().capacity == 1_000)
+    }
+
+    @Test("are at most 64 for a site and 1,000 in all, as those that sites make")
+    func limits() async throws {
+      let source = try moving(try PrivateKey.generate(.ed25519))
+      func bring(_ number: Int, _ site: String) async throws {
+        let id = [UInt8(number >> 8), UInt8(number & 255), 1]
+        _ = try await self.bring(attributes(site, id: id, .ed25519), source)
+      }
+      for number in 0..<64 { try await bring(number, "example.com") }
+      await #expect(throws: VaultError.passkeysFull(limit: 64)) { try await bring(64, "example.com") }
+      for number in 64..<1_000 { try await bring(number, "site-\(number / 60).example") }
+      #expect(try await session.passkeyReadiness().capacity == 0)
+      await #expect(throws: VaultError.passkeysFull(limit: 1_000)) { try await bring(1_000, "last.example") }
+    }
   }
 }

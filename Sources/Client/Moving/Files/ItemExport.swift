@@ -8,14 +8,16 @@ package struct ItemExport: Sendable {
     fileprivate var silent: [ItemID] = []
     /// The items that require authentication.
     fileprivate var asked: [ItemID] = []
-    /// What has to be shown for them.
+    /// The passkeys, which are released one by one.
+    fileprivate var passkeys: [Item] = []
+    /// What has to be shown for them all.
     fileprivate var proofs: Set<AccessControl> = []
     package var staying: [StayingItem] = []
 
     /// The number of items that would be exported.
-    package var count: Int { silent.count + asked.count }
+    package var count: Int { silent.count + asked.count + passkeys.count }
     /// Whether a person is asked.
-    package var asks: Bool { !asked.isEmpty }
+    package var asks: Bool { !proofs.isEmpty }
   }
 
   /// What was exported.
@@ -53,9 +55,7 @@ package struct ItemExport: Sendable {
   /// - Parameter asking: in a context that keeps what was shown.
   /// - Throws: errors of an authentication.
   package func ask(_ plan: Plan, _ asking: Asking) async throws(VaultError) {
-    for proof in plan.proofs.sorted(by: { $0.order < $1.order }) {
-      _ = try await store.evaluate(.access(proof), asking)
-    }
+    try await store.show(plan.proofs, asking)
   }
 
   /// Exports what the plan says.
@@ -91,6 +91,14 @@ package struct ItemExport: Sendable {
           }
         }
       }
+      for passkey in plan.passkeys {
+        done += 1
+        progress(done, plan.count)
+        switch try await store.export(passkey, asking) {
+        case .success(let item): try writer.write(item)
+        case .failure(let error): outcome.staying.append(StayingItem(item: passkey, obstacle: .unreadable(error)))
+        }
+      }
       try writer.end()
       outcome.count = writer.items
       return outcome
@@ -102,12 +110,24 @@ extension ItemExport.Plan {
   fileprivate mutating func add(_ item: Item) {
     if let obstacle = MoveObstacle(in: item) ?? MoveObstacle(ofGroup: item.attributes) {
       staying.append(StayingItem(item: item, obstacle: obstacle))
+    } else if item.itemClass == .passkey {
+      passkeys.append(item)
+      proofs.insert(item.access)
     } else if item.access == .none {
       silent.append(item.id)
     } else {
       asked.append(item.id)
       proofs.insert(item.access)
     }
+  }
+}
+
+extension VaultService {
+  /// Asks for everything that these access controls need, with the reason of `asking`.
+  ///
+  /// - Parameter asking: in a context that keeps what was shown.
+  func show(_ proofs: Set<AccessControl>, _ asking: Asking) async throws(VaultError) {
+    for proof in proofs.sorted(by: { $0.order < $1.order }) { _ = try await evaluate(.access(proof), asking) }
   }
 }
 

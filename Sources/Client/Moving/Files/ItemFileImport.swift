@@ -114,6 +114,10 @@ package struct ItemFileImport: Sendable {
         while let (item, secret) = try reader.next() {
           defer { place += 1 }
           guard place < plan.comes.count, plan.comes[place] else { continue }
+          guard item.itemClass != .passkey else {
+            tell(item, try await store.refusal(of: item, secret))
+            continue
+          }
           try await arriving.add(ItemToAdd(item, secret: secret), tell)
         }
         try await arriving.finish(tell)

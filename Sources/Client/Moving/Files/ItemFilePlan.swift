@@ -23,6 +23,15 @@ package struct ItemFileOutcome: Sendable {
   package internal(set) var duplicates: Listing<ItemName>
   package internal(set) var unusable: Listing<UnusableEntry>
 
+  /// The result of a plan by which nothing is imported.
+  package init(nothingOf plan: ItemFilePlan) {
+    self.init(alreadyThere: plan.alreadyThere, duplicates: plan.duplicates, unusable: plan.unusable)
+  }
+
+  init(alreadyThere: Listing<ItemName>, duplicates: Listing<ItemName>, unusable: Listing<UnusableEntry>) {
+    (self.alreadyThere, self.duplicates, self.unusable) = (alreadyThere, duplicates, unusable)
+  }
+
   /// Whether all items of the file can be imported.
   package var isWhole: Bool { duplicates.count == 0 && unusable.count == 0 }
 }

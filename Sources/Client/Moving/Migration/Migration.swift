@@ -53,12 +53,15 @@ package struct Migration: Sendable {
     var outcome = MigrationOutcome(alreadyThere: plan.alreadyThere, staying: plan.staying)
     let silent = plan.movable.filter { !$0.access.asks }
     let asked = plan.movable.filter(\.access.asks)
-    for (items, asking) in [(silent, Asking.nobody), (asked, asking)] {
+    let passkeys = asked.filter { $0.itemClass == .passkey }
+    let others = asked.filter { $0.itemClass != .passkey }
+    for (items, asking) in [(silent, Asking.nobody), (others, asking)] {
       try await ReleasesInChunks(store: old, asking: asking).read(items.map(\.id)) {
         (index, released) async throws(VaultError) in
         try await move(items[index], released, accessibility, &outcome)
       }
     }
+    for passkey in passkeys { try await move(passkey, old.export(passkey, asking), accessibility, &outcome) }
     return outcome
   }
 

@@ -37,6 +37,13 @@ extension CompletionKind {
     try await store.allItems(SSHKey.search([.living, .dead])).compactMap(SSHKey.init).map(\.name)
   }
 
+  /// Completes passkeys.
+  static let passkeyNames = names { store throws(VaultError) in
+    try await store.allItems(ItemSearch(.passkey, groups: .all, synchronizable: .any)).compactMap {
+      Passkey($0)?.called
+    }
+  }
+
   private static func names(
     _ list: @escaping @Sendable (any VaultService) async throws(VaultError) -> [String]
   ) -> CompletionKind {

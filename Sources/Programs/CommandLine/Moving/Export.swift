@@ -16,8 +16,9 @@ struct Export: Command {
 
       One touch, or the passcode where an item needs it, releases all secrets at once; the prompt says what for.
 
-      Keys that never leave their store, passkeys, items with an application password, dead items and the entries of \
-      stay, and are listed.
+      Keys that never leave their store, items with an application password, dead items and the entries of \
+      'whorl login' stay, and are listed. Passkeys go with the others; 'whorl passkey export' writes them for other \
+      programs.
 
       Whoever has the file can try passphrases as fast as their machines allow: choose a long one, or use --to.
 

@@ -82,6 +82,11 @@ final class ExportedFile: Sendable {
 
   // MARK: What opens it
 
+  /// Whether it is in age's format.
+  var isEncrypted: Bool {
+    if case .unknown = lock { false } else { true }
+  }
+
   private enum Lock {
     case passphrase, publicKey, unknown
   }

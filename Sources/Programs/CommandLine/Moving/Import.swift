@@ -109,7 +109,7 @@ struct Import: Command {
       from: source, to: store, access: AccessControl(access ?? session.configuration.access ?? .presence),
       accessibility: accessible ?? .whenUnlocked)
     let plan = try await session.explained { () async throws(VaultError) in try await work.plan() }
-    guard try isWanted(ImportReport(plan), isEmpty: plan.coming.isEmpty, session) else { return }
+    guard try ImportReport(plan).isWanted(dryRun: dryRun, yes: yes, session) else { return }
     try await session.openIfWaiting(store, session.answers(), to: "bring the items in")
     let outcome: ImportOutcome
     do { outcome = try await work.bring(plan) } catch { throw session.explained(error) }
@@ -136,7 +136,7 @@ struct Import: Command {
         defer { reading?.end() }
         return try await work(reading).plan()
       }
-      guard try isWanted(ImportReport(plan), isEmpty: plan.coming.count == 0, session) else { return nil }
+      guard try ImportReport(plan).isWanted(dryRun: dryRun, yes: yes, session) else { return nil }
       try await session.openIfWaiting(store, answers, to: "bring the items in")
       let bar = ProgressBar("Importing", progress, options)
       let work = work(bar)
@@ -154,19 +154,6 @@ struct Import: Command {
     try ImportReport(outcome).print(json: options.json)
     // Items that the person chose to skip do not count as missing.
     guard skipBound || outcome.isWhole else { throw .incomplete(isTold: options.json) }
-  }
-
-  /// Whether to carry out the plan. Prints it for --dry-run, and asks.
-  private func isWanted(_ plan: ImportReport, isEmpty: Bool, _ session: Session) throws(Failure) -> Bool {
-    if dryRun {
-      try plan.print(json: options.json)
-      return false
-    }
-    if !isEmpty, !yes {
-      plan.tell()
-      try session.answers().confirm("Go on?", assent: "--yes")
-    }
-    return true
   }
 }
 

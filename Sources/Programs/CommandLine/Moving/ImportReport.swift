@@ -104,6 +104,19 @@ struct ImportReport: Encodable {
     if !more.isEmpty { try values.encode(more, forKey: .more) }
   }
 
+  /// Whether to carry out the plan. Prints it for --dry-run, and asks.
+  func isWanted(dryRun: Bool, yes: Bool, _ session: Session) throws(Failure) -> Bool {
+    guard !dryRun else {
+      try print(json: session.options.json)
+      return false
+    }
+    if brought.count > 0, !yes {
+      tell()
+      try session.answers().confirm("Go on?", assent: "--yes")
+    }
+    return true
+  }
+
   func print(json: Bool) throws(Failure) {
     if json { return try JSON.print(self) }
     tell()

@@ -20,7 +20,6 @@ extension MoveObstacle {
       case .service: "it is a key that never leaves its store: make another in the service"
       case .export: "it is a key that never leaves its store: make another on the other machine"
       }
-    case .passkey: "it is a passkey, which stays in its store: let the site make another there"
     case .applicationPassword:
       switch destination {
       case .service: "it has a password of its own: read it with 'whorl get --store' and store it with 'whorl set'"

@@ -55,7 +55,8 @@ struct PasskeyRename: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("The passkey: SITE, SITE/ACCOUNT or its id.", valueName: "passkey"))
+  @Argument(
+    help: ArgumentHelp("The passkey: SITE, SITE/ACCOUNT or its id.", valueName: "passkey"), completion: .passkeyNames)
   var passkey: String
 
   @Argument(help: ArgumentHelp("The new account name.", valueName: "name"))
@@ -95,7 +96,9 @@ struct PasskeyRemove: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("The passkeys: SITE, SITE/ACCOUNT or their ids.", valueName: "passkey"))
+  @Argument(
+    help: ArgumentHelp("The passkeys: SITE, SITE/ACCOUNT or their ids.", valueName: "passkey"),
+    completion: .passkeyNames)
   var names: [String]
 
   @Flag(name: .shortAndLong, help: "Do not ask whether the passkeys may go.")

@@ -20,7 +20,7 @@ package struct StorePasskeys: PasskeyVault {
 
   package func state() async -> PasskeyVaultState {
     // A reader is started only when somebody is to be asked: programs look at a security key again and again.
-    if (try? await store.hasEnrolledFinger()) == true { return PasskeyVaultState(canAsk: true) }
+    if (try? await store.passkeyReadiness())?.hasFinger == true { return PasskeyVaultState(canAsk: true) }
     guard let problem = await store.biometryProblem() else { return PasskeyVaultState(canAsk: true) }
     // With no finger to ask for, the passcode is asked for where the rule allows it.
     guard access.constraint == .presence, let isSet = try? await store.passcodeIsSet() else {
@@ -30,7 +30,7 @@ package struct StorePasskeys: PasskeyVault {
   }
 
   package func capacity() async throws(VaultError) -> Int {
-    max(0, Passkey.limit - (try await store.passkeys().count))
+    try await store.passkeyReadiness().capacity
   }
 
   package func passkeys(for relyingParty: String?) async throws(VaultError) -> [Passkey] {

@@ -203,6 +203,10 @@ extension VaultSession {
     }
   }
 
+  package func passkeyReadiness() async throws(VaultError) -> PasskeyReadiness {
+    try await vault.passkeyReadiness()
+  }
+
   package func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (
     Item, SignedCeremony
   ) {

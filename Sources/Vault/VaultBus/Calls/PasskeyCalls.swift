@@ -3,8 +3,11 @@ internal import SecretModel
 internal import SecureMemory
 
 extension VaultCall {
-  static let passkeyCalls = [makePasskey, assertPasskeys]
+  static let passkeyCalls = [passkeyReadiness, makePasskey, assertPasskeys]
 
+  static let passkeyReadiness = VaultCall("PasskeyReadiness", gives: "a{sv}") { (vault, _) async throws(VaultError) in
+    [try await vault.service.passkeyReadiness().busValue]
+  }
   static let makePasskey = VaultCall("MakePasskey", takes: "a{sv}a{sv}", gives: "ay(ayay)", isChange: true) {
     (vault, call) async throws(VaultError) in
     let (item, signed) = try await vault.service.makePasskey(try NewPasskey(bus: call[0]), try Asking(bus: call[1]))

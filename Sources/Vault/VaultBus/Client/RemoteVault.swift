@@ -106,6 +106,8 @@ final class RemoteVault: VaultService {
       .useKey, [id.busValue, use.busValue, asking.busValue], in: asking.context, limit: ReleasedItem.sizeLimit)
   }
 
+  func passkeyReadiness() async throws(VaultError) -> PasskeyReadiness { try await wire.make(.passkeyReadiness) }
+
   func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (Item, SignedCeremony) {
     let values = try await wire.call(.makePasskey, [passkey.busValue, asking.busValue], in: asking.context)
     return try wire.reading(.makePasskey) { () throws(VaultError) in

@@ -82,3 +82,15 @@ extension SignedCeremony: BusCodable {
     self.init(authenticatorData: data, signature: signature)
   }
 }
+
+extension PasskeyReadiness: BusCodable {
+  static var busSignature: String { "a{sv}" }
+
+  var busValue: BusValue { .record(["capacity": capacity.busValue, "finger": hasFinger.busValue]) }
+
+  init(bus value: BusValue) throws(VaultError) {
+    var record = try BusRecord(value, of: Self.self)
+    self.init(capacity: try record.take("capacity"), hasFinger: try record.take("finger"))
+    try record.end()
+  }
+}

@@ -1,0 +1,117 @@
+internal import Primitives
+internal import SecureMemory
+
+/// A JSON text without its secrets. A decoder of JSON copies what it reads into memory that is not locked. So all strings
+/// but those of members that are known to be open stay in locked memory, and the text has a mark in the place of each.
+struct OpenText {
+  /// The mark of a string that stayed in locked memory.
+  struct Mark: Decodable, Sendable {
+    fileprivate let number: Int
+
+    init(from decoder: any Decoder) throws {
+      let text = try decoder.singleValueContainer().decode(String.self)
+      guard text.first == "@", let number = Int(text.dropFirst()) else { throw ImportError.malformed("it has no mark") }
+      self.number = number
+    }
+  }
+
+  /// The text with the marks.
+  let bytes: [UInt8]
+  private let whole: SharedSecret
+  private let strings: [Range<Int>]
+
+  /// - Parameter open: the names of the members whose strings are no secrets.
+  init(_ whole: SharedSecret, open: Set<String>) {
+    self.whole = whole
+    (bytes, strings) = whole.bytes.withUnsafeBytes { Self.split($0, open) }
+  }
+
+  /// The string of a mark, with its escapes resolved; nil if it has others than those that base64 and PEM need.
+  func secret(_ mark: Mark) -> SharedSecret? {
+    guard strings.indices.contains(mark.number) else { return nil }
+    let range = strings[mark.number]
+    var text = SecretBytes(count: range.count)
+    var count: Int? = 0
+    whole.bytes.withUnsafeBytes { bytes in
+      text.withUnsafeMutableBytes { target in count = Self.unescape(bytes[range], into: target) }
+    }
+    guard let count else { return nil }
+    text.resize(to: count)
+    return SharedSecret(text)
+  }
+
+  /// The bytes that the string of a mark has in base64; nil if it is none.
+  func decoded(_ mark: Mark) -> SharedSecret? { secret(mark).flatMap { Self.decoded($0) } }
+
+  static func decoded(_ text: SharedSecret) -> SharedSecret? {
+    var bytes = SecretBytes(count: text.bytes.count)
+    var count: Int?
+    text.bytes.withUnsafeBytes { source in
+      bytes.withUnsafeMutableBytes { count = Base64URL.decode(source, into: $0) }
+    }
+    guard let count else { return nil }
+    bytes.resize(to: count)
+    return SharedSecret(bytes)
+  }
+
+  private static func split(_ text: UnsafeRawBufferPointer, _ open: Set<String>) -> ([UInt8], [Range<Int>]) {
+    let (quote, backslash) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
+    var result: [UInt8] = []
+    var strings: [Range<Int>] = []
+    // The name of the member whose value comes next.
+    var name: String?
+    var place = 0
+    while place < text.count {
+      guard text[place] == quote else {
+        if !" \t\r\n:".utf8.contains(text[place]) { name = nil }
+        result.append(text[place])
+        place += 1
+        continue
+      }
+      let start = place + 1
+      var end = start
+      while end < text.count, text[end] != quote { end += text[end] == backslash ? 2 : 1 }
+      // A string without an end: no decoder takes what remains.
+      guard end < text.count else { return (result + [quote], strings) }
+      place = end + 1
+      let next = text[place...].first { !" \t\r\n".utf8.contains($0) }
+      if next == UInt8(ascii: ":") {
+        name = String(decoding: text[start..<end], as: UTF8.self)
+        result += text[(start - 1)...end]
+      } else {
+        if let name, open.contains(name) {
+          result += text[(start - 1)...end]
+        } else {
+          result += "\"@\(strings.count)\"".utf8
+          strings.append(start..<end)
+        }
+        name = nil
+      }
+    }
+    return (result, strings)
+  }
+
+  private static func unescape(_ text: Slice<UnsafeRawBufferPointer>, into target: UnsafeMutableRawBufferPointer)
+    -> Int?
+  {
+    var count = 0
+    var place = text.startIndex
+    while place < text.endIndex {
+      var byte = text[place]
+      if byte == UInt8(ascii: "\\") {
+        place += 1
+        guard place < text.endIndex else { return nil }
+        switch text[place] {
+        case UInt8(ascii: "n"): byte = UInt8(ascii: "\n")
+        case UInt8(ascii: "r"): byte = UInt8(ascii: "\r")
+        case UInt8(ascii: "/"): byte = UInt8(ascii: "/")
+        default: return nil
+        }
+      }
+      target[count] = byte
+      count += 1
+      place += 1
+    }
+    return count
+  }
+}

@@ -1,0 +1,13 @@
+/// What a store has for passkeys. Programs look at a security key again and again, so this takes as long with a thousand
+/// passkeys as with one.
+package struct PasskeyReadiness: Sendable, Hashable {
+  /// How many more passkeys fit.
+  package var capacity: Int
+  /// Whether a finger is enrolled, as far as the store knows.
+  package var hasFinger: Bool
+
+  package init(capacity: Int, hasFinger: Bool) {
+    self.capacity = capacity
+    self.hasFinger = hasFinger
+  }
+}

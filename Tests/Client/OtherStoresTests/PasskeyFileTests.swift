@@ -1,0 +1,134 @@
+import Moving
+import SecretModel
+import SecureMemory
+import Testing
+
+@Suite("Files of passkeys")
+struct PasskeyFileTests {
+  private static let p256 =
+    "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgowqMmqmbrwqUvdors5M_NaohCSI-59y7Vmbtet7nGCKhRANCAASU7X1Z66XU2gYzuQEE1Tdw0AXtg-_oDDBHpjOKQe0GNpRxMtaMUdzxe52hZBSuslUoY4mtj9C1a7KZk5a6ZD-7"
+  private static let ed25519 = "MC4CAQAwBQYDK2VwBCIEIG36EZkFL7Wb7TMyhIC7rmUqOiAeND6UPvaEMCZWbRqp"
+  private static let p384 =
+    "MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDCbNw2py2oKoFYsRcb0eYx1PEx7A-0U2pqyG3gSJRHqg5YyLmbvnK6DX9VGVmMM42-hZANiAATdQPhDUsks0g09jdFYNJreJXsMYirdgC5EymkWOldAmCKBJpM96DU9Yx7P0EOq9g0vBivva8FDBERw_2qg3pGoB8sy2PUCUiHqr7Kfj2Zp4Xnevb_fxYRMjBKw7kyS1fk"
+
+  private static let members = [
+    ("type", #""passkey""#), ("credentialId", #""AQID""#), ("rpId", #""example.com""#), ("username", #""alice""#),
+    ("userDisplayName", #""Alice""#), ("userHandle", #""BAU""#), ("key", "\"\(p256)\""),
+  ]
+
+  private static func exchange(
+    _ members: [(String, String)] = members, version: String = #"{"major":1,"minor":0}"#, more: String = ""
+  ) -> String {
+    let passkey = members.map { "\"\($0.0)\" : \($0.1)" }.joined(separator: ",\n")
+    return """
+      {"version":\(version),"exporterRpId":"other.example","exporterDisplayName":"Other","timestamp":1,
+       "accounts":[{"id":"AA","username":"","email":"","collections":[],"items":[
+       {"id":"AQ","title":"Example","credentials":[{\(passkey)}\(more)]}]}]}
+      """
+  }
+
+  private static func keepassxc(_ key: String = p256, leaving member: String = "") -> String {
+    // KeePassXC writes base64 with the usual alphabet, in lines.
+    let usual = key.replacing("-", with: "+").replacing("_", with: "/")
+    let padded = usual + String(repeating: "=", count: (4 - usual.count % 4) % 4)
+    var lines: [Substring] = []
+    var rest = padded[...]
+    while !rest.isEmpty {
+      lines.append(rest.prefix(64))
+      rest = rest.dropFirst(64)
+    }
+    let pem = #"-----BEGIN PRIVATE KEY-----\n"# + lines.joined(separator: #"\n"#) + #"\n-----END PRIVATE KEY-----\n"#
+    let members = [
+      ("credentialId", "AQID"), ("privateKey", pem), ("relyingParty", "example.com"),
+      ("url", #"https:\/\/example.com"#), ("userHandle", "BAU"), ("username", "alice"),
+    ]
+    return "{" + members.filter { $0.0 != member }.map { "\"\($0.0)\": \"\($0.1)\"" }.joined(separator: ",") + "}"
+  }
+
+  private static func read(_ text: String) throws -> PasskeyFile {
+    try PasskeyFile(SharedSecret(SecretBytes(copying: Array(text.utf8).span)))
+  }
+
+  @Test("passkeys of the exchange format are read, with each kind of key, and other entries are counted")
+  func exchange() throws {
+    let other = #","# + #"{"type":"basic-auth","password":{"value":"secret \"quoted\" \u0041"}}"#
+    let file = try Self.read(Self.exchange(more: other))
+    #expect(file.count == 1 && file.others == 1)
+    var members = Self.members
+    members[6].1 = "\"\(Self.ed25519)\""
+    members.append(
+      (
+        "fido2Extensions",
+        #"{"hmacCredentials":{"algorithm":"hmac-sha256","credWithUV":"\#(String(repeating: "A", count: 43))","#
+          + #""credWithoutUV":"AA"},"credBlob":"AQ"}"#
+      ))
+    #expect(try Self.read(Self.exchange(members)).count == 1)
+    #expect(try Self.read(Self.exchange(version: #"{"major":1,"minor":7}"#)).count == 1)
+  }
+
+  @Test("a file of KeePassXC is read")
+  func keepassxc() throws {
+    #expect(try Self.read(Self.keepassxc()).count == 1)
+    #expect(try Self.read(Self.keepassxc(Self.ed25519)).count == 1)
+  }
+
+  @Test("each member that is missing, empty or of another type is refused, and nothing of it is told", arguments: 0..<7)
+  func members(_ place: Int) {
+    var missing = Self.members
+    missing.remove(at: place)
+    for text in [missing]
+      + ["7", "null", "{}", "[]", "true"].map({ value in
+        var members = Self.members
+        members[place].1 = value
+        return members
+      })
+    {
+      #expect(throws: ImportError.self) { try Self.read(Self.exchange(text)) }
+    }
+  }
+
+  @Test("a key or an identifier that is none is refused in one line without its bytes")
+  func values() throws {
+    func refusal(_ name: String, _ value: String) -> ImportError? {
+      var members = Self.members
+      members[members.firstIndex { $0.0 == name } ?? 0].1 = value
+      do {
+        _ = try Self.read(Self.exchange(members))
+        return nil
+      } catch { return error as? ImportError }
+    }
+    for (name, value) in [
+      ("key", "\"\(Self.p384)\""), ("key", #""""#), ("key", #""AAAA""#), ("key", #""a b""#), ("key", #""\u0041""#),
+      ("key", #""@0""#), ("credentialId", #""""#), ("credentialId", #""***""#), ("userHandle", #""Z""#),
+    ] {
+      #expect(refusal(name, value) == .malformed("its passkey 1 has a \"\(name)\" that is not what it should be"))
+    }
+  }
+
+  @Test("each member of KeePassXC's files is needed but the address")
+  func keepassxcMembers() throws {
+    for member in ["credentialId", "privateKey", "relyingParty", "userHandle", "username"] {
+      #expect(throws: ImportError.self) { try Self.read(Self.keepassxc(leaving: member)) }
+    }
+    #expect(try Self.read(Self.keepassxc(leaving: "url")).count == 1)
+    #expect(throws: ImportError.self) { try Self.read(Self.keepassxc(Self.p384)) }
+    #expect(throws: ImportError.self) {
+      try Self.read(Self.keepassxc().replacing("BEGIN PRIVATE KEY", with: "BEGIN ENCRYPTED PRIVATE KEY"))
+    }
+  }
+
+  @Test("text that is no such file, or ends too early, is refused")
+  func others() throws {
+    for text in [
+      "", "{", "{}", "[]", "null", "hello", #"{"version":{"major":2,"minor":0},"accounts":[]}"#,
+      #"{"version":{"major":1},"accounts":7}"#, #"{"accounts":[]}"#, #"{"version":1,"accounts":[]}"#,
+      String(repeating: "[", count: 100_000), "\"",
+    ] {
+      #expect(throws: ImportError.self) { try Self.read(text) }
+    }
+    let whole = Self.exchange()
+    for end in stride(from: 0, to: whole.count - 1, by: 7) {
+      #expect(throws: ImportError.self) { try Self.read(String(whole.prefix(end))) }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+import Primitives
+import Testing
+
+@Suite("Base64 in the alphabet for addresses")
+struct Base64URLTests {
+  /// RFC 4648, section 10, without padding.
+  private static let vectors = [
+    ("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("fooba", "Zm9vYmE"),
+    ("foobar", "Zm9vYmFy"),
+  ]
+
+  @Test("encodes and decodes as RFC 4648")
+  func published() {
+    for (plain, text) in Self.vectors {
+      #expect(Base64URL.text(of: Array(plain.utf8)) == text)
+      #expect(Base64URL.bytes(of: text) == Array(plain.utf8))
+    }
+    #expect(Base64URL.text(of: [0xFB, 0xEF, 0xFF]) == "--__")
+  }
+
+  @Test("every number of bytes comes back")
+  func lengths() {
+    for count in 0...70 {
+      let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 201) }
+      #expect(Base64URL.bytes(of: Base64URL.text(of: bytes)) == bytes)
+    }
+  }
+
+  @Test("takes the other alphabet and padding")
+  func others() {
+    #expect(Base64URL.bytes(of: "++//") == [0xFB, 0xEF, 0xFF])
+    #expect(Base64URL.bytes(of: "Zg==") == [0x66] && Base64URL.bytes(of: "Zm8=") == [0x66, 0x6F])
+  }
+
+  @Test(
+    "refuses what no encoder writes", arguments: ["Z", "Zg=", "Zg===", "=", "====", "Zh", "Zm9", "Z g", "Zg\n", "Zä"])
+  func refused(_ text: String) {
+    #expect(Base64URL.bytes(of: text) == nil)
+  }
+}

@@ -1,0 +1,134 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("passkey show, export and import")
+struct PasskeyMovingTests {
+  private static let p256 =
+    "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgowqMmqmbrwqUvdors5M_NaohCSI-59y7Vmbtet7nGCKhRANCAASU7X1Z66XU2gYzuQEE1Tdw0AXtg-_oDDBHpjOKQe0GNpRxMtaMUdzxe52hZBSuslUoY4mtj9C1a7KZk5a6ZD-7"
+  private static let ed25519 = "MC4CAQAwBQYDK2VwBCIEIG36EZkFL7Wb7TMyhIC7rmUqOiAeND6UPvaEMCZWbRqp"
+  private static let hmacKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
+
+  private static func passkey(_ id: String, _ site: String, _ key: String, more: String = "") -> String {
+    #"{"id":"AQ","title":"\#(site)","credentials":[{"type":"passkey","credentialId":"\#(id)","rpId":"\#(site)","#
+      + #""username":"alice","userDisplayName":"Alice Müller","userHandle":"BAU","key":"\#(key)"\#(more)}]}"#
+  }
+
+  private static func exchange(_ items: String...) -> String {
+    #"{"version":{"major":1,"minor":0},"exporterRpId":"o.example","exporterDisplayName":"Other","timestamp":1,"#
+      + #""accounts":[{"id":"AA","username":"","email":"","collections":[],"items":[\#(items.joined(separator: ","))]}]}"#
+  }
+
+  private static let two = exchange(
+    passkey("AQID", "example.com", p256),
+    passkey(
+      "BAUG", "example.org", ed25519,
+      more: #","fido2Extensions":{"hmacCredentials":{"algorithm":"hmac-sha256","credWithUV":"\#(hmacKey)","#
+        + #""credWithoutUV":"AA"},"credBlob":"AQ"}"#))
+
+  private func write(_ text: String, in store: TestStore) throws -> String {
+    let file = "\(store.folder)/passkeys.json"
+    try writeFile(file, Array(text.utf8))
+    return file
+  }
+
+  private func run(_ store: TestStore, _ words: String..., touches: [Touches.Touch]) async throws -> Invocation.Result {
+    try await Invocation(
+      arguments: store.arguments(words + ["--passphrase-fd", "3"] + store.reader),
+      descriptors: [ExportTests.passphrase + "\n"]
+    ).run(heard: Touches(socket: store.socket, touches).heard)
+  }
+
+  private func age(_ words: String...) async throws -> String {
+    let result = try await Invocation(program: "/usr/bin/age", arguments: words).run()
+    try result.mustSucceed()
+    return result.text
+  }
+
+  @Test("passkeys come in after one touch, are shown, and go out again with the same keys")
+  func roundTrip() async throws {
+    try await TestStore.enrolled { store in
+      let file = try write(Self.two, in: store)
+      let dry = try await store.whorl("passkey", "import", file, "--dry-run")
+      #expect(dry.status == 0 && dry.diagnostics.contains("Would bring in 2 entries"), "\(dry.diagnostics)")
+      #expect(dry.diagnostics.contains("is not encrypted: whoever can read it can sign in as you"))
+      #expect(try await store.whorl("passkey", "list", "--json").text == #"{"passkeys":[]}"# + "\n")
+      let wrong = try await store.touched(["passkey", "import", file, "--yes"], [.thumb, .thumb, .thumb])
+      #expect(wrong.status == 77, "\(wrong.diagnostics)")
+      #expect(try await store.whorl("passkey", "list", "--json").text == #"{"passkeys":[]}"# + "\n")
+      let brought = try await store.touched(["passkey", "import", file, "--yes"], [.right])
+      #expect(brought.status == 0 && brought.diagnostics.contains("Brought in 2 items"), "\(brought.diagnostics)")
+      #expect(brought.diagnostics.contains("bring in 2 passkeys of \(file)"), "\(brought.diagnostics)")
+      let again = try await store.touched(["passkey", "import", file, "--yes"], [])
+      #expect(again.status == 0 && again.diagnostics.contains("the store has already"), "\(again.diagnostics)")
+
+      let shown = try await store.whorl("passkey", "show", "example.org", "--json").text
+      for part in [
+        #""algorithm":"EdDSA""#, #""backupEligible":true"#, #""credentialID":"BAUG""#, #""discoverable":true"#,
+        #""displayName":"Alice Müller""#, #""hmacSecret":true"#, #""protection":1"#, #""site":"example.org""#,
+        #""user":"alice""#, #""userID":"BAU""#,
+      ] { #expect(shown.contains(part), "\(part): \(shown)") }
+      let told = try await store.whorl("passkey", "show", "example.com/alice").text
+      #expect(told.contains("credential id: AQID\n") && told.contains("algorithm: ES256\n"), "\(told)")
+      #expect(told.contains("last used: not known\n"), "\(told)")
+      #expect(!shown.contains(Self.ed25519) && !told.contains(Self.p256))
+      #expect(try await store.whorl("passkey", "show", "nowhere.example").status == 66)
+
+      let out = "\(store.folder)/out.age"
+      let identity = "\(store.folder)/identity"
+      _ = try await Invocation(program: "/usr/bin/age-keygen", arguments: ["-o", identity]).run()
+      let key = try await Invocation(program: "/usr/bin/age-keygen", arguments: ["-y", identity]).run().text
+      let refused = try await store.touched(
+        ["passkey", "export", out, "--to", String(key.dropLast())], [.thumb, .thumb, .thumb])
+      #expect(refused.status == 77 && access(out, F_OK) != 0, "\(refused.diagnostics)")
+      let exported = try await store.touched(["passkey", "export", out, "--to", String(key.dropLast())], [.right])
+      #expect(exported.status == 0 && exported.diagnostics.contains("Exported 2 passkeys"), "\(exported.diagnostics)")
+      let plain = try await age("-d", "-i", identity, out)
+      for part in [
+        #""version":{"major":1,"minor":0}"#, #""key":"\#(Self.p256)""#, #""key":"\#(Self.ed25519)""#,
+        #""credWithUV":"\#(Self.hmacKey)""#, #""credBlob":"AQ""#, #""credentialId":"AQID""#, #""userHandle":"BAU""#,
+      ] { #expect(plain.contains(part), "\(part)") }
+    }
+  }
+
+  @Test("an encrypted file of passkeys comes into another store, and 'whorl export' takes passkeys with it")
+  func files() async throws {
+    try await TestStore.enrolled { store in
+      let file = try write(Self.two, in: store)
+      try await store.touched(["passkey", "import", file, "--yes"], [.right]).mustSucceed()
+      let (passkeys, all) = ("\(store.folder)/passkeys.age", "\(store.folder)/all.age")
+      try await run(store, "passkey", "export", passkeys, touches: [.right]).mustSucceed()
+      let exported = try await run(store, "export", all, touches: [.right])
+      #expect(exported.status == 0, "\(exported.diagnostics)")
+      try await TestStore.enrolled { other in
+        let brought = try await run(other, "passkey", "import", passkeys, "--yes", touches: [.right])
+        #expect(brought.status == 0 && brought.diagnostics.contains("Brought in 2 items"), "\(brought.diagnostics)")
+        #expect(!brought.diagnostics.contains("is not encrypted"))
+      }
+      try await TestStore.enrolled { other in
+        let brought = try await run(other, "import", all, "--yes", "--skip-bound", touches: [])
+        #expect(brought.diagnostics.contains("example.com/alice"), "\(brought.diagnostics)")
+        let listed = try await other.whorl("passkey", "list", "--json").text
+        #expect(listed.contains("example.com") && listed.contains("example.org"))
+      }
+    }
+  }
+
+  @Test("files that are too large, of another kind or with two of one passkey are told of in a line")
+  func hostile() async throws {
+    try await TestStore.enrolled { store in
+      for (text, words) in [
+        (String(repeating: "x", count: 10 << 20), "too large"), ("hello", "does not hold passkeys"),
+        (Self.two.replacing(#""rpId":"example.com","#, with: ""), "\"rpId\" is missing"),
+      ] {
+        let result = try await store.whorl("passkey", "import", try write(text, in: store), "--yes")
+        #expect(result.status == 65 && result.failure.contains(words), "\(result.diagnostics)")
+        #expect(result.diagnostics.split(separator: "\n").count == 1, "\(result.diagnostics)")
+      }
+      let twice = Self.exchange(
+        Self.passkey("AQID", "example.com", Self.p256), Self.passkey("AQID", "example.com", Self.p256))
+      let result = try await store.touched(["passkey", "import", try write(twice, in: store), "--yes"], [.right])
+      #expect(result.status == 79 && result.diagnostics.contains("Brought in 1 item"), "\(result.diagnostics)")
+    }
+  }
+}
