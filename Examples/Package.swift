@@ -31,6 +31,6 @@ let package = Package(
       path: "PasswordHelper"),
     .executableTarget(name: "rights", dependencies: [product("LocalAuthentication")], path: "Rights"),
   ],
-  // The language mode that most existing code uses.
-  swiftLanguageModes: [.v5]
+  // The language mode that most existing code uses; `scripts/examples` builds `rights` in the other one, too.
+  swiftLanguageModes: Context.environment["EXAMPLES_SWIFT"] == "6" ? [.v6] : [.v5]
 )

@@ -34,7 +34,7 @@ public final class LAEnvironment: NSObject, Sendable {
         known.hasReader
         ? MechanismBiometry(
           isUsable: known.problem == nil, isLockedOut: known.problem == .biometryLockout,
-          stateHash: known.state.map { Data($0) }) : nil
+          stateHash: known.state.map { Data($0) }, builtInSensorInaccessible: known.isOutOfReach) : nil
       userPassword = MechanismUserPassword(isSet: known.passcodeSet)
     }
 
@@ -53,7 +53,7 @@ public final class LAEnvironment: NSObject, Sendable {
   private struct Watched {
     var last: State?
     var observers: [WeakObserver] = []
-    var isWatching = false
+    var listening: StoreChanges.Listening?
   }
 
   private static let ofCurrentUser = LAEnvironment()
@@ -67,6 +67,11 @@ public final class LAEnvironment: NSObject, Sendable {
 
   /// What there is now. Asks the vault, which takes a moment, but nobody.
   public var state: State {
+    listen()
+    return look()
+  }
+
+  private func look() -> State {
     let known: Result<Biometry, VaultError> = blocking { () async throws(VaultError) in
       try await SecretStore.shared().biometry()
     }
@@ -75,27 +80,26 @@ public final class LAEnvironment: NSObject, Sendable {
 
   /// Tells an observer of the changes from now on. It is not kept alive.
   ///
-  /// A change is noticed when the program reads ``state``, when one of its evaluations ends, and when the store is unlocked
-  /// or locked.
+  /// The vault tells of a change at once: of fingers, lockout and passcode, of readers that are plugged in or pulled out, of
+  /// the lid (where logind signals it: systemd 256 and later), and of the session. Changes that the vault does not make
+  /// itself, as a finger that another program enrols in fprintd or in a private store, are noticed when the program reads
+  /// ``state``, and when one of its evaluations ends.
   public func addObserver(_ observer: any Observer) {
     _ = state
-    let starts = watched.withLock { watched in
-      watched.observers.append(WeakObserver(observer))
-      defer { watched.isWatching = true }
-      return !watched.isWatching
-    }
-    if starts { watch() }
+    watched.withLock { $0.observers.append(WeakObserver(observer)) }
+    listen()
   }
 
   /// Tells an observer no more.
   public func removeObserver(_ observer: any Observer) {
     watched.withLock { watched in watched.observers.removeAll { $0.observer == nil || $0.observer === observer } }
+    stopListening()
   }
 
   /// Looks whether something has changed, if somebody observes.
   func refresh() {
-    guard watched.withLock({ !$0.observers.isEmpty }) else { return }
-    queue.async { _ = self.state }
+    guard watched.withLock({ $0.observers.contains { $0.observer != nil } }) else { return stopListening() }
+    queue.async { _ = self.look() }
   }
 
   private func note(_ state: State) -> State {
@@ -112,21 +116,19 @@ public final class LAEnvironment: NSObject, Sendable {
     return state
   }
 
-  /// Waits for the vault's signal that the store was unlocked or locked. Ends when nobody observes any more, or the vault
-  /// does not answer.
-  private func watch() {
-    Task(executorPreference: BackgroundThread.shared) {
-      do throws(VaultError) {
-        let store = try SecretStore.shared()
-        var isLocked = try await store.awaitsFirstUnlock()
-        while self.watched.withLock({ $0.observers.contains { $0.observer != nil } }) {
-          isLocked = try await store.unlockChange(fromLocked: isLocked)
-          self.refresh()
-        }
-      } catch {
-        self.refresh()
-      }
-      self.watched.withLock { $0.isWatching = false }
+  /// Listens no more, if nobody observes.
+  private func stopListening() {
+    watched.withLock { watched in
+      if watched.observers.allSatisfy({ $0.observer == nil }) { watched.listening = nil }
+    }
+  }
+
+  /// Listens to the vault's signals, if somebody observes.
+  private func listen() {
+    watched.withLock { watched in
+      guard !watched.observers.isEmpty else { return }
+      if let listening = watched.listening { return listening.resume() }
+      watched.listening = try? SecretStore.shared().changes.listen { [weak self] in self?.refresh() }
     }
   }
 }
@@ -172,19 +174,24 @@ extension LAEnvironment {
     public let isLockedOut: Bool
     /// Like ``LADomainStateBiometry/stateHash``; nil where no finger is enrolled.
     public let stateHash: Data?
-    /// Always false: the vault looks at the lid and at a remote session only when it asks for a finger, and the evaluation
-    /// then fails.
-    public var builtInSensorInaccessible: Bool { false }
+    /// Whether the person cannot touch the reader, so that no evaluation can ask for a finger: the lid is closed over the
+    /// only reader, or the program runs in a remote session.
+    ///
+    /// Apple's header names the closed lid alone, as an example. A reader counts as built in if the firmware says that its
+    /// port is fixed; fprintd does not say which of its readers are, so these count as in reach. A private store knows
+    /// neither lid nor session: there it is false.
+    public let builtInSensorInaccessible: Bool
 
-    init(isUsable: Bool, isLockedOut: Bool, stateHash: Data?) {
+    init(isUsable: Bool, isLockedOut: Bool, stateHash: Data?, builtInSensorInaccessible: Bool) {
       biometryType = .touchID
       isEnrolled = stateHash != nil
       self.isLockedOut = isLockedOut
       self.stateHash = stateHash
+      self.builtInSensorInaccessible = builtInSensorInaccessible
       super.init(isUsable: isUsable, localizedName: "Fingerprint", iconSystemName: "touchid")
     }
 
-    override var facts: [AnyHashable] { super.facts + [isLockedOut, stateHash] }
+    override var facts: [AnyHashable] { super.facts + [isLockedOut, stateHash, builtInSensorInaccessible] }
   }
 
   /// The passcode (LAEnvironmentMechanismUserPassword.h, macOS 15).

@@ -96,6 +96,11 @@ public final class AuthenticationContext: Sendable {
     return try await store.call { service throws(VaultError) in try await service.biometry() }
   }
 
+  /// What decides how the person can authenticate now, as the vault of this context's connection says.
+  package func surroundings() async throws(VaultError) -> Surroundings {
+    try await consult { service, _ throws(VaultError) in try await service.surroundings(otherThan: nil) }
+  }
+
   /// Evaluates the policy. Asks for nothing where the context has satisfied it before.
   ///
   /// - Throws: `authenticationFailed` after three touches that matched nobody (the device owner's policy continues with

@@ -21,11 +21,13 @@ internal import Synchronization
 /// when a person must be asked.
 public final class SecretStore: Sendable {
   let link: StoreLink
+  package let changes: StoreChanges
   private let prompt: Mutex<any AuthenticationPrompt>
 
   /// A store over a link, for tests with vaults of their own.
   package init(_ link: StoreLink, _ prompt: any AuthenticationPrompt = TerminalPrompt()) {
     self.link = link
+    changes = StoreChanges(of: link)
     self.prompt = Mutex(prompt)
   }
 

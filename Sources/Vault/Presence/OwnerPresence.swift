@@ -35,4 +35,7 @@ package struct OwnerPresence {
       authenticator: Authenticator(readers: readers, sets: sets, fprintd: fprintd, touchClock: touchClock),
       passcodes: passcodes)
   }
+
+  /// A watch of what decides how the owner can authenticate.
+  package func watch() -> SurroundingsWatch { SurroundingsWatch(readers) }
 }

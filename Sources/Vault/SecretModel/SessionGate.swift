@@ -5,6 +5,12 @@ package protocol SessionGate: Sendable {
   ///
   /// - Parameter place: where the reader is.
   func refusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal?
+  /// Why the state of this program's login session, or the lid, allows no finger; nil if both allow one. Rules of the
+  /// machine for single programs are not asked.
+  func sessionRefusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal?
+  /// Waits until ``sessionRefusal(for:at:)`` is another one than `known`, for a reader under the lid, or the task is
+  /// cancelled.
+  func sessionChange(from known: SessionRefusal?, for caller: Caller) async
   /// Waits until no finger may be asked for any more, for this program, and returns the reason. After a cancel the
   /// result has no meaning.
   func untilRefused(for caller: Caller) async -> SessionRefusal
@@ -47,12 +53,19 @@ package struct NoSessionGate: SessionGate {
 
   package func refusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? { nil }
 
+  package func sessionRefusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? { nil }
+
+  package func sessionChange(from known: SessionRefusal?, for caller: Caller) async { await untilCancelled() }
+
   package func untilRefused(for caller: Caller) async -> SessionRefusal {
-    // Waits until the task is cancelled.
+    await untilCancelled()
+    return .unknown
+  }
+
+  private func untilCancelled() async {
     let (changes, source) = AsyncStream.makeStream(of: Void.self)
     for await _ in changes {}
     withExtendedLifetime(source) {}
-    return .unknown
   }
 
   package nonisolated(nonsending) func isUnlocked(_ user: UInt32) async -> Bool { true }

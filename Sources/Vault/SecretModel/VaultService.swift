@@ -191,6 +191,11 @@ package protocol VaultService: Sendable {
   ///
   /// - Parameter isOpen: the state that the caller knows. If it is another one already, the call returns at once.
   func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool
+  /// What decides how the person can authenticate now, or as soon as it is something else than the caller knows. Ends with
+  /// `cancelled` when the task is cancelled. Changes by other programs in a private store are not noticed.
+  ///
+  /// - Parameter known: what an earlier call of this connection returned; nil to be answered at once.
+  func surroundings(otherThan known: Surroundings?) async throws(VaultError) -> Surroundings
   /// The problems of the store as a whole; empty when there are none.
   func problems() async throws(VaultError) -> [VaultError]
   /// The log of requests to this store.

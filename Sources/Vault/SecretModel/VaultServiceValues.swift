@@ -88,12 +88,17 @@ package struct Biometry: Sendable {
   /// The digest of the enrolment set; nil if no finger is enrolled or the set cannot be read now.
   package var state: [UInt8]?
   package var passcodeSet: Bool
+  /// Whether the person cannot touch the reader: the lid is closed over the only one, or the caller's session is remote.
+  package var isOutOfReach: Bool
 
-  package init(hasReader: Bool, problem: VaultError?, state: [UInt8]?, passcodeSet: Bool) {
+  package init(
+    hasReader: Bool, problem: VaultError?, state: [UInt8]?, passcodeSet: Bool, isOutOfReach: Bool = false
+  ) {
     self.hasReader = hasReader
     self.problem = problem
     self.state = state
     self.passcodeSet = passcodeSet
+    self.isOutOfReach = isOutOfReach
   }
 }
 

@@ -38,6 +38,8 @@ package actor LoginSessions: SessionGate {
   private var isTelling = false
   /// The running queries for requests.
   private var looks: [Look: Task<SessionRefusal?, Never>] = [:]
+  /// The running queries of those that wait for a change.
+  private var followingLooks: [FollowingLook: Task<SessionRefusal?, Never>] = [:]
   private var followed: [UInt32: FollowedUser] = [:]
   private var sleepers: [Sleeper] = []
   private var lock: BusDescriptor?
@@ -47,6 +49,12 @@ package actor LoginSessions: SessionGate {
   private struct Look: Hashable {
     let caller: Caller
     let place: ReaderPlace
+  }
+
+  private struct FollowingLook: Hashable {
+    let caller: Caller
+    /// The number of changes that the answer includes.
+    let changes: UInt64
   }
 
   private struct FollowedUser {
@@ -100,14 +108,34 @@ package actor LoginSessions: SessionGate {
   }
 
   private func currentRefusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? {
-    if let refusal = await sessionRefusal(for: caller) { return refusal }
-    if place == .underLid, let refusal = await lidRefusal() { return refusal }
+    if let refusal = await sessionRefusal(for: caller, at: place) { return refusal }
     // polkit allows root's programs everything. The PAM file of a login program decides whether it may ask.
     guard caller.login == nil else { return nil }
     switch await polkit.authorize(.use, for: caller, asking: false) {
     case .allowed: return nil
     case .denied, .needsPassword, .dismissed, .wrongPassword: return .notPermitted
     case .unavailable: return .unknown
+    }
+  }
+
+  package func sessionRefusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? {
+    if let refusal = await sessionRefusal(for: caller) { return refusal }
+    return place == .underLid ? await lidRefusal() : nil
+  }
+
+  /// Simultaneous waits of one process share one query after each change.
+  package func sessionChange(from known: SessionRefusal?, for caller: Caller) async {
+    while !Task.isCancelled {
+      let look = FollowingLook(caller: caller, changes: changes)
+      let task =
+        followingLooks[look]
+        ?? Task {
+          defer { followingLooks[look] = nil }
+          return await sessionRefusal(for: caller, at: .underLid)
+        }
+      followingLooks[look] = task
+      if await task.value != known { return }
+      await changed(since: look.changes)
     }
   }
 
@@ -142,7 +170,7 @@ package actor LoginSessions: SessionGate {
     return session.refusal(at: seat)
   }
 
-  /// logind does not signal the lid, so it is not watched during a scan. A closed lid covers the reader anyway.
+  /// Not watched during a scan: a closed lid covers the reader.
   private func lidRefusal() async -> SessionRefusal? {
     do throws(BusError) {
       return try await logind().flag("LidClosed") ? .lidClosed : nil

@@ -9,6 +9,8 @@ struct Logind: Sendable {
   static let path = "/org/freedesktop/login1"
   static let manager = "org.freedesktop.login1.Manager"
   static let prepareForSleep = "PrepareForSleep"
+  /// Stands for the lid among the objects that have changed. No user's state is read from it.
+  private static let lid = "lid"
 
   /// The objects that a signal changes and that an answer about sessions may depend on; empty for other signals, such
   /// as that a program takes an inhibitor lock, which any program may do at any rate.
@@ -17,6 +19,9 @@ struct Logind: Sendable {
     case (manager, prepareForSleep): return [path]
     case (manager, "SessionNew"), (manager, "SessionRemoved"), (manager, "UserNew"), (manager, "UserRemoved"):
       return signal.arguments.last?.asObjectPath.map { [$0] } ?? []
+    case ("org.freedesktop.DBus.Properties", "PropertiesChanged") where signal.path == path:
+      // Signalled by systemd 256 and later.
+      return signal.arguments.count == 3 && signal.arguments[1].asDictionary?["LidClosed"] != nil ? [lid] : []
     case ("org.freedesktop.DBus.Properties", "PropertiesChanged"):
       return ["session", "user", "seat"].contains { signal.path.hasPrefix("\(path)/\($0)/") } ? [signal.path] : []
     default: return []

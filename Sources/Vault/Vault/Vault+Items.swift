@@ -113,7 +113,7 @@ extension Vault {
       digest = try await presence.authorizer.evaluate(proof, reason: request.asking.reason, turn.context)
     }
     // The evaluation has succeeded, even if the reader's state cannot be read now.
-    if digest == nil { digest = try? await presence.fingers.biometry().state }
+    if digest == nil { digest = try? await presence.fingers.biometry(for: itself.caller).state }
     return digest
   }
 

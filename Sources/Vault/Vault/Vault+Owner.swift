@@ -7,8 +7,10 @@ import VaultStore
 
 /// The calls about the owner's fingers and passcode.
 extension Vault {
-  /// The state of fingers and passcode. Asks nobody. Lists readers; opens only fprintd's, to read its fingers.
-  package func biometry() async throws(VaultError) -> Biometry { try await presence.fingers.biometry() }
+  /// The state of fingers and passcode, for a program. Asks nobody. Lists readers; opens only fprintd's, to read its fingers.
+  package func biometry(for caller: Caller? = nil) async throws(VaultError) -> Biometry {
+    try await presence.fingers.biometry(for: caller ?? itself.caller)
+  }
 
   /// The items that a change would destroy.
   package func losses(_ change: LosingChange) async throws(VaultError) -> [ItemName] {
@@ -50,8 +52,7 @@ extension Vault {
     presence.contexts.forgetPasscodes()
   }
 
-  /// Closes the classes that need an unlocked session. Called when all sessions of the owner are locked, or before
-  /// sleep.
+  /// Closes the classes that need an unlocked session, when all of the owner's are locked, or before sleep.
   package func sessionsLocked() { store.classKeys.sessionsLocked() }
 
   package func changePasscode(_ request: Request) async throws(VaultError) {

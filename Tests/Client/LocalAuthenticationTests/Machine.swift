@@ -21,9 +21,11 @@ struct Machine {
   /// Moves the store's clock, which ignores sleep.
   let clock = MovableClock()
 
-  init(passcode: String? = Self.passcode, fingers: [Finger] = [.rightIndex]) async throws {
+  init(
+    passcode: String? = Self.passcode, fingers: [Finger] = [.rightIndex], classKeys: ClassKeys = ClassKeys()
+  ) async throws {
     image = try await ImageReaderStore(passcode: passcode)
-    vault = try image.store.open(reader: image.process, clock: clock.clock)
+    vault = try image.store.open(reader: image.process, clock: clock.clock, classKeys: classKeys)
     store = SecretStore(service: VaultSession(of: vault))
     for finger in fingers { try await enroll(finger) }
   }

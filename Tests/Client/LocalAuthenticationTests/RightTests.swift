@@ -24,7 +24,7 @@ extension Machine {
 }
 
 /// The code that a call ended with; nil for success.
-private func failure(_ call: () async throws -> Void) async -> Int? {
+func failure(_ call: () async throws -> Void) async -> Int? {
   do {
     try await call()
     return nil
@@ -33,7 +33,7 @@ private func failure(_ call: () async throws -> Void) async -> Int? {
   }
 }
 
-private let touch = PersonAtPrompt.Deed.press(.rightIndex)
+let touch = PersonAtPrompt.Deed.press(.rightIndex)
 
 @Suite("Rights", .serialized, SharedStoreTrait())
 struct RightTests {
@@ -125,6 +125,29 @@ struct RightTests {
     #expect(await failure { try await bound.checkCanAuthorize() } == LAError.biometryNotEnrolled.rawValue)
   }
 
+  @Test("a session that is locked ends an authorization, even if it is unlocked before the next use")
+  func lockedSession() async throws {
+    let machine = try await Machine()
+    machine.share([touch, touch])
+    let right = LARight(requirement: .biometry)
+    try await right.authorize(localizedReason: "see")
+    await machine.vault.sessionsLocked()
+    #expect(try await machine.store.isUnlocked(), "it is unlocked again")
+    #expect(right.state == .notAuthorized)
+    try await right.authorize(localizedReason: "see")
+    #expect(right.state == .authorized)
+  }
+
+  @Test("all authorized rights end when the session is locked")
+  func manyRights() async throws {
+    let machine = try await Machine()
+    machine.share(Array(repeating: touch, count: 3))
+    let rights = (1...3).map { _ in LARight(requirement: .biometry) }
+    for right in rights { try await right.authorize(localizedReason: "see") }
+    await machine.vault.sessionsLocked()
+    #expect(rights.map(\.state) == Array(repeating: .notAuthorized, count: 3))
+  }
+
   @Test("the forms with a completion handler do the same")
   func completions() async throws {
     let machine = try await Machine()
@@ -142,258 +165,5 @@ struct RightTests {
     #expect(errors == (true, true, true))
     #expect(right.state == .notAuthorized)
     #expect(right.tag == 7)
-  }
-}
-
-@Suite("Saved rights", .serialized, SharedStoreTrait())
-struct SavedRightTests {
-  private static let algorithm = SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256
-  private static let message = Data("message".utf8)
-
-  @Test("a saved right's key and secret work only while it is authorized")
-  func gate() async throws {
-    let machine = try await Machine()
-    let person = machine.share([touch])
-    let saved = try await LARightStore.shared.saveRight(
-      LARight(requirement: .biometryCurrentSet), identifier: "safe", secret: Data("gold".utf8))
-    #expect(person.heard.isEmpty, "saving asks nobody")
-    let right = try await LARightStore.shared.right(forIdentifier: "safe")
-    #expect(right.state == .unknown)
-    let refused = LAError.notInteractive.rawValue
-    #expect(await failure { _ = try await right.secret.rawData } == refused)
-    #expect(await failure { _ = try await right.key.sign(Self.message, algorithm: Self.algorithm) } == refused)
-    try await right.authorize(localizedReason: "open the safe")
-    #expect(try await right.secret.rawData == Data("gold".utf8))
-    let signature = try await right.key.sign(Self.message, algorithm: Self.algorithm)
-    try await right.key.publicKey.verify(Self.message, signature: signature, algorithm: Self.algorithm)
-    #expect(
-      await failure {
-        try await saved.key.publicKey.verify(Data("other".utf8), signature: signature, algorithm: Self.algorithm)
-      } == Int(errSecVerifyFailed))
-    #expect(await failure { _ = try await saved.key.sign(Self.message, algorithm: Self.algorithm) } == refused)
-    #expect(person.heard == ["touch", "matched"])
-    await right.deauthorize()
-    #expect(await failure { _ = try await right.secret.rawData } == refused)
-    #expect(await failure { _ = try await right.key.sign(Self.message, algorithm: Self.algorithm) } == refused)
-  }
-
-  @Test("the key decrypts and agrees on secrets in the vault, with the algorithms that it says")
-  func keyUses() async throws {
-    let machine = try await Machine()
-    machine.share([touch, touch])
-    let one = try await LARightStore.shared.saveRight(LARight(requirement: .biometry), identifier: "one")
-    let two = try await LARightStore.shared.saveRight(LARight(requirement: .biometry), identifier: "two")
-    try await one.authorize(localizedReason: "see")
-    try await two.authorize(localizedReason: "see")
-    let encryption = SecKeyAlgorithm.eciesEncryptionCofactorX963SHA256AESGCM
-    #expect(one.key.publicKey.canEncrypt(using: encryption) && one.key.canDecrypt(using: encryption))
-    #expect(one.key.canSign(using: Self.algorithm) && one.key.publicKey.canVerify(using: Self.algorithm))
-    #expect(!one.key.canSign(using: .rsaSignatureRaw) && !one.key.canDecrypt(using: .rsaEncryptionPKCS1))
-    let encrypted = try await one.key.publicKey.encrypt(Self.message, algorithm: encryption)
-    #expect(try await one.key.decrypt(encrypted, algorithm: encryption) == Self.message)
-    #expect(await failure { _ = try await two.key.decrypt(encrypted, algorithm: encryption) } == Int(errSecParam))
-    #expect(two.state == .authorized, "a wrong ciphertext ends nothing")
-    let exchange = SecKeyAlgorithm.ecdhKeyExchangeCofactorX963SHA256
-    #expect(one.key.canExchangeKeys(using: exchange))
-    let parameters: [AnyHashable: Any] = [SecKeyKeyExchangeParameter.requestedSize.rawValue as String: 40]
-    let (first, second) = (try await one.key.publicKey.bytes, try await two.key.publicKey.bytes)
-    #expect(first.count == 65)
-    let agreed = try await one.key.exchangeKeys(publicKey: second, algorithm: exchange, parameters: parameters)
-    #expect(agreed.count == 40)
-    #expect(
-      try await two.key.exchangeKeys(publicKey: first, algorithm: exchange, parameters: parameters) == agreed)
-  }
-
-  @Test("a right that was released takes its authorization with it")
-  func released() async throws {
-    let machine = try await Machine()
-    machine.share([touch])
-    var right: LAPersistedRight? = try await LARightStore.shared.saveRight(
-      LARight(), identifier: "safe", secret: Data("gold".utf8))
-    try await right?.authorize(localizedReason: "see")
-    let (key, secret) = try (#require(right?.key), #require(right?.secret))
-    #expect(try await secret.rawData == Data("gold".utf8))
-    right = nil
-    let refused = LAError.notInteractive.rawValue
-    #expect(await failure { _ = try await secret.rawData } == refused)
-    #expect(await failure { _ = try await key.sign(Self.message, algorithm: Self.algorithm) } == refused)
-  }
-
-  @Test("after a change of the fingers, biometryCurrentSet is gone and the others ask again")
-  func changedSet() async throws {
-    let machine = try await Machine()
-    machine.share([touch, touch, touch])
-    let store = LARightStore.shared
-    let bound = try await store.saveRight(
-      LARight(requirement: .biometryCurrentSet), identifier: "bound", secret: Data("gold".utf8))
-    let free = try await store.saveRight(LARight(), identifier: "free", secret: Data("silver".utf8))
-    try await bound.authorize(localizedReason: "see")
-    try await free.authorize(localizedReason: "see")
-    try await machine.enroll(.leftThumb)
-    #expect(await failure { _ = try await bound.secret.rawData } != nil)
-    #expect(bound.state == .notAuthorized)
-    #expect(await failure { _ = try await free.key.sign(Self.message, algorithm: Self.algorithm) } != nil)
-    #expect(free.state == .notAuthorized)
-    #expect(
-      await failure { try await bound.authorize(localizedReason: "see") } == LAError.biometryNotEnrolled.rawValue)
-    #expect(await failure { _ = try await store.right(forIdentifier: "bound") } == Int(errSecItemNotFound))
-    try await free.authorize(localizedReason: "see")
-    #expect(try await free.secret.rawData == Data("silver".utf8))
-    let again = try await store.saveRight(LARight(requirement: .biometryCurrentSet), identifier: "bound")
-    #expect(await failure { _ = try await again.secret.rawData } == LAError.notInteractive.rawValue)
-  }
-
-  @Test("the end of the connection ends an authorization")
-  func endOfConnection() async throws {
-    let machine = try await Machine()
-    let session = VaultSession(of: machine.vault)
-    let store = SecretStore(service: session)
-    store.defaultPrompt = PersonAtPrompt(machine, [touch, touch])
-    SecretStore.useAsShared(store)
-    let plain = LARight(requirement: .biometry)
-    let right = try await LARightStore.shared.saveRight(LARight(), identifier: "safe", secret: Data("gold".utf8))
-    try await right.authorize(localizedReason: "see")
-    try await plain.authorize(localizedReason: "see")
-    await session.close()
-    #expect(await failure { _ = try await right.secret.rawData } == LAError.invalidContext.rawValue)
-    #expect(right.state == .notAuthorized)
-    #expect(plain.state == .notAuthorized)
-  }
-
-  @Test("an identifier is taken once, a right without a secret has none, and removed rights are gone")
-  func removal() async throws {
-    let machine = try await Machine()
-    machine.share([touch])
-    let store = LARightStore.shared
-    let first = try await store.saveRight(LARight(), identifier: "first")
-    #expect(
-      await failure { _ = try await store.saveRight(LARight(), identifier: "first") } == Int(errSecDuplicateItem))
-    try await first.authorize(localizedReason: "see")
-    #expect(await failure { _ = try await first.secret.rawData } == Int(errSecItemNotFound))
-    #expect(first.state == .authorized)
-    try await store.removeRight(first)
-    #expect(first.state == .notAuthorized)
-    #expect(await failure { _ = try await store.right(forIdentifier: "first") } == Int(errSecItemNotFound))
-    #expect(await failure { try await store.removeRight(forIdentifier: "first") } == Int(errSecItemNotFound))
-    for name in ["a", "b"] { _ = try await store.saveRight(LARight(), identifier: name, secret: Data()) }
-    try await store.removeRight(forIdentifier: "a")
-    #expect(await failure { _ = try await store.right(forIdentifier: "a") } == Int(errSecItemNotFound))
-    _ = try await store.right(forIdentifier: "b")
-    try await store.removeAllRights()
-    try await store.removeAllRights()
-    #expect(try await machine.store.items(ItemSearch(groups: .all)).isEmpty, "nothing is left")
-  }
-
-  @Test("rights of another group are not found and not removed")
-  func otherGroup() async throws {
-    let machine = try await Machine()
-    machine.share([touch])
-    let store = LARightStore.shared
-    _ = try await store.saveRight(LARight(), identifier: "safe", secret: Data("gold".utf8))
-    // As if another program had saved it.
-    let own = try await machine.store.items(ItemSearch(groups: .all))
-    #expect(own.count == 2)
-    let context = machine.store.makeContext()
-    try await machine.store.update(
-      own.map(\.id), ItemChange(attributes: [.accessGroup: .text("another")]), using: context)
-    #expect(await failure { _ = try await store.right(forIdentifier: "safe") } == Int(errSecItemNotFound))
-    #expect(await failure { try await store.removeRight(forIdentifier: "safe") } == Int(errSecItemNotFound))
-    try await store.removeAllRights()
-    #expect(try await machine.store.items(ItemSearch(groups: .all)).count == 2)
-  }
-
-  @Test("keychain calls give out neither key nor secret without the requirement, and a planted right is refused")
-  func attacks() async throws {
-    let machine = try await Machine()
-    let person = machine.share()
-    let right = try await LARightStore.shared.saveRight(LARight(), identifier: "safe", secret: Data("gold".utf8))
-    for itemClass in [kSecClassKey, kSecClassGenericPassword] {
-      let query: [CFString: Any] = [
-        kSecClass: itemClass, kSecReturnData: true, kSecUseAuthenticationUI: kSecUseAuthenticationUIFail,
-      ]
-      var result: CFTypeRef?
-      #expect(SecItemCopyMatching(query as CFDictionary, &result) != errSecSuccess)
-      #expect(result == nil)
-    }
-    var found: CFTypeRef?
-    let query: [CFString: Any] = [kSecClass: kSecClassKey, kSecReturnRef: true]
-    try #require(SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess)
-    let key = found as! SecKey
-    let quiet = machine.context(person)
-    quiet.interactionNotAllowed = true
-    let silent: [CFString: Any] = [
-      kSecClass: kSecClassKey, kSecReturnRef: true, kSecUseAuthenticationContext: quiet,
-    ]
-    var handle: CFTypeRef?
-    _ = SecItemCopyMatching(silent as CFDictionary, &handle)
-    if let handle {
-      #expect(SecKeyCreateSignature(handle as! SecKey, Self.algorithm, Self.message as NSData, nil) == nil)
-    }
-    #expect(SecKeyCopyExternalRepresentation(key, nil) == nil, "the key never leaves the vault")
-    // A program that calls itself the same can remove a right, but cannot put one there that asks for nothing.
-    let items = try await machine.store.items(ItemSearch(groups: .all))
-    try await LARightStore.shared.removeRight(right)
-    for item in items {
-      let planted = NewItem(try #require(item.itemClass), item.attributes)
-      if item.itemClass == .key {
-        _ = try await machine.store.addKey(planted, from: .generated(.ec(.p256)))
-      } else {
-        try await machine.store.add(planted, secret: SecretBytes(text: "\u{1}false"))
-      }
-    }
-    #expect(
-      await failure { _ = try await LARightStore.shared.right(forIdentifier: "safe") } == Int(errSecItemNotFound))
-  }
-
-  @Test("a touch for one right opens no other")
-  func separate() async throws {
-    let machine = try await Machine()
-    machine.share([touch])
-    let store = LARightStore.shared
-    let one = try await store.saveRight(LARight(), identifier: "one", secret: Data("1".utf8))
-    let two = try await store.saveRight(LARight(), identifier: "two", secret: Data("2".utf8))
-    try await one.authorize(localizedReason: "see")
-    #expect(await failure { _ = try await two.secret.rawData } == LAError.notInteractive.rawValue)
-    let sameAgain = try await store.right(forIdentifier: "one")
-    #expect(await failure { _ = try await sameAgain.secret.rawData } == LAError.notInteractive.rawValue)
-  }
-}
-
-@Suite("The environment", .serialized, SharedStoreTrait())
-struct EnvironmentTests {
-  private final class Watcher: NSObject, LAEnvironment.Observer {
-    let changes = Mutex<[Bool?]>([])
-
-    func environment(_ environment: LAEnvironment, stateDidChangeFromOldState oldState: LAEnvironment.State) {
-      let wasEnrolled = oldState.biometry?.isEnrolled
-      changes.withLock { $0.append(wasEnrolled) }
-    }
-  }
-
-  @Test("the environment knows reader, fingers, lockout and passcode, and tells its observers")
-  func states() async throws {
-    let machine = try await Machine(fingers: [])
-    machine.share(Array(repeating: .pressStranger, count: 5))
-    let environment = LAEnvironment.currentUser
-    let watcher = Watcher()
-    environment.addObserver(watcher)
-    defer { environment.removeObserver(watcher) }
-    let empty = environment.state
-    #expect(empty.biometry?.isEnrolled == false && empty.biometry?.isUsable == false)
-    #expect(empty.biometry?.biometryType == .touchID && empty.biometry?.stateHash == nil)
-    #expect(empty.userPassword?.isSet == true && empty.companions.isEmpty)
-    #expect(empty == environment.state && empty.allMechanisms.count == 2)
-    try await machine.enroll(.rightIndex)
-    let enrolled = environment.state
-    #expect(enrolled.biometry?.isEnrolled == true && enrolled.biometry?.isUsable == true)
-    #expect(enrolled != empty)
-    let context = machine.context(PersonAtPrompt(machine))
-    #expect(context.problem(.deviceOwnerAuthenticationWithBiometrics) == nil)
-    #expect(enrolled.biometry?.stateHash == context.domainState.biometry.stateHash)
-    for _ in 1...2 { _ = await failure { try await LARight(requirement: .biometry).authorize(localizedReason: "see") } }
-    let locked = environment.state
-    #expect(locked.biometry?.isLockedOut == true && locked.biometry?.isUsable == false)
-    for _ in 1...100 where watcher.changes.withLock({ $0.count }) < 2 { try await Task.sleep(for: .milliseconds(20)) }
-    #expect(watcher.changes.withLock { $0 } == [false, true])
   }
 }

@@ -55,6 +55,20 @@ struct AccessControlTests {
     #expect(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [.or, .and], nil) == nil)
   }
 
+  @Test("a companion alone is refused with errSecParam, and user presence is what the access control then says")
+  func companionAndPresence() {
+    for flags in [
+      SecAccessControlCreateFlags.companion, [.companion, .and, .biometryAny], [.companion, .userPresence],
+    ] {
+      let (control, error) = create(flags)
+      #expect(control == nil && error == Int(errSecParam), "\(flags)")
+    }
+    let (control, error) = create(.userPresence, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly)
+    #expect(control != nil && error == nil)
+    #expect(control == create(.userPresence, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly).0)
+    #expect(control != create(.userPresence).0, "with another accessibility")
+  }
+
   @Test("every known protection is accepted, as String or CFString; an unknown one is refused")
   func protections() {
     for name in ["ak", "ck", "dk", "aku", "cku", "dku", "akpu"] {

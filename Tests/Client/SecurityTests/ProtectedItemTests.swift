@@ -56,6 +56,15 @@ extension SharedStore {
       #expect(touches == 1)
     }
 
+    @Test("user presence is shown by one touch, for each read without a context")
+    func userPresence() throws {
+      #expect(try add("a", .userPresence) == errSecSuccess)
+      #expect(secret("a") == "a")
+      #expect(touches == 1)
+      #expect(secret("a") == "a")
+      #expect(touches == 2)
+    }
+
     @Test("skip leaves out items that need a prompt, before the limit counts; if none is left, the item is not found")
     func skip() throws {
       #expect(try add("a", .userPresence) == errSecSuccess)

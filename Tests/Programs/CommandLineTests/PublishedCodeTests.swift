@@ -140,6 +140,27 @@ struct PublishedCodeTests {
     }
   }
 
+  @Test("a login, a token and a server's key by rights do what Apple's pages say")
+  func rights() async throws {
+    try await TestStore.enrolled { store in
+      let login = try await run("login", in: store, Fingers.right)
+      #expect(login.contains("before: unknown\r\n"))
+      #expect(login.contains("logged in: true, authorized\r\nlogged out: not authorized\r\n"))
+      let refused = try await run("login", in: store, Fingers.wrong, Fingers.wrong, Fingers.wrong) { terminal in
+        try await terminal.waits(for: "Passcode to access your sandcastles: ")
+        terminal.type("\u{1B}")
+      }
+      #expect(refused.contains("authentication required: -2\r\n"))
+      #expect(refused.contains("logged in: false, not authorized\r\n"))
+      let token = try await run("token", in: store, Fingers.right, Fingers.right)
+      #expect(token.contains("token: sand\r\n") && token.contains("token by completion: sand\r\n"))
+      #expect(token.contains("no token without authorization\r\n"))
+      let key = try await run("server-key", in: store, Fingers.right)
+      #expect(key.contains("public key: 65 bytes\r\n"))
+      #expect(key.contains("answered: true, and for the server: true\r\nanother challenge: false\r\nremoved\r\n"))
+    }
+  }
+
   @Test(
     "Esc and Ctrl-D cancel: -128 from the keychain, -2 from a context and a key", arguments: ["\u{1B}", "\u{4}"])
   func cancelling(key: String) async throws {

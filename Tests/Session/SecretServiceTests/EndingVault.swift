@@ -154,6 +154,9 @@ extension EndingVault {
   func status() async throws(VaultError) -> VaultStatus { try await vault.status() }
   func openClasses() async throws(VaultError) -> [Accessibility] { try await vault.openClasses() }
   func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool { try await vault.unlockChange(from: isOpen) }
+  func surroundings(otherThan known: Surroundings?) async throws(VaultError) -> Surroundings {
+    try await vault.surroundings(otherThan: known)
+  }
   func problems() async throws(VaultError) -> [VaultError] { try await vault.problems() }
   func log(_ search: AuditSearch) async throws(VaultError) -> [AuditEntry] { try await vault.log(search) }
 }

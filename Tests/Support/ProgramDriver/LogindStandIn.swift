@@ -125,6 +125,14 @@ package final class LogindStandIn: Sendable {
 
   package func set(_ flag: String, _ value: Bool) { state.value.withLock { $0.flags[flag] = value } }
 
+  /// Opens or closes the lid, and signals it, as logind does since systemd 256.
+  package func closeLid(_ isClosed: Bool) {
+    set("LidClosed", isClosed)
+    connection.emit(
+      BusTarget(path: Self.root, interface: "org.freedesktop.DBus.Properties"), "PropertiesChanged",
+      [.string("\(Self.name).Manager"), .dictionary(["LidClosed": .boolean(isClosed)]), .array(of: "s", [])])
+  }
+
   /// Changes properties of a session, and signals the change.
   package func change(_ session: String, _ changes: [String: BusValue]) {
     let path = "\(Self.root)/session/\(session)"

@@ -21,6 +21,9 @@ case "make-key":
   } catch {
     print("not made: \((error as NSError).code)")
   }
+case "login": await useLogin()
+case "token": await useToken()
+case "server-key": await useServerKey()
 case "use-key": EnclaveKey.signAndDecrypt()
 default:
   print("usage: published-code WORD")

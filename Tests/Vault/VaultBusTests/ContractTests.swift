@@ -66,6 +66,27 @@ struct ContractTests {
     await #expect(throws: VaultError.cancelled) { try await later.value }
   }
 
+  @Test("notifies waiting callers of a lock, and of what they missed", arguments: Way.allCases)
+  func surroundings(_ way: Way) async throws {
+    let open = try await OpenScratch(way, .passcode)
+    let vault = open.vault
+    try await open.asking(answering: OpenScratch.passcode) { try await vault.unlock($0) }
+    let known = try await vault.surroundings(otherThan: nil)
+    #expect(try await vault.surroundings(otherThan: nil) == known)
+    let waiting = (0..<2).map { _ in Task { try await vault.surroundings(otherThan: known) } }
+    try await Task.sleep(for: .milliseconds(20))
+    try await vault.lock()
+    try await open.asking(answering: OpenScratch.passcode) { try await vault.unlock($0) }
+    for call in waiting { #expect(try await call.value.locks == known.locks + 1) }
+    #expect(try await vault.surroundings(otherThan: known).locks == known.locks + 1)
+    let cancelled = Task { [now = try await vault.surroundings(otherThan: nil)] in
+      try await vault.surroundings(otherThan: now)
+    }
+    try await Task.sleep(for: .milliseconds(20))
+    cancelled.cancel()
+    await #expect(throws: VaultError.cancelled) { try await cancelled.value }
+  }
+
   @Test(
     "answers any number of simultaneous calls, and waiting ones can be cancelled", arguments: Way.allCases)
   func manyCalls(_ way: Way) async throws {

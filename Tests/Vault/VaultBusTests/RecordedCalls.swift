@@ -93,6 +93,7 @@ struct RecordedCalls: Sendable {
     _ = try? await vault.status()
     _ = try? await vault.openClasses()
     _ = try? await vault.unlockChange(from: true)
+    _ = try? await vault.surroundings(otherThan: Surroundings(changes: 1, locks: 1, refusal: .locked))
     _ = try? await vault.problems()
     _ = try? await vault.log(AuditSearch())
     try? await raw.client.keep(StoreDraft.ID(bytes: identifier))

@@ -184,6 +184,9 @@ final class StubVault: VaultService, VaultConnection {
   func status() async throws(VaultError) -> VaultStatus { try known(calls.status) }
   func openClasses() async throws(VaultError) -> [Accessibility] { try known(calls.status).openClasses }
   func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool { !isOpen }
+  func surroundings(otherThan known: Surroundings?) async throws(VaultError) -> Surroundings {
+    Surroundings(changes: (known?.changes ?? 0) + 1, locks: (known?.locks ?? 0) + 2, refusal: .lidClosed)
+  }
   func problems() async throws(VaultError) -> [VaultError] { calls.problems }
 
   private func known<Value>(_ value: Value?) throws(VaultError) -> Value {

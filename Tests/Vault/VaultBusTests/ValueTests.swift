@@ -254,7 +254,8 @@ struct ValueTests {
     let restore = DetectedRestore(
       id: DetectedRestore.ID(digest: [7]), acceptance: .passcode, sets: [set], fingersAreForgotten: true,
       items: [Self.name], lost: [])
-    let biometry = Biometry(hasReader: true, problem: .printsGone([.leftRing]), state: [5], passcodeSet: false)
+    let biometry = Biometry(
+      hasReader: true, problem: .printsGone([.leftRing]), state: [5], passcodeSet: false, isOutOfReach: true)
     let readers = ReaderList(readers: [Self.usb, Self.virtual], chosen: nil, problem: .notEnrolled)
     let vault = try await connect(
       .init(
@@ -263,6 +264,9 @@ struct ValueTests {
     #expect("\(try await vault.status())" == "\(status)")
     #expect(try await vault.openClasses() == [.afterFirstUnlock])
     #expect(try await vault.unlockChange(from: true) == false)
+    let surroundings = try await vault.surroundings(otherThan: nil)
+    #expect(surroundings == Surroundings(changes: 1, locks: 2, refusal: .lidClosed))
+    #expect(try await vault.surroundings(otherThan: surroundings).locks == 4)
     #expect(try await vault.detectedRestore().map { "\($0)" } == "\(restore)")
     #expect("\(try await vault.biometry())" == "\(biometry)")
     #expect("\(try await vault.readers())" == "\(readers)")

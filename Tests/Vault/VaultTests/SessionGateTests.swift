@@ -24,6 +24,16 @@ struct SessionGateTests {
     // `ClassKeyTests` tests the effect of locked sessions.
     func isUnlocked(_ user: UInt32) async -> Bool { true }
 
+    func sessionRefusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? {
+      await refusal(for: caller, at: place)
+    }
+
+    func sessionChange(from known: SessionRefusal?, for caller: Caller) async {
+      while !Task.isCancelled, await refusal(for: caller, at: .underLid) == known {
+        try? await Task.sleep(for: .milliseconds(2))
+      }
+    }
+
     func untilRefused(for caller: Caller) async -> SessionRefusal {
       while !Task.isCancelled {
         if let reason = refused.withLock({ $0 }) { return reason }

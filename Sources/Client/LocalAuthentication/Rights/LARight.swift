@@ -6,8 +6,9 @@ internal import Synchronization
 /// Gates a part of a program behind what a person must show (LARight.h, macOS 13).
 ///
 /// An authorization holds until ``deauthorize()``, until the right is released, the enrolled fingers change, the connection
-/// to the vault ends, or the store or the session is locked. What has ended it is noticed at its next use, or when
-/// ``state`` is read: a session that was locked and is unlocked again by then is not.
+/// to the vault ends, or the store or the session is locked, even if it is unlocked again before the next use. The vault
+/// tells of all of these, except of a finger that another program enrols in fprintd: that is noticed when the vault next
+/// reads fprintd's fingers, as for each use of the right.
 open class LARight: NSObject {
   /// Whether the right is authorized. The values are Apple's.
   @nonexhaustive(warn)

@@ -21,8 +21,10 @@ final class RightAuthorization: Sendable {
     var fingers: [UInt8]?
     /// The enrolled fingers to which a right that is not saved is bound, from its first use on.
     var bound: [UInt8]?
-    /// Ends the authorization when the store is locked.
-    var watch: Task<Void, Never>?
+    /// How often the store or the session was locked before the right was authorized.
+    var locks = 0
+    /// Checks the authorization when the vault tells of a change.
+    var listening: StoreChanges.Listening?
   }
 
   let access: AccessControl
@@ -37,7 +39,6 @@ final class RightAuthorization: Sendable {
 
   deinit {
     state.withLock { state in
-      state.watch?.cancel()
       state.context?.invalidate()
     }
   }
@@ -71,7 +72,8 @@ final class RightAuthorization: Sendable {
       throw .invalidRequest("an authorization needs a reason to show")
     }
     await confirm()
-    let made = try SecretStore.shared().makeContext()
+    let store = try SecretStore.shared()
+    let made = store.makeContext()
     let context = state.withLock { state in
       let context = state.context ?? made
       if state.phase != .authorized { state.phase = .authorizing }
@@ -79,6 +81,8 @@ final class RightAuthorization: Sendable {
       return context
     }
     do throws(VaultError) {
+      // What changes from here on is noticed.
+      let surroundings = try await context.surroundings()
       let biometry = try await check()
       context.options.interactionNotAllowed = false
       _ = try await context.evaluate(.access(access), reason: reason)
@@ -86,11 +90,13 @@ final class RightAuthorization: Sendable {
       context.options.interactionNotAllowed = true
       let kept = state.withLock { state in
         guard state.context === context else { return false }
-        (state.phase, state.fingers) = (.authorized, biometry.state)
-        state.watch = state.watch ?? watch()
+        (state.phase, state.fingers, state.locks) = (.authorized, biometry.state, surroundings.locks)
+        state.listening = state.listening ?? store.changes.listen { [weak self] in await self?.confirm() }
         return true
       }
       guard kept else { throw .appCancelled }
+      // The session may have been locked since the person was asked.
+      await confirm()
     } catch {
       end(context)
       throw error
@@ -106,12 +112,16 @@ final class RightAuthorization: Sendable {
     return state.withLock { $0.phase }
   }
 
-  /// The context of an authorized right, which asks nobody.
+  /// The context of an authorized right, which asks nobody. Asks the vault whether store and session were locked since.
   ///
   /// - Throws: `interactionNotAllowed` where the right is not authorized.
-  func provenContext() throws(VaultError) -> AuthenticationContext {
-    let context = state.withLock { $0.phase == .authorized ? $0.context : nil }
+  func provenContext() async throws(VaultError) -> AuthenticationContext {
+    let (context, locks) = state.withLock { ($0.phase == .authorized ? $0.context : nil, $0.locks) }
     guard let context else { throw .interactionNotAllowed }
+    guard try await context.surroundings().locks == locks else {
+      end(context)
+      throw .interactionNotAllowed
+    }
     return context
   }
 
@@ -120,8 +130,7 @@ final class RightAuthorization: Sendable {
     let ended = state.withLock { state -> AuthenticationContext? in
       if let context, state.context !== context { return nil }
       let ended = state.context
-      state.watch?.cancel()
-      (state.phase, state.context, state.fingers, state.watch) = (.notAuthorized, nil, nil, nil)
+      (state.phase, state.context, state.fingers, state.listening) = (.notAuthorized, nil, nil, nil)
       return ended
     }
     ended?.invalidate()
@@ -130,7 +139,9 @@ final class RightAuthorization: Sendable {
   /// Ends an authorization that does not hold any more: the fingers have changed, the connection has ended, the store or
   /// the session is locked, or the right was removed.
   private func confirm() async {
-    let (context, fingers) = state.withLock { ($0.phase == .authorized ? $0.context : nil, $0.fingers) }
+    let (context, fingers, locks) = state.withLock { state in
+      (state.phase == .authorized ? state.context : nil, state.fingers, state.locks)
+    }
     guard let context else { return }
     do throws(VaultError) {
       let store = try SecretStore.shared()
@@ -138,25 +149,11 @@ final class RightAuthorization: Sendable {
       var search = ItemSearch(ids: item.map { [$0] } ?? [], synchronizable: .any)
       search.interaction = .fail
       let found = try await store.items(search, using: context)
-      guard item == nil || !found.isEmpty, try await store.isUnlocked(), try await context.biometry().state == fingers
+      guard item == nil || !found.isEmpty, try await context.surroundings().locks == locks,
+        try await store.isUnlocked(), try await context.biometry().state == fingers
       else { return end(context) }
     } catch {
       end(context)
-    }
-  }
-
-  private func watch() -> Task<Void, Never> {
-    Task(executorPreference: BackgroundThread.shared) { [weak self] in
-      guard let store = try? SecretStore.shared() else { return }
-      do throws(VaultError) {
-        while !Task.isCancelled {
-          if try await store.unlockChange(fromLocked: false) { break }
-        }
-      } catch {
-        // Without an answer the authorization is checked at its next use.
-        return
-      }
-      if !Task.isCancelled { self?.end(nil) }
     }
   }
 }

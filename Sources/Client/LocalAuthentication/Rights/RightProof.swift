@@ -1,3 +1,4 @@
+internal import Executors
 internal import KeychainServices
 internal import SecretModel
 internal import Whorl
@@ -12,9 +13,12 @@ final class RightProof: Sendable {
   /// hold any more.
   func use<Value>(_ call: (AuthenticationContext) throws -> Value) throws -> Value {
     guard let authorization else { throw LAError(VaultError.interactionNotAllowed) }
+    let proven: Result<AuthenticationContext, VaultError> = blocking { () async throws(VaultError) in
+      try await authorization.provenContext()
+    }
     let context: AuthenticationContext
     do throws(VaultError) {
-      context = try authorization.provenContext()
+      context = try proven.get()
     } catch {
       throw LAError(error)
     }

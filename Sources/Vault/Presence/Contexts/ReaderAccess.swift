@@ -130,12 +130,16 @@ package struct ReaderAccess {
   }
 
   /// The attached reader to use. Does not open it.
-  func attached() async throws(VaultError) -> ReaderDescription {
-    if let held = await desk.heldReader { return held }
+  func attached() async throws(VaultError) -> ReaderDescription { try await attachedAndPlace().reader }
+
+  /// The same, and where it is.
+  func attachedAndPlace() async throws(VaultError) -> (reader: ReaderDescription, place: ReaderPlace) {
+    if let held = await desk.heldReader { return (held, .inReach) }
     let readers: [ReaderDescription]
     let adapter = try recordedAdapter
     do { readers = try await desk.reader.readers(drivenBy: adapter) } catch { throw .reader(error) }
-    return try choose(from: readers, drivenBy: adapter)
+    let chosen = try choose(from: readers, drivenBy: adapter)
+    return (chosen, chosen.place(among: readers))
   }
 
   /// The attached readers, and the one that this store would use.

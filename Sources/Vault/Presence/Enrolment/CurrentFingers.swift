@@ -11,15 +11,19 @@ package struct CurrentFingers {
   private var store: Store { readers.store }
 
   /// The state of fingers and passcode. Lists readers; opens only fprintd's, to read its fingers.
-  package func biometry() async throws(VaultError) -> Biometry {
+  ///
+  /// - Parameter caller: the program that would ask for a finger.
+  package func biometry(for caller: Caller) async throws(VaultError) -> Biometry {
     let (known, lockedOut, passcodeSet) = try store.read { snapshot in
       (try snapshot.enrolledSets(), snapshot.authority.lockout.lockedOut, try snapshot.slot(.passcode) != nil)
     }
     var biometry = Biometry(
       hasReader: false, problem: lockedOut ? .biometryLockout : nil, state: nil, passcodeSet: passcodeSet)
     do throws(VaultError) {
-      let reader = try await readers.attached()
+      let (reader, place) = try await readers.attachedAndPlace()
       biometry.hasReader = true
+      let refusal = await readers.gate.sessionRefusal(for: caller, at: place)
+      biometry.isOutOfReach = refusal == .remote || refusal == .lidClosed
       biometry.state = known.state(on: reader)
       if reader.sharesFingers {
         // Follow fprintd first: the fingers may have been changed there.
@@ -29,6 +33,7 @@ package struct CurrentFingers {
       } else {
         _ = try sets.enrolled(on: reader)
       }
+      if let refusal, biometry.isOutOfReach, biometry.problem == nil { biometry.problem = .sessionRefused(refusal) }
     } catch {
       biometry.problem = error
       if !biometry.hasReader {

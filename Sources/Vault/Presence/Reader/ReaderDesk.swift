@@ -16,6 +16,7 @@ package actor ReaderDesk: ReaderOwner {
   nonisolated let reader: any FingerprintReader
   nonisolated let preference: ReaderPreference
   nonisolated let locks: ReaderLocks
+  nonisolated let devices: DeviceWatch
   private let holdsReader: Bool
   private let clock: @Sendable () -> UInt64
   private let outsideTime: Duration
@@ -75,13 +76,15 @@ package actor ReaderDesk: ReaderOwner {
   ///   - clock: returns nanoseconds since boot; tests pass their own.
   package init(
     _ reader: any FingerprintReader, preference: ReaderPreference = .any, holdsReader: Bool = false,
-    locks: ReaderLocks = ReaderLocks(of: geteuid()), outsideTime: Duration = .seconds(10),
+    locks: ReaderLocks = ReaderLocks(of: geteuid()), devices: DeviceWatch = DeviceWatch(),
+    outsideTime: Duration = .seconds(10),
     clock: @escaping @Sendable () -> UInt64 = ScanClock.now
   ) {
     self.reader = reader
     self.preference = preference
     self.holdsReader = holdsReader
     self.locks = locks
+    self.devices = devices
     self.outsideTime = outsideTime
     self.clock = clock
   }

@@ -17,6 +17,8 @@ package final class VaultSession: VaultService {
   private let sessionLog: SessionLog?
   /// The text of a recovery key that was shown and is not valid yet.
   private let recoveryKey = Mutex<SharedSecret?>(nil)
+  /// Runs from the first call about the surroundings on.
+  private let watch = Mutex<SurroundingsWatch?>(nil)
 
   /// A session for the program that holds the vault itself.
   package init(of vault: Vault) {
@@ -232,7 +234,7 @@ extension VaultSession {
     }
   }
 
-  package func biometry() async throws(VaultError) -> Biometry { try await vault.biometry() }
+  package func biometry() async throws(VaultError) -> Biometry { try await vault.biometry(for: client.caller) }
 
   package func enroll(_ finger: Finger, _ asking: Asking) async throws(VaultError) -> SetChange {
     try await logged(.enroll, asking) { () throws(VaultError) in
@@ -406,6 +408,18 @@ extension VaultSession {
   package func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool {
     try await vault.unlockChange(from: isOpen)
   }
+
+  package func surroundings(otherThan known: Surroundings?) async throws(VaultError) -> Surroundings {
+    let started = await Self.watch(of: vault)
+    let watch = watch.withLock { watch in
+      let running = watch ?? started
+      watch = running
+      return running
+    }
+    return try await watch.surroundings(otherThan: known, for: client.caller)
+  }
+
+  private static func watch(of vault: isolated Vault) -> SurroundingsWatch { vault.presence.watch() }
 
   package func problems() async throws(VaultError) -> [VaultError] { try await vault.integrityProblems() }
 }

@@ -231,6 +231,10 @@ final class RemoteVault: VaultService {
     try await wire.make(.unlockChange, [.boolean(isOpen)])
   }
 
+  func surroundings(otherThan known: Surroundings?) async throws(VaultError) -> Surroundings {
+    try await wire.make(.surroundings, [known?.busValue ?? .record([:])])
+  }
+
   func problems() async throws(VaultError) -> [VaultError] { try await wire.make(.problems) }
 
   func log(_ search: AuditSearch) async throws(VaultError) -> [AuditEntry] {

@@ -69,7 +69,7 @@ extension Biometry: BusCodable {
   var busValue: BusValue {
     .record([
       "has-reader": hasReader.busValue, "problem": problem?.busValue, "state": state.map { .bytes($0) },
-      "passcode-set": passcodeSet.busValue,
+      "passcode-set": passcodeSet.busValue, "out-of-reach": isOutOfReach ? isOutOfReach.busValue : nil,
     ])
   }
 
@@ -78,6 +78,7 @@ extension Biometry: BusCodable {
     self.init(
       hasReader: try record.take("has-reader"), problem: try record.takeIfPresent("problem"),
       state: try record.takeIfPresent("state", as: Octets.self)?.bytes,
-      passcodeSet: try record.take("passcode-set"))
+      passcodeSet: try record.take("passcode-set"),
+      isOutOfReach: try record.takeIfPresent("out-of-reach") ?? false)
   }
 }

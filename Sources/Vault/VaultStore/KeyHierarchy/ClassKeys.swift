@@ -42,12 +42,14 @@ package final class ClassKeys: Sendable {
     var sessionsLocked = false
     /// How often the sessions were locked.
     var locks: UInt64 = 0
+    /// How often the key was dropped.
+    var drops: UInt64 = 0
   }
 
   /// The least that the first unlock requires, whatever the store's own rule. A store that requires less is changed
   /// when its passcode is next given. If this is the passcode, no login opens the store.
   package let firstUnlock: FirstUnlock
-  /// Changes whenever the key is kept or dropped.
+  /// Grows whenever the key is kept or dropped, the sessions are locked, or ``Store`` changes what proves its owner.
   package let changes = GrowingCount()
   private let state = Mutex(State())
 
@@ -82,6 +84,7 @@ package final class ClassKeys: Sendable {
     defer { changes.increment() }
     state.withLock { state in
       state.unlock = nil
+      state.drops += 1
       state.expiring?.cancel()
       state.expiring = nil
     }
@@ -100,6 +103,7 @@ package final class ClassKeys: Sendable {
       let remaining = state.unlock?.remaining(now)
       guard remaining == nil, state.unlock != nil else { return (remaining, false) }
       state.unlock = nil
+      state.drops += 1
       return (nil, true)
     }
     if isDropped { changes.increment() }
@@ -111,6 +115,7 @@ package final class ClassKeys: Sendable {
 
   /// Notes that all sessions of the user are locked, or that the machine is about to sleep.
   package func sessionsLocked() {
+    defer { changes.increment() }
     state.withLock { state in
       state.sessionsLocked = true
       state.locks += 1
@@ -119,6 +124,9 @@ package final class ClassKeys: Sendable {
 
   /// How often the sessions were locked. Read it before asking for the state of the sessions.
   var locks: UInt64 { state.withLock { $0.locks } }
+
+  /// How often what was open has been closed, even if it was opened again since: by locked sessions, a lock or time.
+  package var closings: Int { state.withLock { Int(clamping: $0.locks + $0.drops) } }
 
   /// Notes the state of the sessions, unless they were locked since the question was asked.
   func note(sessionsUnlocked: Bool, asOf locks: UInt64) {

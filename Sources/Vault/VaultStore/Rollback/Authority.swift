@@ -44,6 +44,13 @@ package struct Authority: Equatable {
     case sets = "set "
   }
 
+  /// Whether the owner may prove their presence in another way than with the earlier record: with other fingers or another
+  /// passcode, or after a lockout has begun or ended.
+  func provesOtherwise(than old: Authority) -> Bool {
+    lockout.lockedOut != old.lockout.lockedOut || rows != old.rows || restored != old.restored || doubts != old.doubts
+      || adapter != old.adapter
+  }
+
   /// A digest over all digests of a table.
   package func digest(of table: Table) -> [UInt8] {
     var digests = CanonicalEncoding()

@@ -1,4 +1,5 @@
 import Dispatch
+import Executors
 import GRDB
 import Glibc
 package import Keys
@@ -60,6 +61,7 @@ package final class Store: OpenedStore {
     defer { withExtendedLifetime(lock) {} }
     try recordLeft()
     let made = try transact(evenRestored: evenRestored, charge: charge, items: items, body)
+    if made.provesOtherwise { classKeys.changes.increment() }
     if let number = made.number { try record(made.entry, as: number, orFail: charge) }
     return made.result
   }
@@ -72,6 +74,7 @@ package final class Store: OpenedStore {
     let lineage: [UInt8]
     /// Which number of the machine's record the change advances; nil for none.
     let number: MachineRecord.Number?
+    let provesOtherwise: Bool
 
     var entry: MachineRecord.Entry { MachineRecord.Entry(manifest: manifest, lineage: lineage) }
   }
@@ -103,7 +106,7 @@ package final class Store: OpenedStore {
           stored = (box, authority, digest)
           return Made(
             result: result, manifest: Manifest(of: authority, digest: digest), lineage: authority.lineage,
-            number: number)
+            number: number, provesOtherwise: authority.provesOtherwise(than: current))
         }
       }
       let written = Result { try made.manifest.write(to: directory.manifest, key: keys.manifest, syncing: !items) }
