@@ -9,8 +9,7 @@ import TPM
 import VaultItems
 package import VaultStore
 
-/// The vault: stores items and decides by fingers and passcodes who may read them. Clients use it only through
-/// `VaultService`, over a bus or in this process.
+/// Stores items and decides by fingers and passcodes who may read them. Clients use it only through `VaultService`.
 package actor Vault {
   /// The longest secret, in bytes.
   package static let secretLimit = NewItem.secretLimit
@@ -68,8 +67,7 @@ package actor Vault {
       of: store, desk: desk, gate: gate, arming: arming, readerUser: readerUser, scrypt: scrypt,
       passcodeRule: passcodeRule, touchClock: touchClock)
     backups = Backups(passcodes: presence.passcodes)
-    catalogue = ItemCatalogue(
-      store: store, fingers: presence.fingers, passcodes: presence.passcodes, scrypt: scrypt)
+    catalogue = ItemCatalogue(store: store, fingers: presence.fingers, passcodes: presence.passcodes, scrypt: scrypt)
   }
 
   /// The file with the items of the store in this folder.

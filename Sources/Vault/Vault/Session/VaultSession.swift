@@ -205,9 +205,7 @@ extension VaultSession {
     }
   }
 
-  package func passkeyReadiness() async throws(VaultError) -> PasskeyReadiness {
-    try await vault.passkeyReadiness()
-  }
+  package func passkeyReadiness() async throws(VaultError) -> PasskeyReadiness { try await vault.passkeyReadiness() }
 
   package func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (
     Item, SignedCeremony
