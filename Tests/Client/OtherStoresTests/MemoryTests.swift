@@ -56,6 +56,24 @@ struct MemoryTests {
     }
   }
 
+  @Test("of a file of passkeys are in locked memory alone, also those of its other entries")
+  func passkeys() async throws {
+    try await withFolder { folder in
+      let secret = randomSecret()
+      let head =
+        #"{"version":{"major":1,"minor":0},"accounts":[{"items":[{"credentials":["#
+        + #"{"type":"passkey","credentialId":"AQID","rpId":"example.com","username":"","userDisplayName":"","#
+        + #""userHandle":"BAU","key":"MC4CAQAwBQYDK2VwBCIEIG36EZkFL7Wb7TMyhIC7rmUqOiAeND6UPvaEMCZWbRqp"}"#
+      try write(head, #",{"type":"note","content":"@"#, secret, "\"}", "]}]}]}", to: "\(folder)/file")
+      let file = open("\(folder)/file", O_RDONLY | O_CLOEXEC)
+      defer { close(file) }
+      let read = try PasskeyFile(SharedSecret(SecretBytes.read(from: file, limit: PasskeyFile.limit)))
+      #expect(read.count == 1 && read.others == Self.copies)
+      let found = MemoryScan(for: secret).occurrences()
+      #expect(found == 1)
+    }
+  }
+
   @Test("are wiped after an XML export was read, including the parser's copies")
   func xml() async throws {
     try await withFolder { folder in

@@ -105,6 +105,25 @@ struct PasskeyFileTests {
     }
   }
 
+  @Test("the keys of hmac-secret and what a site keeps with a passkey have to be what they should be")
+  func extensions() {
+    func read(_ algorithm: String, _ key: String, _ blob: String) throws -> Int {
+      var members = Self.members
+      members.append(
+        (
+          "fido2Extensions",
+          #"{"hmacCredentials":{"algorithm":"\#(algorithm)","credWithUV":"\#(key)","credWithoutUV":""},"credBlob":"\#(blob)"}"#
+        ))
+      return try Self.read(Self.exchange(members)).count
+    }
+    let (key, blob) = (String(repeating: "A", count: 43), String(repeating: "A", count: 43))
+    #expect(throws: Never.self) { try read("hmac-sha256", key, blob) }
+    for (algorithm, key, blob) in [
+      ("hmac-sha512", key, blob), ("hmac-sha256", "AAAA", blob), ("hmac-sha256", key + "AA", blob),
+      ("hmac-sha256", key, blob + "AA"), ("hmac-sha256", key, "Z"),
+    ] { #expect(throws: ImportError.self) { try read(algorithm, key, blob) } }
+  }
+
   @Test("each member of KeePassXC's files is needed but the address")
   func keepassxcMembers() throws {
     for member in ["credentialId", "privateKey", "relyingParty", "userHandle", "username"] {

@@ -1,4 +1,5 @@
 import Fingerprint
+import Glibc
 import KeySchemes
 import Keys
 import Presence
@@ -357,6 +358,32 @@ extension PasskeyTests {
       #expect(Array(signed.authenticatorData[33..<37]) == [0, 0, 0, 0])
       let scheme = algorithm == .ed25519 ? SignatureScheme.ed25519 : .ecdsa(.sha256, .message, .x962)
       #expect(try key.publicKey.verify(signed.signature, of: signed.authenticatorData + hash, scheme))
+    }
+
+    @Test("come back from a backup, and sign with the same key")
+    func backup() async throws {
+      let key = try PrivateKey.generate(.ec(.p256))
+      let item = try await bring(attributes("example.com", id: [1], hasSecret: true), try moving(key))
+      var template = Array("/tmp/whorl-backup-XXXXXX".utf8CString)
+      let file = mkstemp(&template)
+      defer { close(file) }
+      unlink(template)
+      try await session.backUp(to: file)
+      #expect(try await session.delete(.ids([item.id])) == 1)
+      #expect(try await session.passkeyReadiness().capacity == 1_000)
+      let contents = try await session.contents(ofBackup: file)
+      _ = try await Person(passcodes: [ScratchStore.passcode]).with(session) {
+        try await session.restore(file, accepting: contents.id, Asking(in: $0))
+      }
+      #expect(try await session.passkeyReadiness().capacity == 999)
+      let back = try #require(try await vault.items(ItemSearch(.passkey)).first.flatMap { Passkey($0) })
+      #expect(back.credentialID == [1] && back.hasSecret)
+      let signed = try await Person(touches: [image.press(.rightIndex)]).with(vault) {
+        try await vault.assertPasskey(back.id, PasskeyAssertion(clientDataHash: hash), in: $0)
+      }
+      #expect(
+        try key.publicKey.verify(
+          signed.signature, of: signed.authenticatorData + hash, .ecdsa(.sha256, .message, .x962)))
     }
 
     @Test("need a key of the algorithm that they say, and what a passkey has")
