@@ -393,8 +393,8 @@ let package = Package(
     .testTarget(
       name: "SecurityTests",
       dependencies: [
-        "Fingerprint", "Keys", "Presence", "SecureMemory", "Security", "Vault", "VaultDriver", "VaultItems",
-        "VaultStore", "VirtualFinger", "Whorl",
+        "Fingerprint", "Keys", "KeySchemes", "Presence", "SecureMemory", "Security", "Vault", "VaultDriver",
+        "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
       ],
       path: "Tests/Client/SecurityTests"),
     .testTarget(

@@ -72,6 +72,28 @@ struct ServiceSessionTests {
     }
   }
 
+  @Test("a client hears of a lock of its session and of the lid by logind's signals, and counts a lock that is over")
+  func surroundings() async throws {
+    try await withService { service, logind, _ in
+      let connection = try service.connect()
+      let vault = try await connection.open(.own)
+      let first = try await vault.surroundings(otherThan: nil)
+      #expect(first.refusal == nil)
+      var now = first
+      logind.closeLid(true)
+      while now.refusal != .lidClosed { now = try await vault.surroundings(otherThan: now) }
+      logind.closeLid(false)
+      while now.refusal != nil { now = try await vault.surroundings(otherThan: now) }
+      #expect(now.locks == first.locks)
+      logind.change("c1", ["LockedHint": .boolean(true)])
+      while now.locks == first.locks { now = try await vault.surroundings(otherThan: now) }
+      logind.change("c1", ["LockedHint": .boolean(false)])
+      while now.refusal != nil { now = try await vault.surroundings(otherThan: now) }
+      #expect(try await vault.surroundings(otherThan: nil).locks > first.locks)
+      await connection.close()
+    }
+  }
+
   @Test("polkit is asked about a change of fingers without a prompt, and only yes counts")
   func polkit() async throws {
     try await PrivateBus.with { bus in
