@@ -10,7 +10,7 @@ expect 0 "passkey disable" at_seat alice 'whorl passkey enable'
 # browser COMMAND: opens the page of the relying party in alice's session at the seat.
 browser() {
   inside systemd-run --quiet --collect --unit relying-party --uid alice /usr/local/bin/relying-party serve
-  wait_for "the site does not answer" inside grep -q ":1F90 " /proc/net/tcp
+  wait_for "the site does not answer" inside grep -q ":1F90 00000000:0000 0A" /proc/net/tcp
   beside at_seat alice "desktop $1 http://localhost:8080/ 2>&1 | tail -n 20"
 }
 # closed NAME: ends the browser and its screen.
