@@ -38,49 +38,34 @@ struct Export: Command {
   @Argument(help: ArgumentHelp("The items' names; all items without one.", valueName: "name"), completion: .itemNames)
   var names: [String] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "Encrypt to this public key.", discussion: "'whorl key' shows that of a store.", valueName: "key"))
-  var to: AgePublicKey?
-
-  @OptionGroup var passphrase: PassphraseOption
+  @OptionGroup var export: ExportOptions
   @OptionGroup var progress: QuietOption
 
-  @Flag(help: "Overwrite a file of that name.")
-  var replace = false
-
-  func validate() throws {
-    if to != nil, passphrase.passphraseFd != nil {
-      throw ValidationError("--to and --passphrase-fd exclude each other.")
-    }
-  }
-
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let output = try EncryptedOutput(file, replacing: replace)
+    let output = try EncryptedOutput(file, replacing: export.replace)
     let store = try await session.store()
     let bar = ProgressBar("Exporting", progress, options)
-    let export = ItemExport(from: store) { bar?.show($0, of: $1) }
+    let work = ItemExport(from: store) { bar?.show($0, of: $1) }
     var search = choice.search
     if !names.isEmpty {
       search.ids = try await ItemChoice(options: choice, purpose: .reading, store: store, session: session).readable(
         named: names)
     }
-    let plan = try await session.explained { [search] () async throws(VaultError) in try await export.plan(search) }
+    let plan = try await session.explained { [search] () async throws(VaultError) in try await work.plan(search) }
     guard plan.count > 0 else { throw .nothingToExport(plan) }
     let answers = session.answers()
-    let recipient: EncryptedFile.Recipient =
-      if let to { .publicKey(to) } else { .passphrase(try passphrase.new(answers)) }
+    let recipient = try export.recipient(answers)
     let what = "\(isEverything ? "ALL " : "")\(Spoken.plural(plan.count, "item"))"
     let outcome = try await session.withPrivateVault { vault throws(Failure) in
       try await session.asking(
         store, answers, options: session.fileContext, reason: "export \(what) to \(Visible.text(file))"
       ) { asking in
         // Prompt before the file is made, so that there is no file if the person does not give what the items require.
-        try await export.ask(plan, asking)
+        try await work.ask(plan, asking)
         defer { bar?.end() }
         return try await output.write { descriptor throws(Failure) in
           try await session.explained { () async throws(VaultError) in
-            try await export.write(plan, to: descriptor, for: recipient, by: vault, asking)
+            try await work.write(plan, to: descriptor, for: recipient, by: vault, asking)
           }
         }
       }

@@ -35,24 +35,10 @@ struct PasskeyExportCommand: Command {
     completion: .passkeyNames)
   var names: [String] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "Encrypt to this public key.", discussion: "'whorl key' shows that of a store.", valueName: "key"))
-  var to: AgePublicKey?
-
-  @OptionGroup var passphrase: PassphraseOption
-
-  @Flag(help: "Overwrite a file of that name.")
-  var replace = false
-
-  func validate() throws {
-    if to != nil, passphrase.passphraseFd != nil {
-      throw ValidationError("--to and --passphrase-fd exclude each other.")
-    }
-  }
+  @OptionGroup var export: ExportOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let output = try EncryptedOutput(file, replacing: replace)
+    let output = try EncryptedOutput(file, replacing: export.replace)
     let store = try await session.store()
     let stored = StoredPasskeys(in: store)
     let passkeys = names.isEmpty ? try await stored.all() : try await stored.named(names)
@@ -62,21 +48,20 @@ struct PasskeyExportCommand: Command {
         advice: "a site makes one, after 'whorl passkey enable'")
     }
     let search = ItemSearch(groups: .all, ids: passkeys.map(\.id), synchronizable: .any)
-    let export = PasskeyExport(
+    let work = PasskeyExport(
       try await session.explained { () async throws(VaultError) in try await store.allItems(search) }, from: store)
     let answers = session.answers()
-    let recipient: EncryptedFile.Recipient =
-      if let to { .publicKey(to) } else { .passphrase(try passphrase.new(answers)) }
+    let recipient = try export.recipient(answers)
     let what = "\(names.isEmpty ? "ALL " : "")\(Spoken.plural(passkeys.count, "passkey"))"
     let count = try await session.withPrivateVault { vault throws(Failure) in
       try await session.asking(
         store, answers, options: session.fileContext, reason: "export \(what) to \(Visible.text(file))"
       ) { asking in
         // Before the file is made, so that there is none if the person refuses.
-        try await export.ask(asking)
+        try await work.ask(asking)
         return try await output.write { descriptor throws(Failure) in
           try await session.explained { () async throws(VaultError) in
-            try await export.write(to: descriptor, for: recipient, by: vault, asking)
+            try await work.write(to: descriptor, for: recipient, by: vault, asking)
           }
         }
       }
