@@ -1,0 +1,198 @@
+/// A file of a sync repository. Only the vault knows what the paths mean.
+package struct SyncFile: Sendable, Hashable {
+  /// The most bytes of one file: the longest secret, its attributes, and what encrypts them to 1,000 keys.
+  package static let sizeLimit = NewItem.secretLimit + (512 << 10)
+  /// The most bytes of the files of one call.
+  package static let pageLimit = 8 << 20
+
+  /// Its path in the repository, in ASCII.
+  package var path: String
+  /// Nil where the repository no longer has the file, or is to have it no longer.
+  package var contents: [UInt8]?
+
+  package init(_ path: String, _ contents: [UInt8]?) { (self.path, self.contents) = (path, contents) }
+}
+
+/// Identifies a member of a circle: the beginning of a digest of its public keys.
+package struct MemberID: Sendable, Hashable, Comparable, CustomStringConvertible {
+  /// The length in bytes.
+  package static let byteCount = 16
+
+  /// Hexadecimal, in lower case.
+  package let description: String
+
+  /// Nil for anything but 32 hexadecimal digits in lower case.
+  package init?(_ text: String) {
+    let isHexadecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    guard text.utf8.count == 2 * Self.byteCount, isHexadecimal else { return nil }
+    description = text
+  }
+
+  package static func < (one: MemberID, other: MemberID) -> Bool { one.description < other.description }
+}
+
+/// A machine of a circle, or one that asks to be let in.
+package struct SyncMember: Sendable, Hashable {
+  package var id: MemberID
+  /// What its owner calls it.
+  package var name: String
+  package var isThisMachine: Bool
+  /// Six words that the two machines must show alike before one of them lets the other in; empty for a member.
+  package var words: [String]
+
+  package init(id: MemberID, name: String, isThisMachine: Bool, words: [String] = []) {
+    (self.id, self.name, self.isThisMachine, self.words) = (id, name, isThisMachine, words)
+  }
+}
+
+/// Where a store stands with the other machines of its circle.
+package struct SyncStatus: Sendable, Hashable {
+  package enum Standing: String, Sendable, Hashable, CaseIterable {
+    /// The store is in no circle.
+    case none
+    /// It has asked to be let in, and no member has approved yet.
+    case asking
+    case member
+    /// Another member has removed it.
+    case removed
+  }
+
+  /// An item that has come in and cannot be stored yet.
+  package struct Waiting: Sendable, Hashable {
+    package enum Reason: String, Sendable, Hashable, CaseIterable {
+      /// It is bound to the enrolled fingers: one of them must be touched here.
+      case touch
+      /// Its class is closed.
+      case locked
+      /// It needs a passcode, and none is set.
+      case passcode
+      /// The store refused it: it is full, or the item is one that it cannot hold.
+      case refused
+    }
+
+    package var item: ItemName
+    package var reason: Reason
+
+    package init(item: ItemName, reason: Reason) { (self.item, self.reason) = (item, reason) }
+  }
+
+  /// A version of an item that lost against another one that was written at the same time.
+  package struct Kept: Sendable, Hashable {
+    /// The first 16 hexadecimal digits of its record's name.
+    package var id: String
+    package var item: ItemName
+    /// The name of the machine that wrote it.
+    package var writer: String
+    /// Seconds since 1970, by that machine's clock.
+    package var written: Double
+
+    package init(id: String, item: ItemName, writer: String, written: Double) {
+      (self.id, self.item, self.writer, self.written) = (id, item, writer, written)
+    }
+  }
+
+  package var standing: Standing
+  /// The circle's identifier, hexadecimal; nil where the store is in none.
+  package var circle: String?
+  package var members: [SyncMember]
+  /// Machines that ask to be let in.
+  package var candidates: [SyncMember]
+  /// What a machine that asks shows, for a member to compare; else empty.
+  package var words: [String]
+  /// The number of items in the circle.
+  package var items: Int
+  /// How many records the repository does not have yet.
+  package var pending: Int
+  package var waiting: [Waiting]
+  package var kept: [Kept]
+  /// How many records the repository had and has no longer.
+  package var lost: Int
+
+  package init(
+    standing: Standing = .none, circle: String? = nil, members: [SyncMember] = [], candidates: [SyncMember] = [],
+    words: [String] = [], items: Int = 0, pending: Int = 0, waiting: [Waiting] = [], kept: [Kept] = [], lost: Int = 0
+  ) {
+    self.standing = standing
+    self.circle = circle
+    self.members = members
+    self.candidates = candidates
+    self.words = words
+    self.items = items
+    self.pending = pending
+    self.waiting = waiting
+    self.kept = kept
+    self.lost = lost
+  }
+}
+
+/// What the vault made of files of a repository.
+package struct SyncReceipt: Sendable, Hashable {
+  /// A file that was not taken.
+  package struct Refusal: Sendable, Hashable {
+    package var path: String
+    /// Why, in a sentence without a full stop.
+    package var reason: String
+
+    package init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
+  }
+
+  /// Items that are new here, or have another secret, attributes or rule now.
+  package var changed: [ItemName]
+  /// Items that are gone.
+  package var removed: [ItemName]
+  /// Items of which another version is kept beside the current one.
+  package var kept: [ItemName]
+  package var refused: [Refusal]
+  /// Whether the repository offers less than this machine has seen there.
+  package var wentBack: Bool
+  /// Whether the last call saw files that no member has published together; then what is here may be outdated.
+  package var isMixed: Bool
+
+  package init(
+    changed: [ItemName] = [], removed: [ItemName] = [], kept: [ItemName] = [], refused: [Refusal] = [],
+    wentBack: Bool = false, isMixed: Bool = false
+  ) {
+    self.changed = changed
+    self.removed = removed
+    self.kept = kept
+    self.refused = refused
+    self.wentBack = wentBack
+    self.isMixed = isMixed
+  }
+}
+
+/// Files that belong into the repository.
+package struct SyncBatch: Sendable, Hashable {
+  package var files: [SyncFile]
+  /// Where the next page begins; nil after the last one. All pages belong into one commit.
+  package var next: String?
+
+  package init(files: [SyncFile], next: String?) { (self.files, self.next) = (files, next) }
+}
+
+/// How a store comes into a circle.
+package enum SyncBeginning: Sendable, Hashable {
+  /// It makes a new circle, of which it is the only member.
+  case new(machine: String)
+  /// It asks to be let into the circle whose records these are: all files under `circle/`.
+  case join(machine: String, records: [SyncFile])
+}
+
+/// A change of a circle's members.
+package enum SyncMemberChange: Sendable, Hashable {
+  /// Lets a machine in that asks.
+  case approve(MemberID)
+  case remove(MemberID)
+  /// Ends the membership of this machine. Its items stay.
+  case leave
+}
+
+/// What a person decides about an item.
+package enum SyncResolution: Sendable, Hashable {
+  /// Makes the kept version the current one.
+  case use(kept: String)
+  /// Drops the kept version.
+  case drop(kept: String)
+  /// Binds the waiting items of this name to the fingers enrolled here.
+  case bind(ItemName)
+}
