@@ -15,6 +15,9 @@ let onTheWay = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault"
 let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
 // The examples use the language mode that most existing client code uses.
 let client: [SwiftSetting] = [.swiftLanguageMode(.v5)]
+func example(_ name: String, _ dependencies: [Target.Dependency], _ folder: String) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, path: "Examples/\(folder)", swiftSettings: client)
+}
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 // The layers are those of the table in CONTRIBUTING.md: a target depends only on lower layers. `DependencyTableTests`
@@ -96,17 +99,25 @@ let package = Package(
       ],
       path: "Sources/Vault/Presence", swiftSettings: onTheWay),
     .target(
+      name: "VaultSync",
+      dependencies: [
+        "AgeFormat", "Keys", "KeySchemes", "Primitives", "SecretModel", "SecureMemory", "VaultStore",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      path: "Sources/Vault/VaultSync", swiftSettings: onTheWay),
+    .target(
       name: "VaultItems",
       dependencies: [
-        "CBOR", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "SecretModel", "SecureMemory",
-        "VaultStore", .product(name: "GRDB", package: "GRDB.swift"),
+        "CBOR", "Executors", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "SecretModel",
+        "SecureMemory", "VaultStore", "VaultSync", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/VaultItems", swiftSettings: onTheWay),
     .target(
       name: "Vault",
       dependencies: [
         "Executors", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "Processes", "SecretModel",
-        "SecureMemory", "TPM", "VaultItems", "VaultStore", .product(name: "GRDB", package: "GRDB.swift"),
+        "SecureMemory", "TPM", "VaultItems", "VaultStore", "VaultSync",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/Vault", swiftSettings: onTheWay),
     // Layer 4
@@ -278,24 +289,13 @@ let package = Package(
       path: "Benchmarks/whorl-bench"),
     // The examples, which `Examples/Package.swift` builds as a separate package. They are also built here, so that the
     // tests can run them.
-    .executableTarget(
-      name: "bound-secret", dependencies: ["LocalAuthentication", "KeychainServices"], path: "Examples/BoundSecret",
-      swiftSettings: client),
-    .executableTarget(
-      name: "biometry-states", dependencies: ["LocalAuthentication"], path: "Examples/BiometryStates",
-      swiftSettings: client),
-    .executableTarget(
-      name: "sign-in", dependencies: ["LocalAuthentication"], path: "Examples/SignIn", swiftSettings: client),
-    .executableTarget(
-      name: "feature-gate", dependencies: ["Whorl"], path: "Examples/FeatureGate", swiftSettings: client),
-    .executableTarget(
-      name: "internet-password", dependencies: ["LocalAuthentication", "KeychainServices"],
-      path: "Examples/InternetPassword", swiftSettings: client),
-    .executableTarget(
-      name: "password-helper", dependencies: ["LocalAuthentication", "KeychainServices"],
-      path: "Examples/PasswordHelper", swiftSettings: client),
-    .executableTarget(
-      name: "rights", dependencies: ["LocalAuthentication"], path: "Examples/Rights", swiftSettings: client),
+    example("bound-secret", ["LocalAuthentication", "KeychainServices"], "BoundSecret"),
+    example("biometry-states", ["LocalAuthentication"], "BiometryStates"),
+    example("sign-in", ["LocalAuthentication"], "SignIn"),
+    example("feature-gate", ["Whorl"], "FeatureGate"),
+    example("internet-password", ["LocalAuthentication", "KeychainServices"], "InternetPassword"),
+    example("password-helper", ["LocalAuthentication", "KeychainServices"], "PasswordHelper"),
+    example("rights", ["LocalAuthentication"], "Rights"),
     // Sample code from published articles, as a program that tests run with a simulated user.
     .executableTarget(
       name: "published-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/Support/PublishedCode",
@@ -359,8 +359,8 @@ let package = Package(
       name: "VaultTests",
       dependencies: [
         "DiskWrites", "Fingerprint", "Keys", "KeySchemes", "Presence", "ProgramDriver", "ReaderClient", "SecretModel",
-        "SecureMemory", "SoftwareTPM", "TPM", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "SecureMemory", "SoftwareTPM", "TPM", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VaultSync",
+        "VirtualFinger", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Vault/VaultTests"),
     .testTarget(
