@@ -21,12 +21,13 @@ extension NewItem {
 extension ItemSearch {
   /// A search for the command line's item with this name, in any state.
   package init(named name: ItemName) {
-    self.init(.genericPassword, name.attributes, states: Set(Item.State.allCases))
+    self.init(.genericPassword, name.attributes, synchronizable: .any, states: Set(Item.State.allCases))
   }
 
   /// A search for the item with this name in an access group.
   package init(named name: ItemName, in group: String) {
-    self.init(.genericPassword, name.attributes.merging([.accessGroup: .text(group)]) { $1 })
+    self.init(
+      .genericPassword, name.attributes.merging([.accessGroup: .text(group)]) { $1 }, synchronizable: .any)
   }
 
   /// A search for every item, in any group and state.

@@ -120,11 +120,11 @@ final class SyncReceiver {
     }
     guard try circle.standing == .member else { return }
     guard let contents else { return progress.candidates.removeAll { $0.id == id.description } }
+    let request = try JoinRequest(contents, circle: circle.circle)
+    guard request.id == id else { throw VaultError.fileUnreadable("it stands under another machine's name") }
     guard try circle.last.member(id) == nil, !progress.candidates.contains(where: { $0.file.bytes == contents }) else {
       return
     }
-    let request = try JoinRequest(contents, circle: circle.circle)
-    guard request.id == id else { throw VaultError.fileUnreadable("it stands under another machine's name") }
     guard circle.chain.contains(where: { $0.digest == request.record }) else {
       throw VaultError.fileUnreadable("the machine has seen another circle")
     }
@@ -140,7 +140,7 @@ final class SyncReceiver {
 
   private func receiveHead(_ contents: [UInt8]?, _ id: MemberID) throws {
     guard let member = try circle.last.member(id) else { return }
-    let known = id == circle.id ? progress.sequence : progress.heads[id.description]?.sequence ?? 0
+    let known = progress.heads[id.description]?.sequence ?? 0
     guard let contents else {
       if known > 0 { wentBack() }
       return

@@ -265,6 +265,24 @@ extension StoreSnapshot {
 }
 
 extension StoreTransaction {
+  /// Stores the items of the circle again as their records have them, after others took the place of all items.
+  package func storeRecordsAgain() throws {
+    guard let circle = try circle() else { return }
+    for var row in try records(where: "item IS NOT NULL") {
+      let revision = try row.revision(for: circle)
+      guard let item = try revision.head.item?.item, let id = row.item else { continue }
+      let outcome = try SyncedItem(item, ItemRecord(item, revision.head), revision.secret).store(self, over: id)
+      switch outcome {
+      case .stored(let id): row.item = id
+      case .waiting(let reason):
+        row.item = nil
+        row.head.state = .waiting
+        row.head.reason = reason.rawValue
+      }
+      try row.write(self)
+    }
+  }
+
   /// Writes records of the synchronizable items that require nothing.
   func shareOpenItems() throws {
     var open: [WantedItem] = []

@@ -49,8 +49,8 @@ extension StoreSnapshot {
       }
     case .names(let names):
       return try names.map { name in
-        guard let row = try item(like: ItemRecord(named: name)) else { throw VaultError.itemGone }
-        return try wanted(row, store.record(of: row), named: name)
+        guard let (row, record) = try found(named: name) else { throw VaultError.itemGone }
+        return try wanted(row, record, named: name)
       }
     case .open(let names, let group):
       return try names.compactMap { try open($0, in: group) }
@@ -64,13 +64,26 @@ extension StoreSnapshot {
     }
   }
 
+  /// The command line's item of this name, whether it is synchronizable or not.
+  private func found(named name: ItemName) throws -> (row: ItemRow, record: ItemRecord)? {
+    var record = ItemRecord(named: name)
+    if let found = try found(like: record) { return found }
+    record.attributes[.synchronizable] = .number(1)
+    return try found(like: record)
+  }
+
   /// The item of this name in an access group; nil unless its secret may be released now without asking.
   private func open(_ name: ItemName, in group: String) throws -> WantedItem? {
     var wanted = ItemRecord(named: name)
     wanted.attributes[.accessGroup] = .text(group)
     do {
       // Skip items that would ask before looking up their sets, which may be gone.
-      guard let (row, record) = try found(like: wanted), let access = row.accessControl,
+      var found = try found(like: wanted)
+      if found == nil {
+        wanted.attributes[.synchronizable] = .number(1)
+        found = try self.found(like: wanted)
+      }
+      guard let (row, record) = found, let access = row.accessControl,
         Requirement(access).isOpen, !access.applicationPassword, !access.flags.contains(.privateKeyUsage)
       else { return nil }
       let item = try self.wanted(row, record)

@@ -102,6 +102,8 @@ extension StoreTransaction {
     let lost = authority.doubts.contains(.sets) ? try forgetFingers() : []
     authority.restored = false
     authority.doubts = []
+    // Its clock went back as well, so its next changes would be taken for those that it made before.
+    try leaveCircle()
     return lost
   }
 

@@ -106,6 +106,7 @@ extension StoreTransaction {
       try kill(where: "generation = ?", [$0.data], by: .boundFinger)
     }
     lost += try movePasscodeItems(from: backup, recoveryKey)
+    try storeRecordsAgain()
     return lost
   }
 

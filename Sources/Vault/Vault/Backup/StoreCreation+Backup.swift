@@ -43,6 +43,8 @@ extension StoreCreation {
       let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: new.directory, seal)
       try store.commit { change in
         try change.put(device)
+        // The store that was backed up may live on: two must not have the keys of one member.
+        try change.leaveCircle()
         // The right recovery key clears every count of failures.
         change.authority.lockout.clear()
       }

@@ -75,18 +75,7 @@ extension StoreTransaction {
       .execute(arguments: [sealed.data])
   }
 
-  /// Forgets the circle and all of its records. The items stay.
-  package func leaveCircle() throws {
-    if try slot(.circle) != nil { try remove(.circle) }
-    try forgetRecords()
-  }
-
   package func remove(_ row: RecordRow) throws {
     try db.execute(sql: "DELETE FROM sync_record WHERE name = ?", arguments: [row.name.data])
-  }
-
-  package func forgetRecords() throws {
-    try db.execute(sql: "DELETE FROM sync_record")
-    try db.execute(sql: "DELETE FROM sync_progress")
   }
 }

@@ -1,3 +1,4 @@
+import Fingerprint
 import SecretModel
 import SecureMemory
 import Synchronization
@@ -58,6 +59,10 @@ final class SyncMachine: Sendable {
     var options = ContextOptions(timeout: .seconds(20))
     options.preferPasscode = true
     return try await person().with(session, options) { try await body(Asking(in: $0)) }
+  }
+
+  func enroll() async throws {
+    _ = try await asking { try await self.session.enroll(.rightIndex, $0) }
   }
 
   func begin() async throws {
@@ -152,11 +157,7 @@ final class SyncMachine: Sendable {
     }
   }
 
-  private func search(_ name: String) throws -> ItemSearch {
-    var search = ItemSearch(named: try ItemName(parsing: name))
-    search.synchronizable = .any
-    return search
-  }
+  private func search(_ name: String) throws -> ItemSearch { ItemSearch(named: try ItemName(parsing: name)) }
 
   /// The secret; nil where there is no such item.
   func get(_ name: String) async throws -> String? {

@@ -1,3 +1,4 @@
+import GRDB
 import SecretModel
 import SecureMemory
 import Testing
@@ -5,6 +6,7 @@ import VaultDriver
 
 @testable import Presence
 @testable import Vault
+@testable import VaultStore
 
 @Suite("Items of several machines")
 struct SyncTests {
@@ -44,11 +46,9 @@ struct SyncTests {
       #expect(try await machine.status.items == 2)
       #expect(try await machine.status.pending == 0)
     }
-    let search = ItemSearch(named: try ItemName(parsing: "bank"))
-    var any = search
-    any.synchronizable = .any
+    let bank = try ItemName(parsing: "bank")
     await #expect(throws: VaultError.interactionNotAllowed) {
-      try await machines[2].session.secrets(.search(any), .nobody)
+      try await machines[2].session.secrets(.names([bank]), .nobody)
     }
   }
 
@@ -211,5 +211,73 @@ struct SyncTests {
     #expect(try await fifth.get("mail") == "gold")
     // A machine that was not lost after all says so, and follows nothing.
     #expect(try await machines[0].sync(repository).wentBack)
+  }
+
+  @Test("an item bound to the fingers waits on the other machine until one of them is touched there")
+  func bound() async throws {
+    let machines = try await circle("desk", "lap")
+    for machine in machines { try await machine.enroll() }
+    try await machines[0].set("mail", "gold", .currentSet)
+    try await machines[0].sync(repository)
+    try await machines[1].sync(repository)
+    #expect(try await machines[1].get("mail") == nil)
+    #expect(try await machines[1].status.waiting == [.init(item: ItemName(parsing: "mail"), reason: .touch)])
+    try await machines[1].resolve(.bind(ItemName(parsing: "mail")))
+    #expect(try await machines[1].status.waiting == [])
+    #expect(try await machines[1].get("mail") == "gold")
+    #expect(try await machines[1].sync(repository) == SyncReceipt())
+  }
+
+  @Test("an item of the same name that was never shared is kept beside the one that comes in")
+  func unshared() async throws {
+    let machines = try await circle("desk")
+    try await machines[0].set("mail", "gold")
+    try await machines[0].sync(repository)
+    let lap = try await SyncMachine("lap")
+    try await lap.set("mail", "iron", .passcode)
+    try await lap.ask(repository)
+    try await machines[0].sync(repository)
+    try await machines[0].approve(lap)
+    try await machines[0].sync(repository)
+    try await lap.sync(repository)
+    #expect(try await lap.get("mail") == "iron")
+    #expect(try await lap.status.waiting.map(\.reason) == [.touch])
+    try await lap.resolve(.bind(ItemName(parsing: "mail")))
+    #expect(try await lap.get("mail") == "gold")
+    let kept = try await lap.status.kept
+    #expect(kept.map(\.item.description) == ["mail"])
+    try await lap.resolve(.use(kept: kept[0].id))
+    #expect(try await lap.get("mail") == "iron")
+  }
+
+  @Test("a store of an earlier version gets the tables of the circle when it is opened")
+  func earlierStore() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("mail", "gold")
+    await vault.close()
+    try await DatabaseQueue(path: store.path + "/vault.db").write { db in
+      for table in ["sync_record", "sync_progress"] { try db.execute(sql: "DROP TABLE \(table)") }
+      try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = '4'")
+      try db.execute(sql: "PRAGMA user_version = 3")
+    }
+    let later = try store.open()
+    #expect(try await later.get("mail") == "gold")
+    #expect(try await VaultSession(of: later).sync.status() == SyncStatus())
+  }
+
+  @Test("a store that went back to an earlier copy leaves the circle, and keeps its items")
+  func restored() async throws {
+    let machines = try await circle("desk", "lap")
+    try await machines[0].set("mail", "gold")
+    try await machines[0].sync(repository)
+    let copy = try machines[0].store.snapshot()
+    try await machines[0].set("mail", "new")
+    await machines[0].vault.close()
+    try machines[0].store.restore(["vault.db", "vault.db-wal", "vault.db-shm"], from: copy)
+    let vault = try machines[0].store.open()
+    try await vault.acceptRestore(by: Person(passcodes: [ScratchStore.passcode]))
+    #expect(try await vault.get("mail") == "gold")
+    #expect(try await VaultSession(of: vault).sync.status().standing == .none)
   }
 }

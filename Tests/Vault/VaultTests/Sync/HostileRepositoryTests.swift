@@ -1,0 +1,143 @@
+import SecretModel
+import SecureMemory
+import Testing
+import VaultDriver
+
+@testable import Presence
+@testable import Vault
+
+@Suite("A hostile repository changes and reveals nothing")
+struct HostileRepositoryTests {
+  private let repository = MemoryRepository()
+
+  private func pair() async throws -> (SyncMachine, SyncMachine) {
+    let (desk, lap) = (try await SyncMachine("desk"), try await SyncMachine("lap"))
+    try await desk.begin()
+    try await desk.sync(repository)
+    try await lap.ask(repository)
+    try await desk.sync(repository)
+    try await desk.approve(lap)
+    for machine in [desk, lap, desk] { try await machine.sync(repository) }
+    try await desk.set("mail", "gold")
+    try await desk.set("bank", "silver")
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    return (desk, lap)
+  }
+
+  private func itemPaths() -> [String] { repository.tip.keys.filter { $0.hasPrefix("items/") }.sorted() }
+
+  @Test("files that are swapped, cut off, lengthened, repeated or invented are refused one by one")
+  func damaged() async throws {
+    let (desk, lap) = try await pair()
+    let (tip, paths) = (repository.tip, itemPaths())
+    let first = try #require(tip[paths[0]])
+    let other = "items/00/" + String(repeating: "0", count: 62)
+    let attacks: [(String, [String: [UInt8]])] = [
+      ("swapped", [paths[0]: tip[paths[1]] ?? [], paths[1]: first]),
+      ("cut off", [paths[0]: Array(first.dropLast(20))]),
+      ("emptied", [paths[0]: []]),
+      ("lengthened", [paths[0]: first + [0]]),
+      ("changed", [paths[0]: first.enumerated().map { $0 == first.count - 5 ? $1 ^ 1 : $1 }]),
+      ("under another name", [other: first]),
+      ("text", [paths[0]: Array("age-encryption.org/v1\n".utf8)]),
+    ]
+    for (attack, files) in attacks {
+      repository.put(tip.merging(files) { $1 })
+      let receipt = try await lap.receive(repository.tip)
+      #expect(receipt.changed.isEmpty && receipt.removed.isEmpty && receipt.kept.isEmpty, "\(attack)")
+      #expect(receipt.refused.count == files.count, "\(attack): \(receipt)")
+      #expect(try await lap.items == ["mail": "gold", "bank": "silver"], "\(attack)")
+      // What is here takes the place of what was put there.
+      try await lap.sync(repository)
+      try await desk.sync(repository)
+      #expect(try await desk.items == ["mail": "gold", "bank": "silver"], "\(attack)")
+      repository.put(tip)
+      _ = try await lap.receive(tip)
+      _ = try await desk.receive(tip)
+    }
+  }
+
+  @Test("a file that was put back is noticed, and what is newer here stays")
+  func repeated() async throws {
+    let (desk, lap) = try await pair()
+    let old = repository.tip
+    try await desk.set("mail", "new")
+    try await desk.sync(repository)
+    try await lap.sync(repository)
+    let new = repository.tip
+    for path in itemPaths() where old[path] != new[path] {
+      repository.put(new.merging([path: old[path] ?? []]) { $1 })
+      let receipt = try await lap.receive(repository.tip)
+      #expect(receipt.wentBack && receipt.isMixed)
+      #expect(try await lap.get("mail") == "new")
+    }
+  }
+
+  @Test("a new machine notices a mixture of old and new files")
+  func mixed() async throws {
+    let (desk, _) = try await pair()
+    let old = repository.tip
+    try await desk.set("mail", "new")
+    try await desk.sync(repository)
+    let third = try await SyncMachine("third")
+    try await third.ask(repository)
+    try await desk.sync(repository)
+    try await desk.approve(third)
+    try await desk.sync(repository)
+    let path = try #require(itemPaths().first { old[$0] != repository.tip[$0] })
+    var files = repository.tip
+    files[path] = nil
+    #expect(try await third.receive(files).isMixed)
+  }
+
+  @Test("records of members that nobody approved, and of a removed one, are refused")
+  func members() async throws {
+    let (desk, lap) = try await pair()
+    let tip = repository.tip
+    // A circle of the attacker's own in the place of the first record.
+    let (attacker, other) = (try await SyncMachine("attacker"), MemoryRepository())
+    try await attacker.begin()
+    try await attacker.sync(other)
+    repository.put(tip.merging(["circle/00000001": other.tip["circle/00000001"] ?? []]) { $1 })
+    #expect(try await lap.receive(repository.tip).wentBack)
+    repository.put(tip.merging(["circle/00000003": other.tip["circle/00000001"] ?? []]) { $1 })
+    #expect(
+      try await lap.receive(repository.tip).refused.map(\.path) == ["circle/00000001", "circle/00000003"].suffix(1))
+    #expect(try await lap.status.members.map(\.name).sorted() == ["desk", "lap"])
+    // A removed machine that writes a record after the one before its removal.
+    let before = tip
+    try await desk.remove(lap)
+    try await desk.sync(repository, puttingBack: true)
+    try await lap.vault.put("home", "iron")
+    _ = before
+    #expect(try await desk.status.members.map(\.name) == ["desk"])
+    try await lap.sync(repository)
+    #expect(try await lap.status.standing == .removed)
+  }
+
+  @Test("requests to be let in are limited, and one with another's keys is refused")
+  func requests() async throws {
+    let (desk, _) = try await pair()
+    for number in 1...7 { try await SyncMachine("m\(number)").ask(repository) }
+    let receipt = try await desk.sync(repository)
+    #expect(try await desk.status.candidates.count == 5)
+    #expect(receipt.refused.count == 2)
+    let request = try #require(repository.tip.first { $0.key.hasPrefix("requests/") })
+    let path = "requests/" + String(repeating: "0", count: 32)
+    repository.put(repository.tip.merging([path: request.value]) { $1 })
+    #expect(try await desk.receive(repository.tip).refused.map(\.path) == [path])
+  }
+
+  @Test("paths of other things, and an unknown version, change nothing")
+  func paths() async throws {
+    let (_, lap) = try await pair()
+    var files = repository.tip
+    for path in ["README", "items/x", "items/../../x", "circle/1", "circle/00000000", "heads/x", ".git/config", ""] {
+      files[path] = [1, 2, 3]
+    }
+    repository.put(files)
+    #expect(try await lap.receive(files) == SyncReceipt())
+    files["format"] = Array("whorl-sync 2\n".utf8)
+    #expect(try await lap.receive(files).refused.map(\.path) == ["format"])
+  }
+}

@@ -1,0 +1,112 @@
+import SecretModel
+import SecureMemory
+import Testing
+import VaultDriver
+
+@testable import Presence
+@testable import Vault
+
+@Suite("Random schedules of several machines", .timeLimit(.minutes(60)))
+struct SyncScheduleTests {
+  /// Whatever the machines did: they end with the same items, and every secret that one of them acknowledged is current,
+  /// kept beside the current one, or was replaced or deleted by a machine that knew it.
+  @Test("end alike everywhere, and no secret is lost", .timeLimit(.minutes(60)))
+  func schedules() async throws {
+    for number in 1...Campaign.count(short: 12, long: 1_000) {
+      var schedule = try await Schedule(number)
+      try await schedule.run(steps: 40)
+      try await schedule.check()
+    }
+  }
+}
+
+/// Three machines and their repository, and what each of them knew of the secrets.
+private struct Schedule {
+  private let number: Int
+  private var random: Campaign.Generator
+  private let repository = MemoryRepository()
+  private var machines: [SyncMachine] = []
+  /// The names of the secrets that may be gone, since a machine that knew them replaced or deleted them.
+  private var replaced: Set<String> = []
+  private var written: [String: [String]] = [:]
+  private var log: [String] = []
+
+  init(_ number: Int) async throws {
+    self.number = number
+    random = Campaign.Generator("schedule \(number)")
+    for name in ["desk", "lap", "attic"] {
+      let machine = try await SyncMachine(name)
+      if let first = machines.first {
+        try await machine.ask(repository)
+        try await first.sync(repository)
+        try await first.approve(machine)
+        try await first.sync(repository)
+        try await machine.sync(repository)
+      } else {
+        try await machine.begin()
+        try await machine.sync(repository)
+      }
+      machines.append(machine)
+    }
+    for machine in machines { try await machine.sync(repository) }
+  }
+
+  mutating func run(steps: Int) async throws {
+    for step in 1...steps {
+      let place = Int.random(in: 0..<machines.count, using: &random)
+      let machine = machines[place]
+      let name = ["mail", "bank", "shop"].randomElement(using: &random) ?? "mail"
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0..<4:
+        let secret = "\(name) \(step) \(machine.name)"
+        if let old = try await machine.get(name) { replaced.insert(old) }
+        try await machine.set(name, secret)
+        written[name, default: []].append(secret)
+        log.append("\(machine.name) sets \(secret)")
+      case 4:
+        guard let old = try await machine.get(name) else { continue }
+        replaced.insert(old)
+        try await machine.delete(name)
+        log.append("\(machine.name) deletes \(old)")
+      case 5:
+        // The program is killed: what it took is taken again, and what it was about to publish is not published.
+        machine.forget()
+        _ = try await machine.receive(repository.tip)
+        _ = try await machine.session.sync.files(after: nil, puttingBack: false)
+        log.append("\(machine.name) is killed")
+      case 6:
+        guard let kept = try await machine.status.kept.randomElement(using: &random) else { continue }
+        // A decision replaces the current secret.
+        if let old = try await machine.get(kept.item.description) { replaced.insert(old) }
+        try await machine.resolve(.use(kept: kept.id))
+        log.append("\(machine.name) uses the kept \(kept.item)")
+      default:
+        let receipt = try await machine.sync(repository)
+        log.append("\(machine.name) syncs")
+        #expect(!receipt.wentBack && !receipt.isMixed && receipt.refused.isEmpty, "\(receipt) \(story)")
+      }
+    }
+  }
+
+  private var story: Comment { "schedule \(number) of WHORL_SEED=\(Campaign.seed): \(log.joined(separator: "; "))" }
+
+  mutating func check() async throws {
+    for _ in 1...4 { for machine in machines { try await machine.sync(repository) } }
+    let items = try await machines[0].items
+    let kept = try await machines[0].status.kept.map(\.id).sorted()
+    for machine in machines {
+      #expect(try await machine.items == items, story)
+      #expect(try await machine.status.kept.map(\.id).sorted() == kept, story)
+      #expect(try await machine.status.pending == 0, story)
+    }
+    // Choose every kept version once, to see its secret.
+    var seen = Set(items.values)
+    while let next = try await machines[0].status.kept.first {
+      try await machines[0].resolve(.use(kept: next.id))
+      if let secret = try await machines[0].get(next.item.description) { seen.insert(secret) }
+    }
+    for secret in written.values.joined() where !replaced.contains(secret) {
+      #expect(seen.contains(secret), "\(secret) is gone: \(story.rawValue)")
+    }
+  }
+}
