@@ -106,13 +106,14 @@ extension SyncJournal {
     try delete(kept, circle)
   }
 
-  /// A version of this machine with the contents of another circle's version.
-  func bring(_ old: Revision, _ name: [UInt8], _ title: ItemName) throws -> RecordRow {
+  /// A version of this machine with the contents of another one.
+  func signed(_ old: Revision, _ name: [UInt8], _ title: ItemName, replacing seen: [String: UInt64]) throws -> RecordRow
+  {
     guard let circle = try circle() else { throw VaultError.invalidRequest("this store is in no circle") }
     let new = try revision(
-      of: name, replacing: [:], item: old.head.item, created: old.head.created, secret: old.secret, circle)
+      of: name, replacing: seen, item: old.head.item, created: old.head.created, secret: old.secret, circle)
     return RecordRow(
-      name: name, head: RecordRow.Head(new, .waiting, title),
+      name: name, head: RecordRow.Head(new, old.head.item == nil ? .deleted : .waiting, title),
       file: try new.sealed(to: circle.members.recipients, epoch: circle.epoch), epoch: circle.epoch)
   }
 
@@ -137,17 +138,10 @@ extension SyncJournal {
   /// Signs the version of a machine that is no longer a member, so that the others go on taking it.
   func sign(_ row: RecordRow) throws -> RecordRow {
     guard let circle = try circle() else { return row }
-    let old = try row.revision(for: circle)
-    let new = try revision(
-      of: row.name, replacing: row.head.seen, item: old.head.item, created: old.head.created, secret: old.secret, circle
-    )
-    var signed = RecordRow(
-      name: row.name, head: RecordRow.Head(new, row.head.state, row.head.title),
-      file: try new.sealed(to: circle.members.recipients, epoch: circle.epoch), epoch: circle.epoch)
-    signed.item = row.item
-    signed.published = row.published
-    signed.head.reason = row.head.reason
-    return signed
+    var new = try signed(row.revision(for: circle), row.name, row.head.title, replacing: row.head.seen)
+    (new.item, new.published) = (row.item, row.published)
+    (new.head.state, new.head.reason) = (row.head.state, row.head.reason)
+    return new
   }
 }
 

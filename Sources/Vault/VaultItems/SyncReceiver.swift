@@ -222,11 +222,11 @@ final class SyncReceiver {
     case (false, true):
       if row.isPublished { wentBack() }
       try publish(row, arrival.file)
+    case (false, false) where (arrival.item != nil) != row.head.isItem: try revive(arrival, row)
     case (false, false):
-      let wins = arrival.wins(over: row)
       let old = try row.revision(for: circle)
       let isSame = old.head.digest == head.digest && old.head.describesSame(as: head)
-      if wins {
+      if arrival.wins(over: row) {
         if row.head.isItem, !isSame { try keep(old, row.file, row.epoch, row.head.title) }
         try adopt(arrival, over: row)
       } else {
@@ -234,6 +234,31 @@ final class SyncReceiver {
         try publish(row, arrival.file)
       }
     }
+  }
+
+  /// An item was changed and deleted at once: it stays, by a version that replaces both. To choose one of the two would not
+  /// do: a third machine could then take the deletion's place with the version that was deleted.
+  private func revive(_ arrival: Arrival, _ row: RecordRow) throws {
+    let isHere = row.head.isItem
+    let revision = isHere ? try row.revision(for: circle) : arrival.revision
+    let title = isHere ? row.head.title : arrival.title
+    let seen = row.head.seen.merging(arrival.revision.head.seen) { max($0, $1) }
+    var new = try journaled { try $0.signed(revision, row.name, title, replacing: seen) }
+    new.published = RecordRow.digest(of: arrival.file)
+    if isHere {
+      (new.item, new.head.state, new.head.reason) = (row.item, row.head.state, row.head.reason)
+    } else if let record = arrival.record, let item = arrival.item {
+      try store(item, record, revision, into: &new)
+    }
+    try new.write(change)
+  }
+
+  /// Lets versions of this machine be written.
+  private func journaled<Result>(_ write: (SyncJournal) throws -> Result) throws -> Result {
+    try change.put(progress)
+    let result = try write(SyncJournal(change))
+    progress.clock = try change.syncProgress().clock
+    return result
   }
 
   /// Keeps a version that lost.
@@ -307,18 +332,15 @@ final class SyncReceiver {
     let arrival = try Arrival(file, name, from: rescue)
     guard let record = arrival.record, let item = arrival.item else { return progress.obsolete.append(path(name)) }
     progress.clock = max(progress.clock, arrival.revision.head.clock)
-    try change.put(progress)
-    let journal = SyncJournal(change)
     if arrival.isKept {
       progress.obsolete.append(path(name))
-      try journal.keep(arrival.revision, arrival.title)
+      try journaled { try $0.keep(arrival.revision, arrival.title) }
       receipt.kept.append(arrival.title)
     } else {
-      var row = try journal.bring(arrival.revision, name, arrival.title)
+      var row = try journaled { try $0.signed(arrival.revision, name, arrival.title, replacing: [:]) }
       try store(item, record, arrival.revision, into: &row)
       try row.write(change)
     }
-    progress.clock = try change.syncProgress().clock
   }
 
   private func path(_ name: [UInt8]) -> String { SyncPath.item(name).text }
@@ -371,9 +393,9 @@ private struct Arrival {
     do throws(VaultError) { try record?.check() } catch { throw .fileUnreadable("its attributes are too long") }
   }
 
-  /// Whether it wins against another version that was written without knowing it. An item wins against a deletion.
+  /// Whether it wins against another version that was written without knowing it. A version that replaces another one has the
+  /// greater clock, so all machines find the same order.
   func wins(over row: RecordRow) -> Bool {
-    if (item != nil) != row.head.isItem { return item != nil }
     let mine = (revision.head.clock, revision.writer.description)
     return mine > (row.head.clock, row.head.writer)
   }

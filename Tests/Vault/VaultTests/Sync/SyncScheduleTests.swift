@@ -71,7 +71,10 @@ private struct Schedule {
       case 5:
         // The program is killed: what it took is taken again, and what it was about to publish is not published.
         machine.forget()
-        _ = try await machine.receive(repository.tip)
+        let receipt = try await machine.receive(repository.tip)
+        #expect(
+          !receipt.wentBack && !receipt.isMixed && receipt.refused.isEmpty,
+          "killed \(machine.name): \(receipt) \(story)")
         _ = try await machine.session.sync.files(after: nil, puttingBack: false)
         log.append("\(machine.name) is killed")
       case 6:
@@ -91,11 +94,18 @@ private struct Schedule {
   private var story: Comment { "schedule \(number) of WHORL_SEED=\(Campaign.seed): \(log.joined(separator: "; "))" }
 
   mutating func check() async throws {
-    for _ in 1...4 { for machine in machines { try await machine.sync(repository) } }
+    for _ in 1...4 {
+      for machine in machines {
+        let receipt = try await machine.sync(repository)
+        #expect(
+          !receipt.wentBack && !receipt.isMixed && receipt.refused.isEmpty, "\(machine.name): \(receipt) \(story)")
+      }
+    }
     let items = try await machines[0].items
     let kept = try await machines[0].status.kept.map(\.id).sorted()
     for machine in machines {
-      #expect(try await machine.items == items, story)
+      let status = try await machine.status
+      #expect(try await machine.items == items, "\(machine.name): \(status) \(story)")
       #expect(try await machine.status.kept.map(\.id).sorted() == kept, story)
       #expect(try await machine.status.pending == 0, story)
     }
