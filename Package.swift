@@ -15,6 +15,9 @@ let onTheWay = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault"
 let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
 // The examples use the language mode that most existing client code uses.
 let client: [SwiftSetting] = [.swiftLanguageMode(.v5)]
+func example(_ name: String, _ dependencies: [Target.Dependency], _ folder: String) -> Target {
+  .executableTarget(name: name, dependencies: dependencies, path: "Examples/\(folder)", swiftSettings: client)
+}
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 // The layers are those of the table in CONTRIBUTING.md: a target depends only on lower layers. `DependencyTableTests`
@@ -139,6 +142,9 @@ let package = Package(
       name: "SecretServiceItems", dependencies: ["Primitives", "SecretModel"],
       path: "Sources/Client/SecretServiceItems", swiftSettings: onTheWay),
     .target(
+      name: "SyncRepository", dependencies: ["CLinux", "Processes", "SecretModel"],
+      path: "Sources/Client/SyncRepository", swiftSettings: onTheWay),
+    .target(
       name: "PromptTexts", dependencies: ["Fingerprint", "SecretModel"], path: "Sources/Client/PromptTexts",
       swiftSettings: onTheWay),
     .target(
@@ -228,8 +234,8 @@ let package = Package(
       dependencies: [
         "CLinux", "Confinement", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives",
         "Processes", "PromptTexts", "ReaderBus", "ReaderClient", "Recordings", "SDBus", "SecretModel",
-        "SecretServiceItems", "SecureMemory", "SessionPrompts", "SSHKeys", "TerminalLines", "Wallets", "Whorl",
-        argumentParser,
+        "SecretServiceItems", "SecureMemory", "SessionPrompts", "SSHKeys", "SyncRepository", "TerminalLines", "Wallets",
+        "Whorl", argumentParser,
       ],
       path: "Sources/Programs/CommandLine"),
     .executableTarget(
@@ -278,24 +284,13 @@ let package = Package(
       path: "Benchmarks/whorl-bench"),
     // The examples, which `Examples/Package.swift` builds as a separate package. They are also built here, so that the
     // tests can run them.
-    .executableTarget(
-      name: "bound-secret", dependencies: ["LocalAuthentication", "KeychainServices"], path: "Examples/BoundSecret",
-      swiftSettings: client),
-    .executableTarget(
-      name: "biometry-states", dependencies: ["LocalAuthentication"], path: "Examples/BiometryStates",
-      swiftSettings: client),
-    .executableTarget(
-      name: "sign-in", dependencies: ["LocalAuthentication"], path: "Examples/SignIn", swiftSettings: client),
-    .executableTarget(
-      name: "feature-gate", dependencies: ["Whorl"], path: "Examples/FeatureGate", swiftSettings: client),
-    .executableTarget(
-      name: "internet-password", dependencies: ["LocalAuthentication", "KeychainServices"],
-      path: "Examples/InternetPassword", swiftSettings: client),
-    .executableTarget(
-      name: "password-helper", dependencies: ["LocalAuthentication", "KeychainServices"],
-      path: "Examples/PasswordHelper", swiftSettings: client),
-    .executableTarget(
-      name: "rights", dependencies: ["LocalAuthentication"], path: "Examples/Rights", swiftSettings: client),
+    example("bound-secret", ["LocalAuthentication", "KeychainServices"], "BoundSecret"),
+    example("biometry-states", ["LocalAuthentication"], "BiometryStates"),
+    example("sign-in", ["LocalAuthentication"], "SignIn"),
+    example("feature-gate", ["Whorl"], "FeatureGate"),
+    example("internet-password", ["LocalAuthentication", "KeychainServices"], "InternetPassword"),
+    example("password-helper", ["LocalAuthentication", "KeychainServices"], "PasswordHelper"),
+    example("rights", ["LocalAuthentication"], "Rights"),
     // Sample code from published articles, as a program that tests run with a simulated user.
     .executableTarget(
       name: "published-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/Support/PublishedCode",
@@ -481,6 +476,10 @@ let package = Package(
         "SessionPrompts", "Vault", "VaultDriver", "Whorl",
       ],
       path: "Tests/Session/PasskeysTests"),
+    .testTarget(
+      name: "SyncRepositoryTests",
+      dependencies: ["Executors", "Processes", "ProgramDriver", "SecretModel", "SecureMemory", "SyncRepository"],
+      path: "Tests/Client/SyncRepositoryTests"),
     .testTarget(name: "PackageTests", path: "Tests/PackageTests"),
   ],
   swiftLanguageModes: [.v6]
