@@ -10,7 +10,8 @@ package struct GitProgram: Sendable {
   private static let passed: Set = [
     "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "PATH", "TERM", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
     "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR",
-    "http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "GNUPGHOME", "GPG_TTY",
+    "http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "GNUPGHOME",
+    "GPG_TTY",
   ]
   /// What shows questions on a desktop.
   private static let asking: Set = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "SSH_ASKPASS", "GIT_ASKPASS"]

@@ -128,7 +128,8 @@ package struct SyncRun: Sendable {
   // MARK: Publishing
 
   /// Makes a commit of the vault's files; nil where there is nothing to publish.
-  private func write(after parent: String?, _ pending: Int) async throws(SyncRunError) -> (commit: String, count: Int)? {
+  private func write(after parent: String?, _ pending: Int) async throws(SyncRunError) -> (commit: String, count: Int)?
+  {
     var writer: CommitWriter?
     var after: String?
     repeat {
