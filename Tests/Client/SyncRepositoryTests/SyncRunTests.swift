@@ -69,7 +69,7 @@ struct SyncRunTests {
       try await two.sync()
       #expect(two.vault.files == one.vault.files)
       let (calls, lastCalls) = two.vault.state.withLock { ($0.received, $0.lastCalls) }
-      #expect(calls.count > 3 && calls.allSatisfy { $0.count < 11 })
+      #expect(calls.count > 3 && calls.allSatisfy { $0.count < 13 })
       #expect(lastCalls == 1)
       let paths = calls.flatMap { $0 }
       #expect(paths.prefix(2) == ["circle/m/a", "circle/m/b"])
