@@ -114,14 +114,17 @@ package struct GitRepository: Sendable {
 
   func blobs() -> BlobReader { BlobReader(git, in: folder) }
 
-  /// Packs objects where many have gathered.
+  /// Packs objects where many have gathered: 2,000 single ones, as git estimates it by one of their 256 folders, or 40
+  /// packs.
   func tidy() async throws(SyncRunError) {
-    let settings = [
-      "gc.auto=2000", "gc.autoPackLimit=40", "gc.autoDetach=false", "gc.packRefs=false", "gc.pruneExpire=1.hour.ago",
-    ]
+    guard
+      PrivateFolder.count(of: "\(folder)/objects/17", suffix: "") > 8
+        || PrivateFolder.count(of: "\(folder)/objects/pack", suffix: ".pack") > 40
+    else { return }
+    let settings = ["gc.packRefs=false", "gc.pruneExpire=1.hour.ago"]
     // A repository that cannot be packed can still be used.
     _ = try await GitProcess(
-      git, git.local(settings.flatMap { ["-c", $0] } + ["gc", "--auto", "--quiet"]), in: folder
+      git, git.local(settings.flatMap { ["-c", $0] } + ["gc", "--quiet"]), in: folder
     ).hasSucceeded()
   }
 

@@ -41,6 +41,9 @@ enum PrivateFolder {
     }
   }
 
+  /// How many files are in a folder whose names end so.
+  static func count(of path: String, suffix: String) -> Int { names(in: path).count { $0.hasSuffix(suffix) } }
+
   /// The first 4 KiB of a file.
   static func contents(_ path: String) throws(SyncRunError) -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -53,7 +53,7 @@ package struct SyncRun: Sendable {
       switch try await repository.push(made.commit, progress) {
       case .accepted:
         report.published = made.count
-        try await take(.commit(made.commit), &report)
+        try await take(made.changes, upTo: made.commit, by: repository.blobs(), &report)
         // What was lost is there again.
         if puttingBack { report.wentBack = false }
         report.lost = report.status.lost
@@ -103,6 +103,15 @@ package struct SyncRun: Sendable {
     let isAsking = report.status.standing == .asking
     let changes = try await repository.changes(from: isAsking ? nil : received, to: tip.commit)
     report.refused += changes.ignored
+    try await take(changes, upTo: tip.commit, by: blobs, &report)
+  }
+
+  /// Gives the vault the changes up to a commit. The files of this machine's own commit come back as well: then the vault
+  /// knows that they are published.
+  private func take(
+    _ changes: TreeChanges, upTo commit: String?, by blobs: BlobReader, _ report: inout SyncReport
+  ) async throws(SyncRunError) {
+    let isAsking = report.status.standing == .asking
     let pages = Pages(service, blobs, of: changes.records.count + changes.items.count, report, progress)
     try await pages.give(changes.records)
     var isStillAsking = false
@@ -113,7 +122,7 @@ package struct SyncRun: Sendable {
     if !isStillAsking { try await pages.give(changes.items) }
     try await pages.flush(isLast: true)
     report = pages.report
-    if !isStillAsking { try await repository.setReceived(tip.commit) }
+    if !isStillAsking { try await repository.setReceived(commit) }
     report.status = try await SyncRunError.asking { () async throws(VaultError) in try await service.status() }
   }
 
@@ -127,9 +136,17 @@ package struct SyncRun: Sendable {
 
   // MARK: Publishing
 
+  /// A commit of this machine's.
+  private struct Made {
+    let commit: String
+    /// What it changes in the one before.
+    let changes: TreeChanges
+    /// The number of files that the vault gave.
+    let count: Int
+  }
+
   /// Makes a commit of the vault's files; nil where there is nothing to publish.
-  private func write(after parent: String?, _ pending: Int) async throws(SyncRunError) -> (commit: String, count: Int)?
-  {
+  private func write(after parent: String?, _ pending: Int) async throws(SyncRunError) -> Made? {
     var writer: CommitWriter?
     var after: String?
     repeat {
@@ -145,8 +162,8 @@ package struct SyncRun: Sendable {
     guard let writer else { return nil }
     let made = try await writer.finish()
     // The remote has all of it already.
-    guard try await !repository.changes(from: parent, to: made).isEmpty else { return nil }
-    return (made, writer.count)
+    let changes = try await repository.changes(from: parent, to: made)
+    return changes.isEmpty ? nil : Made(commit: made, changes: changes, count: writer.count)
   }
 }
 

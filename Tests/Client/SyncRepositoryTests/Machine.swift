@@ -12,9 +12,10 @@ struct Machine: Sendable {
 
   /// - Parameter url: of the remote.
   static func named(
-    _ name: String, in folder: String, _ vault: PretendVault, url: String? = nil
+    _ name: String, in folder: String, _ vault: PretendVault, url: String? = nil, environment: [String] = []
   ) async throws -> Machine {
-    let git = try GitProgram(environment: ["HOME=\(folder)/home", "PATH=/usr/bin:/bin"], mayAsk: false)
+    let own = ["HOME=\(folder)/home", "PATH=/usr/bin:/bin"]
+    let git = try GitProgram(environment: own + environment, mayAsk: false)
     let place = "\(folder)/\(name)/sync"
     let repository = GitRepository(at: place, git)
     let machine = Machine(vault: vault, place: place, repository: repository)
