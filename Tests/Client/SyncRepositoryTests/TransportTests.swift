@@ -74,9 +74,12 @@ struct TransportTests {
         program: "/usr/bin/python3",
         arguments: ["\(folder)/server.py", folder, "\(folder)/certificate", "\(folder)/key", "\(folder)/port"]
       ).start()
-      defer { server.signal(SIGTERM) }
+      defer {
+        server.signal(SIGTERM)
+        _ = server.finish { _, _ in }
+      }
       var port = ""
-      for _ in 1...200 where port.isEmpty {
+      for _ in 1...1_000 where port.isEmpty {
         try await Task.sleep(for: .milliseconds(50))
         port = (try? readFile("\(folder)/port")).map { String(decoding: $0, as: UTF8.self) } ?? ""
       }
@@ -122,6 +125,7 @@ struct TransportTests {
             self.send_response(next((int(value[:3]) for name, value in fields if name == "Status"), 200))
             for name, value in fields:
                 if name != "Status": self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
 

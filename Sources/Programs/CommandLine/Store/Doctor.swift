@@ -163,8 +163,9 @@ struct Doctor: Command {
     if status.lost > 0 {
       findings.fail(
         "sync",
-        Failure(.damaged, "the remote has lost \(Spoken.plural(status.lost, "record")) that this machine has seen"),
-        "see who may write to it; 'whorl sync now --put-back' publishes them again")
+        Failure(
+          .damaged, "the remote has lost \(Spoken.plural(status.lost, "record")) that this machine has seen",
+          advice: "see who else may write to it; 'whorl sync now --put-back' publishes them again"))
     } else if status.standing == .removed {
       findings.warn("sync", "another machine has removed this one", "'whorl sync leave --circle' ends it here, too")
     } else if status.standing == .asking {
