@@ -79,7 +79,9 @@ struct DockerPlace: Sendable, Hashable {
 
   /// All items that docker has stored, the one that was changed last first.
   static func allItems(in store: any VaultService) async throws(VaultError) -> [Item] {
-    try await store.allItems(ItemSearch(.internetPassword, searched, synchronizable: .any)).sorted { $0.modified > $1.modified }
+    try await store.allItems(ItemSearch(.internetPassword, searched, synchronizable: .any)).sorted {
+      $0.modified > $1.modified
+    }
   }
 
   /// The attributes that every item of docker has.

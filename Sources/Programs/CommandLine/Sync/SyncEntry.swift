@@ -60,7 +60,8 @@ extension SyncSession {
       return StandardError.line("There are no user units of Whorl's here: run 'whorl sync now' after changes.")
     }
     do throws(Failure) {
-      try units.enable(try ServiceOptions(options), ServiceManager(hardening: hardening))
+      try units.enable(
+        try ServiceOptions(options), watching: try session.isStoreOfService, ServiceManager(hardening: hardening))
     } catch {
       // The circle is there; only nothing runs by itself.
       StandardError.line(error.line(command: "sync"))
@@ -107,7 +108,7 @@ struct SyncInit: Command {
         sync.store, session.answers(recoveryKey: recovery.recoveryFd), reason: "share secrets with other machines"
       ) { try await sync.store.sync.begin(.new(machine: machine), $0) }
     }
-    try await sync.run()
+    try await sync.publish()
     if !entry.noTimer { try sync.enableUnits(options, hardening) }
     if options.json { return try JSON.print(["machine": machine, "remote": remote.url]) }
     StandardError.line(

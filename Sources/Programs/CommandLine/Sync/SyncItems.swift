@@ -171,12 +171,7 @@ extension SyncSession {
     try await session.asking(store, session.answers(), reason: reason) {
       _ = try await store.update(.ids(ids), change, secret: nil, $0)
     }
-    do throws(Failure) {
-      try await run()
-    } catch {
-      guard error.status == .unavailable else { throw error }
-      StandardError.line(error.line(command: "sync"))
-    }
+    try await publishIfReachable(shared ? "sync add" : "sync leave")
   }
 
   fileprivate func told(_ items: [Item], as what: String, _ options: GlobalOptions) async throws(Failure) {

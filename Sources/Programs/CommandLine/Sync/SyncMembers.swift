@@ -52,7 +52,7 @@ struct SyncApprove: Command {
       try session.answers().confirm("Do both machines show these words?", assent: "--words")
     }
     try await sync.change(.approve(candidate.id), recovery, reason: "let “\(candidate.name)” read what is shared")
-    let report = try await sync.run()
+    let report = try await sync.publish()
     if options.json { return try JSON.print(["approved": candidate.name, "id": candidate.id.description]) }
     StandardError.line(
       Visible.text(
@@ -95,7 +95,7 @@ struct SyncRemoveMachine: Command {
         "Remove “\(Visible.text(member.name))”? It keeps what it has, and gets nothing new.", assent: "--yes")
     }
     try await sync.change(.remove(member.id), recovery, reason: "remove “\(member.name)” from the circle")
-    try await sync.run()
+    try await sync.publish()
     let items = try await session.explained { () async throws(VaultError) in
       try await sync.store.allItems(ItemSearch(groups: .all, synchronizable: .yes))
     }.sorted { ($0.access == .none ? 0 : 1, $0.title ?? "") < ($1.access == .none ? 0 : 1, $1.title ?? "") }

@@ -68,12 +68,7 @@ struct SyncResolve: Command {
       case nil: continue
       }
     }
-    if !done.isEmpty {
-      do throws(Failure) { try await sync.run() } catch {
-        guard error.status == .unavailable else { throw error }
-        StandardError.line(error.line(command: Self.spoken))
-      }
-    }
+    if !done.isEmpty { try await sync.publishIfReachable(Self.spoken) }
     if options.json { try JSON.print(["done": done]) }
   }
 

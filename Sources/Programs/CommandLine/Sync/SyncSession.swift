@@ -63,6 +63,26 @@ struct SyncSession {
     }
   }
 
+  /// Publishes a change that was just made.
+  ///
+  /// - Throws: also if the remote has lost something, so that nothing was published.
+  @discardableResult
+  func publish() async throws(Failure) -> SyncReport {
+    let report = try await run()
+    if let failure = SyncOutcome(report: report, remote: await remoteName() ?? "the remote").failure { throw failure }
+    return report
+  }
+
+  /// Publishes a change that can wait until the remote is in reach.
+  func publishIfReachable(_ command: String) async throws(Failure) {
+    do throws(Failure) {
+      try await publish()
+    } catch {
+      guard error.status == .unavailable else { throw error }
+      StandardError.line(error.line(command: command))
+    }
+  }
+
   /// Makes store and remote equal, with progress at a terminal.
   @discardableResult
   func run(puttingBack: Bool = false, isDry: Bool = false) async throws(Failure) -> SyncReport {

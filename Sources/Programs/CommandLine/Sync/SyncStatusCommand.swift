@@ -55,7 +55,7 @@ struct SyncStatusCommand: Command {
     }
     if let units {
       lines.append(
-        ("automatic", units ? "after changes, at login and every quarter of an hour" : "no: only by 'whorl sync now'"))
+        ("automatic", units ? "by the user units, at least every quarter of an hour" : "no: only by 'whorl sync now'"))
     }
     for kept in status.kept {
       lines.append(

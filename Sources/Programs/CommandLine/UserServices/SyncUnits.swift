@@ -34,12 +34,13 @@ struct SyncUnits {
     return MarkedFile(path, of: .sync, ["[Service]", "ExecStart=", "ExecStart=\(command)\(options.inUnit)"])
   }
 
-  func enable(_ options: ServiceOptions, _ manager: ServiceManager) throws(Failure) {
+  /// - Parameter watching: whether the vault tells of changes by other programs. That of a private store does not.
+  func enable(_ options: ServiceOptions, watching: Bool, _ manager: ServiceManager) throws(Failure) {
     let files = [Self.watching, Self.timed].compactMap { file($0, options) }
     if files.isEmpty { try removeFiles() }
     _ = try files.write()
     try manager.reload()
-    for name in [Self.timer, Self.watching] { try manager.enable(unit(name)) }
+    for name in [Self.timer] + (watching ? [Self.watching] : []) { try manager.enable(unit(name)) }
   }
 
   func disable(_ manager: ServiceManager) throws(Failure) {
