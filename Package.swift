@@ -99,17 +99,25 @@ let package = Package(
       ],
       path: "Sources/Vault/Presence", swiftSettings: onTheWay),
     .target(
+      name: "VaultSync",
+      dependencies: [
+        "AgeFormat", "Keys", "KeySchemes", "Primitives", "SecretModel", "SecureMemory", "VaultStore",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ],
+      path: "Sources/Vault/VaultSync", swiftSettings: onTheWay),
+    .target(
       name: "VaultItems",
       dependencies: [
-        "CBOR", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "SecretModel", "SecureMemory",
-        "VaultStore", .product(name: "GRDB", package: "GRDB.swift"),
+        "CBOR", "Executors", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "SecretModel",
+        "SecureMemory", "VaultStore", "VaultSync", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/VaultItems", swiftSettings: onTheWay),
     .target(
       name: "Vault",
       dependencies: [
         "Executors", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "Processes", "SecretModel",
-        "SecureMemory", "TPM", "VaultItems", "VaultStore", .product(name: "GRDB", package: "GRDB.swift"),
+        "SecureMemory", "TPM", "VaultItems", "VaultStore", "VaultSync",
+        .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Sources/Vault/Vault", swiftSettings: onTheWay),
     // Layer 4
@@ -354,8 +362,8 @@ let package = Package(
       name: "VaultTests",
       dependencies: [
         "DiskWrites", "Fingerprint", "Keys", "KeySchemes", "Presence", "ProgramDriver", "ReaderClient", "SecretModel",
-        "SecureMemory", "SoftwareTPM", "TPM", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "SecureMemory", "SoftwareTPM", "TPM", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VaultSync",
+        "VirtualFinger", .product(name: "GRDB", package: "GRDB.swift"),
       ],
       path: "Tests/Vault/VaultTests"),
     .testTarget(

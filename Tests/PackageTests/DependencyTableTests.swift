@@ -78,7 +78,7 @@ struct DependencyTableTests {
       for product in target.outsideDependencies {
         switch product {
         case "GRDB":
-          let vault = ["VaultStore", "Presence", "VaultItems", "Vault"]
+          let vault = ["VaultStore", "VaultSync", "Presence", "VaultItems", "Vault"]
           #expect((vault + ["VaultTests", "HardeningTests"]).contains(target.name))
         case "ArgumentParser": #expect(target.type == "executable", "\(target.name)")
         default: Issue.record("\(target.name) uses \(product), which CONTRIBUTING.md does not allow")

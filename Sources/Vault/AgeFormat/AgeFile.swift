@@ -26,7 +26,7 @@ package enum AgeFile {
     let target = lent(target)
     let fileKey = try random { () throws(KeysError) in try Random.key(EncryptedFile.keyCount) }
     let nonce = try random { () throws(KeysError) in try Random.bytes(AgePayload.nonceCount) }
-    let header = try AgeHeader(FileKeyWrapping.wrap(fileKey, for: recipient, logN: logN)) {
+    let header = try AgeHeader([FileKeyWrapping.wrap(fileKey, for: recipient, logN: logN)]) {
       (covered) throws(VaultError) in try headerMAC(covered, fileKey)
     }
     try target.write(header.bytes + nonce)
@@ -101,7 +101,7 @@ package enum AgeFile {
     try AgeHeader(parsing: file.read(at: 0, upTo: AgeHeader.limit))
   }
 
-  private static func random<Value: ~Copyable>(
+  static func random<Value: ~Copyable>(
     _ bytes: () throws(KeysError) -> Value
   ) throws(VaultError) -> Value {
     do throws(KeysError) {
@@ -111,11 +111,11 @@ package enum AgeFile {
     }
   }
 
-  private static func headerMAC(_ covered: [UInt8], _ fileKey: borrowing SecretBytes) throws(VaultError) -> [UInt8] {
+  static func headerMAC(_ covered: [UInt8], _ fileKey: borrowing SecretBytes) throws(VaultError) -> [UInt8] {
     MAC.hmacSHA256(key: try headerKey(fileKey), covered)
   }
 
-  private static func verify(_ header: AgeHeader, _ fileKey: borrowing SecretBytes) throws(VaultError) {
+  static func verify(_ header: AgeHeader, _ fileKey: borrowing SecretBytes) throws(VaultError) {
     guard MAC.verify(header.mac, key: try headerKey(fileKey), header.covered) else {
       throw .fileUnreadable("its header was damaged")
     }

@@ -26,16 +26,22 @@ struct AgeHeader {
   let count: Int
 
   /// The header of a new file.
-  init(_ stanza: Stanza, mac: (_ covered: [UInt8]) throws(VaultError) -> [UInt8]) throws(VaultError) {
-    var text = "\(Self.version)\n\(Self.stanzaMark)\(stanza.words.joined(separator: " "))\n"
-    var rest = Self.base64(stanza.body)[...]
-    // The last line of a body is shorter than the others, and may be empty.
-    while rest.count >= Self.columns {
-      text += rest.prefix(Self.columns) + "\n"
-      rest = rest.dropFirst(Self.columns)
+  init(
+    _ stanzas: [Stanza], mac: (_ covered: [UInt8]) throws(VaultError) -> [UInt8]
+  ) throws(VaultError) {
+    var text = Self.version + "\n"
+    for stanza in stanzas {
+      text += "\(Self.stanzaMark)\(stanza.words.joined(separator: " "))\n"
+      var rest = Self.base64(stanza.body)[...]
+      // The last line of a body is shorter than the others, and may be empty.
+      while rest.count >= Self.columns {
+        text += rest.prefix(Self.columns) + "\n"
+        rest = rest.dropFirst(Self.columns)
+      }
+      text += rest + "\n"
     }
-    text += rest + "\n" + Self.endMark
-    stanzas = [stanza]
+    text += Self.endMark
+    self.stanzas = stanzas
     covered = Array(text.utf8)
     self.mac = try mac(covered)
     count = covered.count + 1 + Self.base64(self.mac).utf8.count + 1

@@ -58,10 +58,29 @@ enum FileKeyWrapping {
       return try unwrap(header.stanzas[0], with: passphrase.bytes)
     case .privateKey(let privateKey):
       guard !isForPassphrase else { throw .fileUnreadable("it is encrypted under a passphrase, not to a public key") }
-      for stanza in header.stanzas where stanza.words[0] == publicKeyKind {
-        if let key = try unwrap(stanza, withKey: privateKey.bytes) { return key }
-      }
-      throw .fileUnreadable("it is encrypted to another public key")
+      return try unwrap(header, with: privateKey.bytes, publicKey: publicKey(of: privateKey.bytes), expectedAt: 0)
+    }
+  }
+
+  /// Opens the file's key with a private key. Tries one stanza first, and then all others.
+  ///
+  /// - Throws: `fileUnreadable`.
+  static func unwrap(
+    _ header: AgeHeader, with privateKey: borrowing SecretBytes, publicKey: [UInt8], expectedAt place: Int
+  ) throws(VaultError) -> SecretBytes {
+    let stanzas = header.stanzas
+    let expected = stanzas.indices.contains(place) ? [place] : []
+    for index in expected + stanzas.indices.filter({ $0 != place }) where stanzas[index].words[0] == publicKeyKind {
+      if let key = try unwrap(stanzas[index], withKey: privateKey, publicKey) { return key }
+    }
+    throw .fileUnreadable("it is encrypted to another public key")
+  }
+
+  private static func publicKey(of privateKey: borrowing SecretBytes) throws(VaultError) -> [UInt8] {
+    do throws(KeysError) {
+      return try X25519.publicKey(of: privateKey)
+    } catch {
+      throw VaultError(library: error)
     }
   }
 
@@ -87,13 +106,12 @@ enum FileKeyWrapping {
 
   /// Nil for a stanza of another key.
   private static func unwrap(
-    _ stanza: AgeHeader.Stanza, withKey privateKey: borrowing SecretBytes
+    _ stanza: AgeHeader.Stanza, withKey privateKey: borrowing SecretBytes, _ publicKey: [UInt8]
   ) throws(VaultError) -> SecretBytes? {
     guard stanza.words.count == 2, let share = AgeHeader.bytes(base64: stanza.words[1]), share.count == X25519.count,
       stanza.body.count == bodyCount
     else { throw .malformedStanza }
     do throws(KeysError) {
-      let publicKey = try X25519.publicKey(of: privateKey)
       let secret = try X25519.sharedSecret(privateKey, with: share)
       let key = try KDF.hkdf(key: secret, salt: share + publicKey, info: publicKeyLabel)
       return try ChaCha20Poly1305.open(stanza.body, key: key, nonce: nonce)

@@ -28,6 +28,9 @@ package struct AuditEntry: Sendable, Hashable {
     case backUp = "back-up"
     case restore = "restore"
     case useAdapter = "use-adapter"
+    case joinCircle = "join-circle"
+    case changeCircle = "change-circle"
+    case resolve = "resolve"
     case verifyLogin = "verify-login"
     /// The password of a login, or a new one of the account, was compared with the passcode.
     case loginPassword = "login-password"

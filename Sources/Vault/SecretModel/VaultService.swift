@@ -93,6 +93,11 @@ package protocol VaultService: Sendable {
   func assertPasskeys(_ ids: [ItemID], _ assertion: PasskeyAssertion, _ asking: Asking) async throws(VaultError)
     -> [SignedCeremony]
 
+  // Other machines
+
+  /// The calls about other machines that have the same items.
+  var sync: any SyncService { get }
+
   // Authentication
 
   /// Evaluates a policy or an access control. This releases nothing, but later calls of the context reuse the proof.

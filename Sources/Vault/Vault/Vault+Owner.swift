@@ -30,8 +30,7 @@ extension Vault {
     return try await presence.enrolment.unenroll(finger, turn.context)
   }
 
-  /// Opens the classes of items that need the passcode first, and clears a lockout. Asks for the passcode (the recovery
-  /// key where none is set).
+  /// Opens the classes that need the passcode first, and clears a lockout. Asks for the passcode, else the recovery key.
   ///
   /// - Throws: `restoreDetected` where an earlier copy was put back; ``acceptRestore(_:_:)`` accepts it.
   package func unlock(_ request: Request) async throws(VaultError) {
@@ -77,6 +76,7 @@ extension Vault {
   package func replaceRecoveryKey(by text: SharedSecret, _ request: Request) async throws(VaultError) {
     let turn = try await presence.contexts.turn(of: request)
     try await presence.passcodeChanges.replaceRecoveryKey(by: text, turn.context)
+    try SyncedItems(store).use(recoveryKey: text)
   }
 
   /// What a detected restore would bring back; nil where none was detected.

@@ -4,28 +4,21 @@ import SecretModel
 import SecureMemory
 import VaultStore
 
-/// The protection that an item is to be stored with.
-package struct ItemProtection {
-  var access: AccessControl
-  var accessibility: Accessibility
-  /// The set to bind to, if the access control has a bound finger.
-  var bound: StoredSet?
-  /// The application password; nil without one.
-  var password: StretchedPasscode?
-
-  var requirement: Requirement { Requirement(access) }
-}
-
 /// Stores, changes and removes items in one transaction.
 struct ItemWriter {
   let change: StoreTransaction
   private let sealer: ItemSealer
+  /// Nil where what another machine has changed is stored.
+  private let journal: SyncJournal?
 
   private var store: OpenedStore { change.store }
   private var db: Database { change.db }
 
-  init(_ change: StoreTransaction) {
+  init(_ change: StoreTransaction) { self.init(change, journal: SyncJournal(change)) }
+
+  init(_ change: StoreTransaction, journal: SyncJournal?) {
     self.change = change
+    self.journal = journal
     sealer = ItemSealer(change, ItemKeys(change))
   }
 
@@ -65,6 +58,7 @@ struct ItemWriter {
     change.authority[.applicationPassword(item: row.id)] = Tries()
     try row.write(db, secret: box)
     if let place = row.row { try change.addToIndex(place, record) }
+    try journal?.stored(record, row.id, protection, secret: secret)
     guard let item = store.item(of: row, record) else {
       throw VaultError.internalError("an item cannot be read back")
     }
@@ -121,6 +115,8 @@ struct ItemWriter {
       accessibility: accessibility)
     try row.write(db, secret: box)
     try change.addToIndex(place, record)
+    try journal?.stored(
+      record, row.id, ItemProtection(access: access, accessibility: accessibility), secret: secret)
   }
 
   /// The row that a new item replaces. A damaged row can only be replaced.
@@ -161,13 +157,13 @@ struct ItemWriter {
   ///
   /// - Throws: `itemGone` where a name or a search finds none; ids that are gone are ignored.
   func delete(_ selection: ItemSelection) throws -> Int {
-    var doomed: [Int64: ItemRecord?] = [:]
+    var doomed: [Int64: (id: [UInt8], record: ItemRecord?)] = [:]
     func find(_ search: ItemSearch) throws {
       let before = doomed.count
       var search = search
       search.interaction = .allow
       try ItemSearcher(change).each(search) { found in
-        if let row = found.row.row { doomed.updateValue(found.record, forKey: row) }
+        if let row = found.row.row { doomed[row] = (found.row.id, found.record) }
         return true
       }
       guard doomed.count > before else { throw VaultError.itemGone }
@@ -176,19 +172,20 @@ struct ItemWriter {
     case .ids(let ids):
       for id in ids {
         if let row = try change.item(id.bytes), let place = row.row {
-          doomed.updateValue(store.record(of: row), forKey: place)
+          doomed[place] = (row.id, store.record(of: row))
         }
       }
     case .names(let names): for name in Set(names) { try find(ItemSearch(named: name)) }
     case .open:
       for item in try change.wanted(selection, Shown()) {
-        if let place = item.row.row { doomed.updateValue(item.record, forKey: place) }
+        if let place = item.row.row { doomed[place] = (item.row.id, item.record) }
       }
     case .search(let search): try find(search)
     }
-    for (row, record) in doomed {
+    for (row, (id, record)) in doomed {
       try change.removeFromIndex(row, record)
       try ItemRow.delete(row, db)
+      try journal?.removed(id)
     }
     return doomed.count
   }

@@ -100,6 +100,7 @@ extension EndingVault {
   func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes {
     try await vault.useKey(id, use, asking)
   }
+  var sync: any SyncService { vault.sync }
   func passkeyReadiness() async throws(VaultError) -> PasskeyReadiness { try await vault.passkeyReadiness() }
   func makePasskey(_ passkey: NewPasskey, _ asking: Asking) async throws(VaultError) -> (Item, SignedCeremony) {
     try await vault.makePasskey(passkey, asking)

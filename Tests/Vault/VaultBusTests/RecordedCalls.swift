@@ -65,6 +65,7 @@ struct RecordedCalls: Sendable {
       encryption: .protocolTwo, key: SharedSecret(secret()), salts: SharedSecret(secret()))
     _ = try? await vault.assertPasskeys(
       [id, id], PasskeyAssertion(clientDataHash: hash, secretRequest: request), asking)
+    try await callAboutOtherMachines(vault.sync, asking)
     _ = try? await vault.evaluate(.policy(.deviceOwner), asking)
     _ = try? await vault.evaluate(.access(try AccessControl([.devicePasscode])), asking)
     _ = try? await vault.biometry()
@@ -109,5 +110,20 @@ struct RecordedCalls: Sendable {
     await vault.respond(handle, .secret(question: 1, secret()))
     await vault.respond(handle, .fallback)
     await vault.closeContext(handle, reason: .program)
+  }
+
+  private static func callAboutOtherMachines(_ sync: any SyncService, _ asking: Asking) async throws {
+    let files = [
+      SyncFile("format", Array("whorl-sync 1\n".utf8)), SyncFile("circle/00000001", [1, 2]), SyncFile("x", nil),
+    ]
+    _ = try? await sync.status()
+    try? await sync.begin(.new(machine: "desk"), asking)
+    try? await sync.begin(.join(machine: "lap", records: files), asking)
+    try? await sync.recover(machine: "lap", records: files, recoveryKey: SecretBytes(text: "secret"), asking)
+    _ = try? await sync.receive(files, isLast: true)
+    _ = try? await sync.files(after: nil, puttingBack: false)
+    try? await sync.change(.leave, asking)
+    try? await sync.resolve(.bind(try ItemName(service: "service", account: "account")), asking)
+    _ = try? await sync.change(from: 1)
   }
 }

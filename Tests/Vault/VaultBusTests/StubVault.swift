@@ -31,6 +31,7 @@ final class StubVault: VaultService, VaultConnection {
       throw StubVault.unused
     }
     var readiness: PasskeyReadiness?
+    var sync = StubSync()
     var biometry: Biometry?
     var readers: ReaderList?
     var status: VaultStatus?
@@ -148,6 +149,7 @@ final class StubVault: VaultService, VaultConnection {
     try calls.useKey(use, asking)
     return SecretBytes(text: "result")
   }
+  var sync: any SyncService { calls.sync }
   func passkeyReadiness() async throws(VaultError) -> PasskeyReadiness { try known(calls.readiness) }
   func makePasskey(_ passkey: NewPasskey, _: Asking) async throws(VaultError) -> (Item, SignedCeremony) {
     try calls.makePasskey(passkey)

@@ -230,6 +230,41 @@ struct ValueTests {
     #expect(asserted.withLock { $0.first?.secretRequest == nil })
   }
 
+  @Test("the calls about other machines")
+  func otherMachines() async throws {
+    let id = try #require(MemberID(String(repeating: "0a", count: 16)))
+    let member = SyncMember(id: id, name: "desk\u{FFFE}", isThisMachine: true, words: ["acorn", "actor"])
+    let status = SyncStatus(
+      standing: .asking, circle: "0a", members: [member], candidates: [member], words: ["acorn"], items: 1, pending: 2,
+      waiting: [.init(item: Self.name, reason: .locked)],
+      kept: [.init(id: "0b", item: Self.name, writer: "lap", written: 3.5)], lost: 4)
+    let receipt = SyncReceipt(
+      changed: [Self.name], removed: [Self.name], kept: [Self.name], refused: [.init(path: "x", reason: "y")],
+      wentBack: true, isMixed: true)
+    let files = [SyncFile("circle/00000001", [1, 2, 3]), SyncFile("items/aa", nil), SyncFile("format", [])]
+    let called = Mutex<[String]>([])
+    let stub = StubSync(
+      known: status, receipt: receipt, batch: SyncBatch(files: files, next: "0c"),
+      called: { call in called.withLock { $0.append(call) } })
+    let vault = try await connect(.init(sync: stub)).sync
+    #expect(try await vault.status() == status)
+    #expect(try await vault.receive(files, isLast: true) == receipt)
+    #expect(try await vault.files(after: nil, puttingBack: false) == stub.batch)
+    #expect(try await vault.files(after: "0d", puttingBack: true) == stub.batch)
+    #expect(try await vault.change(from: 7) == 8)
+    let beginnings = [SyncBeginning.new(machine: "desk"), .join(machine: "lap", records: files)]
+    for beginning in beginnings { try await vault.begin(beginning, .nobody) }
+    try await vault.recover(machine: "lap", records: files, recoveryKey: SecretBytes(text: "key"), .nobody)
+    let changes = [SyncMemberChange.approve(id), .remove(id), .leave]
+    for change in changes { try await vault.change(change, .nobody) }
+    let resolutions = [SyncResolution.use(kept: "0b"), .drop(kept: "0b"), .bind(Self.name)]
+    for resolution in resolutions { try await vault.resolve(resolution, .nobody) }
+    let expected =
+      ["\(files) true", "nil false", "0d true"] + beginnings.map { "\($0)" } + ["lap \(files) key"]
+      + changes.map { "\($0)" } + resolutions.map { "\($0)" }
+    #expect(called.withLock { $0 } == expected)
+  }
+
   @Test("the program for which another one asks, as a short name on one line")
   func behalf() async throws {
     let vault = try await connect(.init(useKey: { _, _ in }))

@@ -86,6 +86,9 @@ struct SessionLogTests {
       .recover: { _ = try await session.recover(accepting: nil, asking) },
       .newRecoveryKey: { try await session.keepRecoveryKey(asking) },
       .acceptRestore: { _ = try await session.acceptRestore(DetectedRestore.ID(digest: [1]), asking) },
+      .joinCircle: { try await session.sync.begin(.new(machine: "desk"), asking) },
+      .changeCircle: { try await session.sync.change(.leave, asking) },
+      .resolve: { try await session.sync.resolve(.drop(kept: "0"), asking) },
       .sealCopy: {
         _ = try await session.sealCopy(
           of: SecretBytes(text: "gold"), under: .passcodeAndRecoveryKey, replacing: nil, asking)

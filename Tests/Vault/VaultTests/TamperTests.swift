@@ -144,7 +144,7 @@ struct TamperTests {
       #expect(throws: VaultError.olderFormat(older)) { try store.open() }
     }
     try await editor.writeWithoutTransaction { db in
-      try db.execute(sql: "PRAGMA user_version = \(StoreDatabase.format)")
+      try db.execute(sql: "PRAGMA user_version = \(StoreDatabase.version)")
     }
     let huge = Scrypt.Parameters(logN: 40, r: 64, p: 64, salt: Array(repeating: 1, count: 16)).encoded
     try await editor.write { db in

@@ -23,19 +23,22 @@ final class ItemFileReader {
   /// - Throws: `fileUnreadable` for contents of another form, and where they end too early.
   func next() throws(VaultError) -> (item: NewItem, secret: SharedSecret)? {
     if !hasBegun {
-      guard try ItemFileFormat.read(ItemFileFormat.Beginning.self, line()) == ItemFileFormat.Beginning() else {
+      guard try JSONLine.read(line(), as: ItemFileFormat.Beginning.self) == ItemFileFormat.Beginning() else {
         throw .otherContents
       }
       hasBegun = true
     }
-    let line = try ItemFileFormat.read(ItemFileFormat.Line.self, line())
+    let line = try JSONLine.read(line(), as: ItemFileFormat.Line.self)
     switch (line.item, line.end) {
     case (let head?, nil):
       guard (0...NewItem.secretLimit).contains(head.secret) else { throw .otherContents }
       let secret = try bytes(head.secret)
       guard try bytes(1).withUnsafeBytes({ $0[0] == UInt8(ascii: "\n") }) else { throw .otherContents }
+      let item = try head.item
+      // Only a key that was made in the vault, or brought there as one, has this flag.
+      guard !item.access.flags.contains(.privateKeyUsage) else { throw .otherContents }
       items += 1
-      return (try head.newItem, SharedSecret(secret))
+      return (item, SharedSecret(secret))
     case (nil, let count?):
       guard count == items, used == received.count, try !receive() else { throw .otherContents }
       return nil

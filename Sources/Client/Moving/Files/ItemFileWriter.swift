@@ -13,14 +13,18 @@ final class ItemFileWriter {
   /// - Parameter socket: borrowed for as long as this exists.
   init(to socket: Int32) throws(VaultError) {
     self.socket = socket
-    try append(ItemFileFormat.line(ItemFileFormat.Beginning()))
+    try append(JSONLine.line(ItemFileFormat.Beginning()))
   }
 
   /// Writes an item that can be read. Ignores a damaged one, which is never released.
   func write(_ released: ReleasedItem) throws(VaultError) {
     guard let itemClass = released.item.itemClass else { return }
-    let head = ItemFileFormat.Head(released.item, itemClass, secret: released.secret.count)
-    try append(ItemFileFormat.line(ItemFileFormat.Line(item: head)))
+    let item = NewItem(
+      itemClass, released.item.attributes,
+      access: AccessControl(unchecked: released.item.access.flags.subtracting(.privateKeyUsage)),
+      accessibility: released.item.accessibility)
+    let head = DescribedItem(item, secret: released.secret.count)
+    try append(JSONLine.line(ItemFileFormat.Line(item: head)))
     released.secret.withUnsafeBytes { keep($0) }
     try append([UInt8(ascii: "\n")])
     items += 1
@@ -28,7 +32,7 @@ final class ItemFileWriter {
 
   /// Writes the last line.
   func end() throws(VaultError) {
-    try append(ItemFileFormat.line(ItemFileFormat.Line(end: items)))
+    try append(JSONLine.line(ItemFileFormat.Line(end: items)))
     try flush()
   }
 

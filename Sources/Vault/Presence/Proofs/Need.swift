@@ -34,6 +34,11 @@ extension Need {
   }
 }
 
+extension ShownFactors {
+  /// Whether they satisfy an access control, for something that is no item of the store yet.
+  package func satisfies(_ access: AccessControl) -> Bool { Requirement(access).satisfied(by: self, for: nil) != nil }
+}
+
 extension Requirement {
   /// The first alternative that is satisfied by what was shown; nil where none is.
   ///

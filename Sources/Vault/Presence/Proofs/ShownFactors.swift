@@ -25,4 +25,7 @@ extension StoreSnapshot {
     }
     try shown.passcode?.requireCurrent(self)
   }
+
+  /// The set of the finger that was touched; nil where none was.
+  package func touchedSet(_ shown: ShownFactors) throws -> StoredSet? { try shown.grant.flatMap { try set(of: $0) } }
 }

@@ -33,15 +33,6 @@ package struct VaultCall: Sendable {
     self.endsWaiting = endsWaiting
     self.perform = perform
   }
-
-  package static let all: [VaultCall] = [
-    greetingCalls, storeCalls, storelessCalls, contextCalls, itemCalls, keyCalls, passkeyCalls, fingerCalls,
-    passcodeCalls,
-    backupCalls, stateCalls,
-  ].flatMap { $0 }
-
-  package static let named: [String: VaultCall] = Dictionary(
-    uniqueKeysWithValues: all.map { ($0.member, $0) })
 }
 
 /// A call that has arrived, with arguments of the call's signature.

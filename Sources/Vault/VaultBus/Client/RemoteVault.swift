@@ -129,6 +129,10 @@ final class RemoteVault: VaultService {
     return try secret.sealed()
   }
 
+  // MARK: Other machines
+
+  var sync: any SyncService { RemoteSync(wire: wire) }
+
   // MARK: Authentication
 
   func evaluate(_ proof: Proof, _ asking: Asking) async throws(VaultError) -> [UInt8]? {

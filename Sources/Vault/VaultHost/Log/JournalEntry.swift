@@ -77,6 +77,9 @@ extension AuditEntry.Request {
     case .backUp: "830dbf0e1582457489dbd903c0832290"
     case .restore: "1697fdc3c9a1484e9b9da7b3f52914a4"
     case .useAdapter: "5b14c930bc254d3892a5b70b291558b9"
+    case .joinCircle: "fd00b485d4c3445b984b0aca5729a69b"
+    case .changeCircle: "a4cf5006131746749b67a0dca648fe31"
+    case .resolve: "01fbfc60085c406581531ad213223813"
     case .verifyLogin: "ecbab7df87fb45b7adfb13112ea0ba31"
     case .loginPassword: "2607578154214131afc761f185582f3e"
     }

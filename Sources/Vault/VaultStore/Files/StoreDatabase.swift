@@ -4,7 +4,10 @@ import Glibc
 
 /// The SQLite database of a store: opens it, makes its schema, and refuses any other schema.
 package struct StoreDatabase {
+  /// The version of the sealed rows, to which each of them is bound.
   package static let format = 3
+  /// The version of the tables. Version 4 added those of the circle.
+  static let version = 4
 
   package let queue: DatabaseQueue
   /// The largest size of the database in bytes; nil: no limit.
@@ -47,6 +50,8 @@ package struct StoreDatabase {
       if creating {
         try Self.migrator.migrate(queue)
       } else {
+        let isEarlier = try queue.read { db in try Self.isEarlier(db) }
+        if isEarlier, !isReadOnly { try Self.migrator.migrate(queue) }
         try queue.read { db in try Self.checkSchema(db) }
       }
     } catch {
@@ -74,9 +79,13 @@ package struct StoreDatabase {
   /// Versioned, so that a later format can migrate an earlier store.
   private static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("\(format)") { db in
+    migrator.registerMigration("3") { db in
       for statement in schema { try db.execute(sql: statement) }
-      try db.execute(sql: "PRAGMA user_version = \(format)")
+      try db.execute(sql: "PRAGMA user_version = 3")
+    }
+    migrator.registerMigration("4") { db in
+      for statement in circleSchema { try db.execute(sql: statement) }
+      try db.execute(sql: "PRAGMA user_version = 4")
     }
     return migrator
   }
@@ -97,16 +106,36 @@ package struct StoreDatabase {
     "CREATE INDEX item_by_generation ON item (generation) WHERE generation IS NOT NULL",
   ]
 
+  private static let circleSchema = [
+    "CREATE TABLE sync_record (name BLOB PRIMARY KEY NOT NULL, item BLOB, digest BLOB NOT NULL, published BLOB, "
+      + "epoch INTEGER NOT NULL, head BLOB NOT NULL, file BLOB NOT NULL)",
+    "CREATE INDEX sync_record_by_item ON sync_record (item) WHERE item IS NOT NULL",
+    "CREATE INDEX sync_record_by_epoch ON sync_record (epoch)",
+    "CREATE INDEX sync_record_to_publish ON sync_record (name) WHERE published IS NOT digest",
+    "CREATE TABLE sync_progress (id INTEGER PRIMARY KEY CHECK (id = 1), progress BLOB NOT NULL)",
+  ]
+
   private static let expected: Set<String> = Set(
-    schema + [
+    schema + circleSchema + [
       "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)", "CREATE TABLE sqlite_sequence(name,seq)",
     ])
 
+  /// Whether it is a store of an earlier version that can become one of this version. Its schema is checked first.
+  private static func isEarlier(_ db: Database) throws -> Bool {
+    guard try Int.fetchOne(db, sql: "PRAGMA user_version") == format else { return false }
+    try check(db, is: expected.subtracting(circleSchema))
+    return true
+  }
+
   private static func checkSchema(_ db: Database) throws {
-    let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
-    guard version <= format else { throw VaultError.newerFormat(version) }
-    guard version > 0 else { throw VaultError.storeDamaged("it is not a Whorl store") }
-    guard version == format else { throw VaultError.olderFormat(version) }
+    let found = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+    guard found <= version else { throw VaultError.newerFormat(found) }
+    guard found > 0 else { throw VaultError.storeDamaged("it is not a Whorl store") }
+    guard found == version else { throw VaultError.olderFormat(found) }
+    try check(db, is: expected)
+  }
+
+  private static func check(_ db: Database, is expected: Set<String>) throws {
     let found = try String.fetchAll(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
     if let planted = found.first(where: { !expected.contains($0) }) {
       throw VaultError.storeDamaged("it holds something Whorl did not put there: \(planted.prefix(60))")

@@ -20,6 +20,8 @@ package struct Slot {
     case passcodePublicKey
     /// A class key under the root key.
     case classKey(Accessibility)
+    /// The keys of the store's circle under the root key, with the records of the circle as the parameters.
+    case circle
     /// The class key of `after-first-unlock` under the root key as well, if a login may open it without the passcode.
     case loginKey
 
@@ -32,6 +34,7 @@ package struct Slot {
       case .recoveryPublicKey: "recovery public key"
       case .passcodePublicKey: "passcode public key"
       case .classKey(let accessibility): "class \(accessibility.rawValue)"
+      case .circle: "circle"
       case .loginKey: "login"
       }
     }

@@ -8,7 +8,7 @@ package struct ItemRecord: Equatable {
   package let itemClass: ItemClass
   package var attributes: [AttributeName: AttributeValue] { didSet { primary = Self.primary(itemClass, attributes) } }
   /// The encoded primary attributes, unique among the items of a class. Absent and empty are the same.
-  private(set) var primary: [UInt8]
+  package private(set) var primary: [UInt8]
   /// Seconds since 1970.
   package var created: Double
   /// Seconds since 1970.

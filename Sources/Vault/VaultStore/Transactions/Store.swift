@@ -1,5 +1,5 @@
 import Dispatch
-import Executors
+package import Executors
 import GRDB
 import Glibc
 package import Keys
@@ -20,6 +20,8 @@ package final class Store: OpenedStore {
   private let syncing = Syncing()
   private var lastOpened: (box: [UInt8], authority: Authority, digest: [UInt8])?
   private let manifests: ManifestReader
+  /// Grows with each change of the records of the circle.
+  package let recordChanges = GrowingCount()
 
   package init(
     directory: StoreDirectory, database: StoreDatabase, keys: consuming RootKeys, owner: UInt32,
@@ -62,6 +64,7 @@ package final class Store: OpenedStore {
     try recordLeft()
     let made = try transact(evenRestored: evenRestored, charge: charge, items: items, body)
     if made.provesOtherwise { classKeys.changes.increment() }
+    if made.changesRecords { recordChanges.increment() }
     if let number = made.number { try record(made.entry, as: number, orFail: charge) }
     return made.result
   }
@@ -75,6 +78,7 @@ package final class Store: OpenedStore {
     /// Which number of the machine's record the change advances; nil for none.
     let number: MachineRecord.Number?
     let provesOtherwise: Bool
+    let changesRecords: Bool
 
     var entry: MachineRecord.Entry { MachineRecord.Entry(manifest: manifest, lineage: lineage) }
   }
@@ -106,7 +110,8 @@ package final class Store: OpenedStore {
           stored = (box, authority, digest)
           return Made(
             result: result, manifest: Manifest(of: authority, digest: digest), lineage: authority.lineage,
-            number: number, provesOtherwise: authority.provesOtherwise(than: current))
+            number: number, provesOtherwise: authority.provesOtherwise(than: current),
+            changesRecords: change.changesRecords)
         }
       }
       let written = Result { try made.manifest.write(to: directory.manifest, key: keys.manifest, syncing: !items) }

@@ -19,6 +19,9 @@ package class StoreSnapshot {
 
 /// A transaction that may write the store's rows and the authority record. It is committed as a whole or not at all.
 package final class StoreTransaction: StoreSnapshot {
+  /// Whether records of the circle were changed.
+  package var changesRecords = false
+
   package override var authority: Authority {
     get { record }
     set { record = newValue }

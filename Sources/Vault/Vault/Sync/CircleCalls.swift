@@ -1,0 +1,105 @@
+import Keys
+import Presence
+import SecretModel
+import SecureMemory
+import VaultItems
+import VaultStore
+import VaultSync
+
+/// The calls about other machines that ask a person. Each proof is asked for anew, and used up.
+struct CircleCalls {
+  let presence: OwnerPresence
+  let sessionLock: SessionLock
+
+  private var store: Store { presence.passcodes.store }
+  var items: SyncedItems { SyncedItems(store) }
+
+  func begin(_ beginning: SyncBeginning, _ request: Request) async throws(VaultError) {
+    switch beginning {
+    case .new(let machine):
+      try await begin(request) { (recovery, salt) throws(VaultError) in
+        try Circle.new(machine: machine, recovery: recovery, salt: salt)
+      }
+    case .join(let machine, let records):
+      let chain = try CircleRecord.chain(records)
+      try await begin(request) { (recovery, salt) throws(VaultError) in
+        try Circle.asking(machine: machine, recovery: recovery, salt: salt, of: chain)
+      }
+    }
+  }
+
+  func recover(
+    machine: String, records: [SyncFile], recoveryKey: consuming SecretBytes, _ request: Request
+  ) async throws(VaultError) {
+    let rescue = try Circle.Rescue(CircleRecord.chain(records), recoveryKey: recoveryKey)
+    try await begin(request) { (recovery, salt) throws(VaultError) in
+      try Circle.rescuing(rescue, machine: machine, recovery: recovery, salt: salt)
+    }
+  }
+
+  /// Asks for the passcode, or the recovery key where none is set, and with it learns the public key of the recovery key.
+  private func begin(
+    _ request: Request, _ make: (_ recovery: AgePublicKey, _ salt: [UInt8]) throws(VaultError) -> Circle
+  ) async throws(VaultError) {
+    let turn = try await presence.contexts.turn(of: request)
+    let id = store.keys.databaseID
+    if try presence.passcodes.isSet {
+      let proven = try await presence.passcodes.prove(turn.context)
+      let bytes = try store.read { snapshot in try snapshot.recoveryPublicKey(proven.key.bytes) }
+      guard let key = AgePublicKey(bytes: bytes) else { throw .storeDamaged("the recovery key has no public key") }
+      try items.begin(make(key, id)) { snapshot in try proven.requireCurrent(snapshot) }
+    } else {
+      let proven = try await presence.passcodes.proveRecoveryKey(turn.context)
+      let pair = try EncryptedFile.KeyPair(recovery: proven.key.bytes, salt: id)
+      try items.begin(make(pair.publicKey, id)) { snapshot in try proven.requireCurrent(snapshot) }
+    }
+  }
+
+  func change(_ change: SyncMemberChange, _ request: Request) async throws(VaultError) {
+    let turn = try await presence.contexts.turn(of: request)
+    if try presence.passcodes.isSet {
+      try await presence.freshly(in: turn.context, for: AccessControl(.presence), request) {
+        evidence throws(VaultError) in
+        _ = try evidence.current()
+        evidence.succeed()
+      }
+    } else {
+      try await presence.passcodes.authorizeChange(turn.context)
+    }
+    try items.change(change)
+  }
+
+  func resolve(_ resolution: SyncResolution, _ request: Request) async throws(VaultError) {
+    await sessionLock.follow()
+    switch resolution {
+    case .drop(let id): try items.drop(kept: id)
+    case .use(let id):
+      let access = try items.access(ofKept: id)
+      let turn = try await presence.contexts.turn(of: request)
+      try await presence.freshly(in: turn.context, for: access, request) { evidence throws(VaultError) in
+        try items.use(kept: id, evidence)
+      }
+    case .bind(let name):
+      // Of two rules, the stricter one: what it takes also satisfies the other, or the release refuses.
+      let accesses = try items.access(ofWaiting: name)
+      let access =
+        accesses.first { Requirement($0).mentions(.boundFinger) } ?? accesses.first { !Requirement($0).isOpen }
+      let turn = try await presence.contexts.turn(of: request)
+      try await presence.freshly(in: turn.context, for: access ?? accesses[0], request) { evidence throws(VaultError) in
+        try items.bind(name, evidence)
+      }
+    }
+  }
+}
+
+extension OwnerPresence {
+  /// Asks for what an access control requires, whatever the context has seen before, and lets nothing later use it.
+  fileprivate func freshly(
+    in context: Context, for access: AccessControl, _ request: Request,
+    _ use: (consuming Evidence) throws(VaultError) -> Void
+  ) async throws(VaultError) {
+    context.useUp()
+    defer { context.useUp() }
+    try use(try await authorizer.evidence(for: access, reason: request.asking.reason, context))
+  }
+}

@@ -1,0 +1,196 @@
+internal import SDBus
+internal import SecretModel
+internal import SecureMemory
+
+/// Files of a repository as two arguments: their paths and places, and one memory file with the contents of all. A file
+/// that the repository does not have is at -1.
+struct SyncFilesOnBus {
+  let files: [SyncFile]
+
+  init(_ files: [SyncFile]) { self.files = files }
+
+  static let signature = "a(sxx)h"
+  /// The most files of one call.
+  private static let limit = 20_000
+
+  var busValues: [BusValue] {
+    get throws(VaultError) {
+      do throws(SealedFile.Failure) {
+        var writer = try SealedFile.Writer()
+        var entries: [BusValue] = []
+        for file in files {
+          guard let contents = file.contents else {
+            entries.append(.structure([.string(file.path), (-1).busValue, 0.busValue]))
+            continue
+          }
+          let place = try writer.append(SecretBytes(copying: contents.span))
+          entries.append(.structure([.string(file.path), place.offset.busValue, place.count.busValue]))
+        }
+        return [.array(of: "(sxx)", entries), .descriptor(BusDescriptor(taking: try writer.seal().release()))]
+      } catch {
+        throw VaultError(error)
+      }
+    }
+  }
+
+  init(bus entries: BusValue, _ contents: BusValue) throws(VaultError) {
+    guard case .array("(sxx)", let entries) = entries, entries.count <= Self.limit else { throw .unreadable(Self.self) }
+    let file: SealedFile
+    do throws(SealedFile.Failure) {
+      file = try SealedFile(contents, limit: SyncFile.pageLimit + SyncFile.sizeLimit)
+    } catch {
+      throw VaultError(error)
+    }
+    var files: [SyncFile] = []
+    // Refuse overlapping places, as for secrets.
+    var room = file.count
+    for entry in entries {
+      guard let parts = entry.asStructure, parts.count == 3, let path = parts[0].asString else {
+        throw .unreadable(Self.self)
+      }
+      let place = SealedFile.Place(offset: try Int(bus: parts[1]), count: try Int(bus: parts[2]))
+      guard place.offset >= 0 else {
+        files.append(SyncFile(path, nil))
+        continue
+      }
+      guard place.count <= room, place.count <= SyncFile.sizeLimit else { throw .unreadable(Self.self) }
+      room -= place.count
+      do throws(SealedFile.Failure) {
+        files.append(SyncFile(path, try file.secret(at: place).withUnsafeBytes { Array($0) }))
+      } catch {
+        throw VaultError(error)
+      }
+    }
+    self.files = files
+  }
+}
+
+extension MemberID: BusCodable {
+  static var busSignature: String { "s" }
+  var busValue: BusValue { .string(description) }
+  init(bus value: BusValue) throws(VaultError) {
+    guard let text = value.asString, let id = MemberID(text) else { throw .unreadable(Self.self) }
+    self = id
+  }
+}
+
+extension SyncStatus.Standing: BusCodable {}
+extension SyncStatus.Waiting.Reason: BusCodable {}
+
+extension SyncMember: BusCodable {
+  static var busSignature: String { "(saybas)" }
+  var busValue: BusValue {
+    .structure([id.busValue, name.busValue, isThisMachine.busValue, .words(words)])
+  }
+  init(bus value: BusValue) throws(VaultError) {
+    guard let parts = value.asStructure, parts.count == 4 else { throw .unreadable(Self.self) }
+    self.init(
+      id: try MemberID(bus: parts[0]), name: try String(bus: parts[1]), isThisMachine: try Bool(bus: parts[2]),
+      words: try Words(bus: parts[3]).words)
+  }
+}
+
+extension SyncStatus.Waiting: BusCodable {
+  static var busSignature: String { "((ayay)s)" }
+  var busValue: BusValue { .structure([item.busValue, reason.busValue]) }
+  init(bus value: BusValue) throws(VaultError) {
+    guard let parts = value.asStructure, parts.count == 2 else { throw .unreadable(Self.self) }
+    self.init(item: try ItemName(bus: parts[0]), reason: try Reason(bus: parts[1]))
+  }
+}
+
+extension SyncStatus.Kept: BusCodable {
+  static var busSignature: String { "(s(ayay)ayd)" }
+  var busValue: BusValue { .structure([.string(id), item.busValue, writer.busValue, written.busValue]) }
+  init(bus value: BusValue) throws(VaultError) {
+    guard let parts = value.asStructure, parts.count == 4 else { throw .unreadable(Self.self) }
+    self.init(
+      id: try Word(bus: parts[0]).word, item: try ItemName(bus: parts[1]), writer: try String(bus: parts[2]),
+      written: try Double(bus: parts[3]))
+  }
+}
+
+extension SyncStatus: BusCodable {
+  static var busSignature: String { "a{sv}" }
+  var busValue: BusValue {
+    .record([
+      "standing": standing.busValue, "circle": circle.map { .string($0) }, "members": members.busValue,
+      "candidates": candidates.busValue, "words": .words(words), "items": items.busValue, "pending": pending.busValue,
+      "waiting": waiting.busValue, "kept": kept.busValue, "lost": lost.busValue,
+    ])
+  }
+  init(bus value: BusValue) throws(VaultError) {
+    var record = try BusRecord(value, of: Self.self)
+    self.init(
+      standing: try record.take("standing"), circle: try record.takeIfPresent("circle", as: Word.self)?.word,
+      members: try record.take("members"), candidates: try record.take("candidates"),
+      words: try record.take("words", as: Words.self).words, items: try record.take("items"),
+      pending: try record.take("pending"), waiting: try record.take("waiting"), kept: try record.take("kept"),
+      lost: try record.take("lost"))
+  }
+}
+
+extension SyncReceipt.Refusal: BusCodable {
+  static var busSignature: String { "(say)" }
+  var busValue: BusValue { .structure([.string(path), reason.busValue]) }
+  init(bus value: BusValue) throws(VaultError) {
+    guard let parts = value.asStructure, parts.count == 2 else { throw .unreadable(Self.self) }
+    self.init(path: try Word(bus: parts[0]).word, reason: try String(bus: parts[1]))
+  }
+}
+
+extension SyncReceipt: BusCodable {
+  static var busSignature: String { "a{sv}" }
+  var busValue: BusValue {
+    .record([
+      "changed": changed.busValue, "removed": removed.busValue, "kept": kept.busValue, "refused": refused.busValue,
+      "went-back": wentBack.busValue, "mixed": isMixed.busValue,
+    ])
+  }
+  init(bus value: BusValue) throws(VaultError) {
+    var record = try BusRecord(value, of: Self.self)
+    self.init(
+      changed: try record.take("changed"), removed: try record.take("removed"), kept: try record.take("kept"),
+      refused: try record.take("refused"), wentBack: try record.take("went-back"), isMixed: try record.take("mixed"))
+  }
+}
+
+/// Two arguments: what is to be done, and with which machine.
+extension SyncMemberChange {
+  var busValues: [BusValue] {
+    switch self {
+    case .approve(let id): [.string("approve"), .string(id.description)]
+    case .remove(let id): [.string("remove"), .string(id.description)]
+    case .leave: [.string("leave"), .string("")]
+    }
+  }
+  init(bus what: BusValue, _ machine: BusValue) throws(VaultError) {
+    switch what.asString {
+    case "approve": self = .approve(try MemberID(bus: machine))
+    case "remove": self = .remove(try MemberID(bus: machine))
+    case "leave": self = .leave
+    default: throw .unreadable(Self.self)
+    }
+  }
+}
+
+/// Three arguments: what is to be done, with which version, and with the item of which name.
+extension SyncResolution {
+  private static let nobody = ItemName(unchecked: "", account: "")
+
+  var busValues: [BusValue] {
+    switch self {
+    case .use(let id): [.string("use"), .string(id), Self.nobody.busValue]
+    case .drop(let id): [.string("drop"), .string(id), Self.nobody.busValue]
+    case .bind(let name): [.string("bind"), .string(""), name.busValue]
+    }
+  }
+  init(bus what: BusValue, _ id: BusValue, _ name: BusValue) throws(VaultError) {
+    switch what.asString {
+    case "use": self = .use(kept: try Word(bus: id).word)
+    case "drop": self = .drop(kept: try Word(bus: id).word)
+    case "bind": self = .bind(try ItemName(bus: name))
+    default: throw .unreadable(Self.self)
+    }
+  }
+}

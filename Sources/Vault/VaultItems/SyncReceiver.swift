@@ -1,0 +1,386 @@
+import Presence
+import Primitives
+import SecretModel
+import SecureMemory
+import VaultStore
+import VaultSync
+
+/// Takes files of a repository in one transaction: verifies each, and lets the newer version of each item win.
+///
+/// Nothing in a repository is trusted: a file counts for what a member has signed, and never replaces what is newer here.
+final class SyncReceiver {
+  private let change: StoreTransaction
+  private var circle: Circle
+  private var progress: SyncProgress
+  private(set) var receipt = SyncReceipt()
+  private lazy var everyMember = circle.everyMember
+
+  /// How long a record of a deletion is kept, in seconds.
+  static let deletionAge: Double = 180 * 86_400
+  /// The most machines that may ask to be let in at a time.
+  private static let candidateLimit = 5
+
+  init(_ change: StoreTransaction, _ circle: Circle) throws {
+    self.change = change
+    self.circle = circle
+    progress = try change.syncProgress()
+  }
+
+  func receive(_ file: SyncFile) throws {
+    guard let path = SyncPath(file.path) else { return }
+    if file.contents == nil { progress.obsolete.removeAll { $0 == file.path } }
+    do {
+      switch path {
+      case .format: try receiveFormat(file.contents)
+      case .circle(let epoch): try receiveCircle(file.contents, epoch)
+      case .request(let id): try receiveRequest(file.contents, id)
+      case .head(let id): try receiveHead(file.contents, id)
+      case .item(let name): try receiveItem(file.contents, name)
+      }
+    } catch VaultError.fileUnreadable(let why) {
+      receipt.refused.append(SyncReceipt.Refusal(path: file.path, reason: why))
+    }
+  }
+
+  /// Stores what was received.
+  func finish(isLast: Bool) throws -> SyncReceipt {
+    if isLast, try circle.standing == .member {
+      try storeWaiting()
+      if circle.rescue != nil {
+        circle.endRescue()
+        try change.put(circle)
+      } else if !progress.heads.isEmpty {
+        let records = JSONBytes(try change.publishedDigest())
+        receipt.isMixed = !progress.heads.values.contains { $0.records == records }
+      }
+    }
+    try change.put(progress)
+    return receipt
+  }
+
+  // MARK: The circle
+
+  private func receiveFormat(_ contents: [UInt8]?) throws {
+    progress.hasFormat = contents == SyncPath.formatLine
+    guard contents == nil || progress.hasFormat else {
+      throw VaultError.fileUnreadable("the repository is of a later version of whorl, or of another program")
+    }
+  }
+
+  private func receiveCircle(_ contents: [UInt8]?, _ epoch: Int) throws {
+    // The records of lost machines, which a new circle takes the place of.
+    if let rescue = circle.rescue, epoch <= rescue.chain.count, contents == rescue.chain[epoch - 1].bytes { return }
+    guard let contents else {
+      if epoch <= progress.circleRecords { wentBack() }
+      progress.circleRecords = min(progress.circleRecords, epoch - 1)
+      return
+    }
+    let before = try circle.standing
+    switch try circle.take(contents, at: epoch) {
+    case .known: progress.circleRecords = max(progress.circleRecords, epoch)
+    case .new:
+      progress.circleRecords = max(progress.circleRecords, epoch)
+      try follow(from: before)
+    case .other:
+      wentBack()
+      progress.circleRecords = min(progress.circleRecords, epoch - 1)
+      throw VaultError.fileUnreadable("it names other machines than those that this one has seen there")
+    }
+    try change.put(circle)
+  }
+
+  /// The members have changed.
+  private func follow(from before: SyncStatus.Standing) throws {
+    everyMember = circle.everyMember
+    switch (before, try circle.standing) {
+    case (.asking, .member): try shareItems()
+    case (.member, .removed):
+      try change.forgetRecords()
+      progress = SyncProgress()
+      progress.circleRecords = circle.published
+    default: break
+    }
+    let members = try Set(circle.members.map { try $0.id.description })
+    progress.candidates.removeAll { members.contains($0.id) }
+    progress.heads = progress.heads.filter { members.contains($0.key) }
+  }
+
+  /// Writes records of the synchronizable items that require nothing. The others are shared when their owner touches.
+  private func shareItems() throws {
+    try change.put(circle)
+    try change.put(progress)
+    try change.shareOpenItems()
+    progress = try change.syncProgress()
+  }
+
+  private func receiveRequest(_ contents: [UInt8]?, _ id: MemberID) throws {
+    guard id != circle.id else {
+      progress.hasRequest = contents != nil
+      return
+    }
+    guard try circle.standing == .member else { return }
+    guard let contents else { return progress.candidates.removeAll { $0.id == id.description } }
+    guard try circle.last.member(id) == nil, !progress.candidates.contains(where: { $0.file.bytes == contents }) else {
+      return
+    }
+    let request = try JoinRequest(contents, circle: circle.circle)
+    guard request.id == id else { throw VaultError.fileUnreadable("it stands under another machine's name") }
+    guard circle.chain.contains(where: { $0.digest == request.record }) else {
+      throw VaultError.fileUnreadable("the machine has seen another circle")
+    }
+    progress.candidates.removeAll { $0.id == id.description }
+    guard progress.candidates.count < Self.candidateLimit else {
+      throw VaultError.fileUnreadable("\(Self.candidateLimit) machines wait to be let in already")
+    }
+    progress.candidates.append(
+      SyncProgress.Candidate(
+        id: id.description, name: try request.name(with: circle.keys.encryption), words: try request.words(),
+        file: JSONBytes(contents)))
+  }
+
+  private func receiveHead(_ contents: [UInt8]?, _ id: MemberID) throws {
+    guard let member = try circle.last.member(id) else { return }
+    let known = id == circle.id ? progress.sequence : progress.heads[id.description]?.sequence ?? 0
+    guard let contents else {
+      if known > 0 { wentBack() }
+      return
+    }
+    let head = try MemberHead(contents, circle: circle.circle, by: member)
+    if head.sequence < known { wentBack() }
+    progress.heads[id.description] = SyncProgress.Head(
+      sequence: max(head.sequence, known), records: JSONBytes(head.records))
+    if id == circle.id { progress.sequence = max(progress.sequence, head.sequence) }
+  }
+
+  /// The repository offers less than before.
+  private func wentBack(by records: Int = 1) {
+    receipt.wentBack = true
+    progress.lost += records
+  }
+
+  // MARK: Items
+
+  private func receiveItem(_ contents: [UInt8]?, _ name: [UInt8]) throws {
+    guard let names = circle.recordNames else { return }
+    guard let contents else { return try missing(name) }
+    if let rescue = circle.rescue { return try bring(contents, name, from: rescue) }
+    let row = try change.record(name)
+    if let row, row.has(contents) { return try publish(row, contents) }
+    let arrival: Arrival
+    do {
+      arrival = try Arrival(contents, name, names, circle, from: circle.members)
+    } catch {
+      // Ours is published again in its place.
+      if let row { try publish(row, contents) }
+      throw error
+    }
+    progress.clock = max(progress.clock, arrival.revision.head.clock)
+    guard let row else { return try adopt(arrival, over: nil) }
+    if arrival.isKept || row.head.state == .kept { return try meetKept(arrival, row) }
+    try meet(arrival, row)
+  }
+
+  private func publish(_ row: RecordRow, _ contents: [UInt8]) throws {
+    var row = row
+    let digest = RecordRow.digest(of: contents)
+    guard row.published != digest else { return }
+    row.published = digest
+    try row.write(change)
+  }
+
+  /// The repository has a file no longer.
+  private func missing(_ name: [UInt8]) throws {
+    guard var row = try change.record(name), row.published != nil else { return }
+    if row.head.state == .deleted, secondsSince1970() - row.head.modified > Self.deletionAge {
+      return try change.remove(row)
+    }
+    wentBack()
+    row.published = nil
+    try row.write(change)
+  }
+
+  private func meetKept(_ arrival: Arrival, _ row: RecordRow) throws {
+    // A decision ends a kept version for good.
+    if row.head.state == .kept, !arrival.isKept { return try adopt(arrival, over: row) }
+    if row.head.state == .deleted, row.isPublished { wentBack() }
+    try publish(row, arrival.file)
+  }
+
+  private func meet(_ arrival: Arrival, _ row: RecordRow) throws {
+    let head = arrival.revision.head
+    let isNewer = head.replaces(row.head.seen)
+    let isOlder = row.replaces(head.seen)
+    switch (isNewer, isOlder) {
+    case (true, true):
+      // The same version, encrypted anew. Keep the one for the later members.
+      guard arrival.epoch >= row.epoch else { return try publish(row, arrival.file) }
+      var row = row
+      row.put(arrival.file, epoch: arrival.epoch)
+      row.published = row.digest
+      try row.write(change)
+    case (true, false): try adopt(arrival, over: row)
+    case (false, true):
+      if row.isPublished { wentBack() }
+      try publish(row, arrival.file)
+    case (false, false):
+      let wins = arrival.wins(over: row)
+      let old = try row.revision(for: circle)
+      let isSame = old.head.digest == head.digest && old.head.describesSame(as: head)
+      if wins {
+        if row.head.isItem, !isSame { try keep(old, row.file, row.epoch, row.head.title) }
+        try adopt(arrival, over: row)
+      } else {
+        if head.item != nil, !isSame { try keep(arrival.revision, arrival.file, arrival.epoch, arrival.title) }
+        try publish(row, arrival.file)
+      }
+    }
+  }
+
+  /// Keeps a version that lost.
+  private func keep(_ revision: Revision, _ file: [UInt8], _ epoch: Int, _ title: ItemName) throws {
+    guard let name = circle.recordNames?.name(ofKept: revision.signed.digest), try change.record(name) == nil else {
+      return
+    }
+    try RecordRow(name: name, head: RecordRow.Head(revision, .kept, title), file: file, epoch: epoch).write(change)
+    receipt.kept.append(title)
+  }
+
+  /// Makes the version that came in the one of this machine.
+  private func adopt(_ arrival: Arrival, over old: RecordRow?) throws {
+    var row = RecordRow(
+      name: arrival.name, head: RecordRow.Head(arrival.revision, .kept, arrival.title), file: arrival.file,
+      epoch: arrival.epoch)
+    row.published = row.digest
+    if arrival.isKept {
+      receipt.kept.append(arrival.title)
+    } else if let record = arrival.record, let item = arrival.item {
+      row.item = old?.item
+      try store(item, record, arrival.revision, into: &row)
+    } else {
+      row.head.state = .deleted
+      if let old, let title = try remove(old) {
+        receipt.removed.append(title)
+        row.head.service = title.service
+        row.head.account = title.account
+      }
+    }
+    try row.write(change)
+  }
+
+  private func remove(_ row: RecordRow) throws -> ItemName? {
+    guard let id = row.item else { return nil }
+    _ = try ItemWriter(change, journal: nil).delete(.ids([ItemID(bytes: id)]))
+    return row.head.title
+  }
+
+  /// Stores an item as far as that is possible now.
+  private func store(_ item: NewItem, _ record: ItemRecord, _ revision: Revision, into row: inout RecordRow) throws {
+    let outcome = try SyncedItem(item, record, revision.secret).store(change, over: row.item)
+    switch outcome {
+    case .stored(let id):
+      row.head.state = .stored
+      row.head.reason = nil
+      row.item = id
+      receipt.changed.append(record.name)
+    case .waiting(let reason):
+      row.head.state = .waiting
+      row.head.reason = reason.rawValue
+    // An older version of it stays until then.
+    }
+  }
+
+  /// Tries again to store what waits.
+  private func storeWaiting() throws {
+    for var row in try change.records(where: "item IS NULL") where row.head.state == .waiting {
+      guard row.head.reason != SyncStatus.Waiting.Reason.touch.rawValue else { continue }
+      let revision = try row.revision(for: circle)
+      guard let item = try revision.head.item?.item else { continue }
+      try store(item, ItemRecord(item, revision.head), revision, into: &row)
+      try row.write(change)
+    }
+  }
+
+  // MARK: Recovery
+
+  /// Brings in an item of a circle whose machines are lost, as a version of this machine.
+  private func bring(_ file: [UInt8], _ name: [UInt8], from rescue: Circle.Rescue) throws {
+    let arrival = try Arrival(file, name, from: rescue)
+    guard let record = arrival.record, let item = arrival.item else { return progress.obsolete.append(path(name)) }
+    progress.clock = max(progress.clock, arrival.revision.head.clock)
+    try change.put(progress)
+    let journal = SyncJournal(change)
+    if arrival.isKept {
+      progress.obsolete.append(path(name))
+      try journal.keep(arrival.revision, arrival.title)
+      receipt.kept.append(arrival.title)
+    } else {
+      var row = try journal.bring(arrival.revision, name, arrival.title)
+      try store(item, record, arrival.revision, into: &row)
+      try row.write(change)
+    }
+    progress.clock = try change.syncProgress().clock
+  }
+
+  private func path(_ name: [UInt8]) -> String { SyncPath.item(name).text }
+}
+
+/// A verified file of an item's record.
+private struct Arrival {
+  let name: [UInt8]
+  let file: [UInt8]
+  let revision: Revision
+  /// Nil for a deletion.
+  let item: NewItem?
+  let record: ItemRecord?
+  /// Whether it is a version that lost.
+  let isKept: Bool
+  let epoch: Int
+
+  var title: ItemName { record?.name ?? ItemName(unchecked: "", account: "") }
+
+  init(
+    _ file: [UInt8], _ name: [UInt8], _ names: RecordNames, _ circle: Circle, from members: [Member]
+  ) throws(VaultError) {
+    try self.init(
+      file, name, names,
+      try Revision(
+        file, with: circle.keys.encryption, expectedAt: circle.place, circle: circle.circle, from: members))
+  }
+
+  init(_ file: [UInt8], _ name: [UInt8], from rescue: Circle.Rescue) throws(VaultError) {
+    let last = rescue.chain[rescue.chain.count - 1]
+    try self.init(
+      file, name, RecordNames(rescue.contents.nameKey),
+      try Revision(
+        file, with: rescue.key, expectedAt: last.members.count, circle: last.circle, from: last.members))
+  }
+
+  private init(_ file: [UInt8], _ name: [UInt8], _ names: RecordNames, _ revision: Revision) throws(VaultError) {
+    self.file = file
+    self.name = name
+    self.revision = revision
+    epoch = Revision.epoch(of: file)
+    item = try revision.head.item?.item
+    record = item.map { ItemRecord($0, revision.head) }
+    isKept = record != nil && name == names.name(ofKept: revision.signed.digest)
+    let own = revision.head.name.bytes
+    guard isKept || own == name, record.map({ names.name(of: $0.primary) == own }) ?? true else {
+      throw .fileUnreadable("it stands under the name of another record")
+    }
+    guard record?.isSynchronizable ?? true else { throw .fileUnreadable("its item is not to be shared") }
+    do throws(VaultError) { try record?.check() } catch { throw .fileUnreadable("its attributes are too long") }
+  }
+
+  /// Whether it wins against another version that was written without knowing it. An item wins against a deletion.
+  func wins(over row: RecordRow) -> Bool {
+    if (item != nil) != row.head.isItem { return item != nil }
+    let mine = (revision.head.clock, revision.writer.description)
+    return mine > (row.head.clock, row.head.writer)
+  }
+}
+
+extension ItemRecord {
+  init(_ item: NewItem, _ head: Revision.Head) {
+    self.init(itemClass: item.itemClass, attributes: item.attributes, created: head.created, modified: head.modified)
+  }
+}

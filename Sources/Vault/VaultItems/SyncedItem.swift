@@ -1,0 +1,60 @@
+import Presence
+import SecretModel
+import SecureMemory
+import VaultStore
+import VaultSync
+
+/// An item of the circle that is to be stored here.
+struct SyncedItem {
+  /// What became of it.
+  enum Outcome {
+    case stored(id: [UInt8])
+    case waiting(SyncStatus.Waiting.Reason)
+  }
+
+  private let item: NewItem
+  private let record: ItemRecord
+  private let secret: SharedSecret
+
+  init(_ item: NewItem, _ record: ItemRecord, _ secret: SharedSecret) {
+    (self.item, self.record, self.secret) = (item, record, secret)
+  }
+
+  /// Stores the item in the place of its earlier version.
+  ///
+  /// - Parameters:
+  ///   - earlier: the id of the earlier version; nil if there is none. Another item with the same primary attributes,
+  ///     which was never shared, is not replaced.
+  ///   - set: the fingers to bind it to, if they were just touched.
+  func store(_ change: StoreTransaction, over earlier: [UInt8]?, boundTo set: StoredSet? = nil) throws -> Outcome {
+    guard !item.access.applicationPassword, record.itemClass != .passkey || item.isPasskey else {
+      return .waiting(.refused)
+    }
+    var protection = ItemProtection(access: item.access, accessibility: item.accessibility)
+    protection.bound = set
+    guard set != nil || !protection.requirement.mentions(.boundFinger) else { return .waiting(.touch) }
+    do {
+      if let there = try change.item(like: record), !there.dead, there.id != earlier { return .waiting(.touch) }
+      let stored = try ItemWriter(change, journal: nil).insert(
+        record, protection, secret: secret.bytes, replacing: true)
+      return .stored(id: stored.id.bytes)
+    } catch let error as VaultError {
+      switch error {
+      case .notUnlocked: return .waiting(.locked)
+      case .passcodeNotSet: return .waiting(.passcode)
+      case .itemDamaged, .passkeysFull, .invalidRequest: return .waiting(.refused)
+      default: throw error
+      }
+    }
+  }
+}
+
+extension NewItem {
+  fileprivate var isPasskey: Bool {
+    let passkey = Passkey(
+      Item(
+        id: ItemID(bytes: []), state: .living, itemClass: itemClass, attributes: attributes, access: access,
+        accessibility: accessibility, created: 0, modified: 0))
+    return (try? passkey?.check()) != nil
+  }
+}

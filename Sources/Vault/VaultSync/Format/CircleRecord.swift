@@ -1,0 +1,156 @@
+import AgeFormat
+import Keys
+package import SecretModel
+package import SecureMemory
+
+/// A record of the members of a circle. Each one follows another, and is signed by a member of the one before.
+package struct CircleRecord: Sendable {
+  /// The signed part.
+  private struct Body: Codable {
+    /// The version of the repository's format.
+    var format = 1
+    var circle: String
+    /// The number of the record, from 1.
+    var epoch: Int
+    /// The digest of the record before; nil for the first one.
+    var previous: JSONBytes?
+    var members: [Member]
+    /// The key of the records' names, and the names of the machines, encrypted to the members.
+    var sealed: JSONBytes
+  }
+
+  /// The most members of a circle.
+  package static let memberLimit = 100
+
+  private let body: Body
+  private let signed: SignedLine
+
+  package var circle: String { body.circle }
+  package var epoch: Int { body.epoch }
+  package var members: [Member] { body.members }
+  package var signer: MemberID { signed.signer }
+  package var bytes: [UInt8] { signed.bytes }
+  package var digest: [UInt8] { signed.digest }
+
+  /// Makes the record that follows another one, or the first of a circle.
+  package init(
+    after previous: CircleRecord?, circle: String, members: [Member], _ contents: CircleContents, by keys: MemberKeys,
+    as signer: MemberID
+  ) throws(VaultError) {
+    guard members.count <= Self.memberLimit else {
+      throw .invalidRequest("a circle has at most \(Self.memberLimit) machines")
+    }
+    let epoch = (previous?.epoch ?? 0) + 1
+    body = Body(
+      circle: circle, epoch: epoch, previous: previous.map { JSONBytes($0.digest) }, members: members,
+      sealed: JSONBytes(try contents.sealed(to: members.recipients, epoch: epoch)))
+    signed = try SignedLine(body, .circle, by: keys, as: signer)
+  }
+
+  /// Reads a record, and verifies that it may follow another one.
+  ///
+  /// - Parameter previous: nil for the first record, which verifies itself.
+  /// - Throws: `fileUnreadable`, `newerFormat`.
+  package init(_ file: [UInt8], after previous: CircleRecord?) throws(VaultError) {
+    signed = try SignedLine(parsing: file)
+    body = try signed.value()
+    guard body.format == 1 else { throw .newerFormat(body.format) }
+    guard signed.bytes == file else { throw .fileUnreadable("something was appended to it") }
+    guard body.epoch == (previous?.epoch ?? 0) + 1, body.previous?.bytes == previous?.digest,
+      previous.map({ $0.circle == body.circle }) ?? true
+    else { throw .fileUnreadable("it does not follow the record before it") }
+    guard !body.members.isEmpty, body.members.count <= Self.memberLimit else {
+      throw .fileUnreadable("it has no members, or too many")
+    }
+    guard let signer = try (previous ?? self).member(signed.signer) else {
+      throw .fileUnreadable("no member has signed it")
+    }
+    try signed.verify(.circle, by: signer)
+  }
+
+  /// Reads a record that was verified before, from authenticated data.
+  init(stored file: [UInt8]) throws(VaultError) {
+    signed = try SignedLine(parsing: file)
+    body = try signed.value()
+  }
+
+  package func member(_ id: MemberID) throws(VaultError) -> Member? {
+    for member in members where try member.id == id { return member }
+    return nil
+  }
+
+  /// What the record says to the members alone.
+  package func contents(with key: EncryptedFile.KeyPair) throws(VaultError) -> CircleContents {
+    try CircleContents(opening: body.sealed.bytes, with: key)
+  }
+
+  /// Reads all records of a circle in their order.
+  ///
+  /// - Throws: `fileUnreadable` where one is missing or does not verify.
+  package static func chain(_ files: [SyncFile]) throws(VaultError) -> [CircleRecord] {
+    var records: [Int: [UInt8]] = [:]
+    for file in files {
+      guard case .circle(let epoch) = SyncPath(file.path), let contents = file.contents else { continue }
+      records[epoch] = contents
+    }
+    var chain: [CircleRecord] = []
+    while let next = records[chain.count + 1] { chain.append(try CircleRecord(next, after: chain.last)) }
+    guard !chain.isEmpty, chain.count == records.count else {
+      throw .fileUnreadable("the records of the circle's machines are not complete")
+    }
+    return chain
+  }
+}
+
+extension [Member] {
+  /// What files are encrypted to: the machines in their order, then the recovery keys.
+  package var recipients: [AgePublicKey] {
+    get throws(VaultError) {
+      var recipients: [AgePublicKey] = []
+      for member in self { recipients.append(try member.recipient) }
+      for member in self { recipients.append(try member.recovery) }
+      return recipients
+    }
+  }
+}
+
+/// What only members of a circle know of it.
+package struct CircleContents: Sendable {
+  private static let keyCount = 32
+
+  /// The key of the records' names.
+  package let nameKey: SharedSecret
+  /// The names of the machines, by identifier.
+  package var names: [String: String]
+
+  package init(nameKey: SharedSecret, names: [String: String]) { (self.nameKey, self.names) = (nameKey, names) }
+
+  fileprivate func sealed(to recipients: [AgePublicKey], epoch: Int) throws(VaultError) -> [UInt8] {
+    let text = try JSONLine.line(names)
+    var bytes = SecretBytes(count: Self.keyCount + text.count)
+    bytes.withUnsafeMutableBytes { target in
+      nameKey.bytes.withUnsafeBytes {
+        UnsafeMutableRawBufferPointer(rebasing: target[..<Self.keyCount]).copyMemory(from: $0)
+      }
+      text.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: target[Self.keyCount...]).copyMemory(from: $0) }
+    }
+    return try AgeMessage.seal(bytes, to: recipients, epoch: epoch)
+  }
+
+  fileprivate init(opening sealed: [UInt8], with key: EncryptedFile.KeyPair) throws(VaultError) {
+    let bytes = try AgeMessage.open(sealed, with: key)
+    guard bytes.count > Self.keyCount else { throw .fileUnreadable("the record of the circle's machines is too short") }
+    let (key, text) = bytes.withUnsafeBytes { bytes in
+      (
+        SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[..<Self.keyCount]))),
+        Array(bytes[Self.keyCount...])
+      )
+    }
+    nameKey = key
+    do throws(VaultError) {
+      names = try JSONLine.read(text)
+    } catch {
+      throw .fileUnreadable("the record of the circle's machines cannot be read")
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import KeySchemes
+import Keys
+import Primitives
+package import SecretModel
+import VaultStore
+
+/// The public keys of a member of a circle: a machine, and its recovery key.
+package struct Member: Codable, Sendable, Hashable {
+  /// Verifies what the machine signs (Ed25519).
+  package let signingKey: JSONBytes
+  private let encrypt: String
+  private let recover: String
+  /// The salt from which the private half of ``recovery`` is derived, with the recovery key of the machine's store.
+  package let salt: JSONBytes
+
+  private enum CodingKeys: String, CodingKey {
+    case signingKey = "sign"
+    case encrypt, salt
+    case recover = "recovery"
+  }
+
+  package init(_ keys: MemberKeys, recovery: AgePublicKey, salt: [UInt8]) {
+    signingKey = JSONBytes(keys.signingKey)
+    encrypt = keys.encryption.publicKey.description
+    recover = recovery.description
+    self.salt = JSONBytes(salt)
+  }
+
+  /// A digest of the machine's keys, which never change.
+  package var id: MemberID {
+    get throws(VaultError) {
+      var keys = CanonicalEncoding()
+      keys.append(tag: 1, "whorl-sync member")
+      keys.append(tag: 2, signingKey.bytes)
+      keys.append(tag: 3, encrypt)
+      let digest = Digest.sha256(keys.bytes).prefix(MemberID.byteCount)
+      guard let id = MemberID(Hexadecimal.text(of: digest)) else { throw .internalError("a member has no identifier") }
+      return id
+    }
+  }
+
+  /// What files are encrypted to for the machine.
+  package var recipient: AgePublicKey { get throws(VaultError) { try Self.key(encrypt) } }
+
+  /// What files are encrypted to for the recovery key.
+  package var recovery: AgePublicKey { get throws(VaultError) { try Self.key(recover) } }
+
+  private static func key(_ text: String) throws(VaultError) -> AgePublicKey {
+    guard let key = AgePublicKey(parsing: text) else { throw .fileUnreadable("a member has no public key") }
+    return key
+  }
+
+  func verify(_ signature: [UInt8], of message: [UInt8]) throws(VaultError) {
+    do throws(KeysError) {
+      let key = try PublicKey(external: signingKey.bytes, family: .ed25519)
+      if try key.verify(signature, of: message, .ed25519) { return }
+    } catch .badParameters {
+      // No signature is valid for a key that is none.
+    } catch {
+      throw VaultError(cause: error)
+    }
+    throw .fileUnreadable("its signature is not valid")
+  }
+}

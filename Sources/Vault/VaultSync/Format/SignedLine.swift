@@ -1,0 +1,79 @@
+import Keys
+import Primitives
+package import SecretModel
+package import SecureMemory
+
+/// A line of JSON, and a line with the signature of the member that wrote it.
+package struct SignedLine: Sendable {
+  /// What is signed. A signature of one kind is none of another.
+  package enum Kind: String, Sendable {
+    case item, circle, request, head
+  }
+
+  /// The most bytes of both lines.
+  package static let limit = 2 << 20
+  private static let mark = "signature "
+
+  /// The JSON, with its newline.
+  package let line: [UInt8]
+  package let signer: MemberID
+  private let signature: [UInt8]
+
+  package init(_ value: some Encodable, _ kind: Kind, by keys: MemberKeys, as signer: MemberID) throws(VaultError) {
+    line = try JSONLine.line(value)
+    self.signer = signer
+    signature = try keys.sign(Self.message(line, kind))
+  }
+
+  /// Reads the beginning of a file.
+  ///
+  /// - Throws: `fileUnreadable`.
+  package init(parsing bytes: borrowing SecretBytes) throws(VaultError) {
+    let lines: ([UInt8], [UInt8])? = bytes.withUnsafeBytes { bytes in
+      let newline = UInt8(ascii: "\n")
+      let head = bytes.prefix(Self.limit)
+      guard let first = head.firstIndex(of: newline), let second = head[(first + 1)...].firstIndex(of: newline) else {
+        return nil
+      }
+      return (Array(bytes[...first]), Array(bytes[(first + 1)..<second]))
+    }
+    guard let (line, second) = lines, let text = String(validating: second, as: UTF8.self), text.hasPrefix(Self.mark)
+    else { throw .fileUnreadable("it has no signature") }
+    let words = text.dropFirst(Self.mark.count).split(separator: " ", omittingEmptySubsequences: false)
+    guard words.count == 2, let signer = MemberID(String(words[0])),
+      let signature = Base64URL.bytes(of: String(words[1]))
+    else { throw .fileUnreadable("it has no signature") }
+    self.line = line
+    self.signer = signer
+    self.signature = signature
+  }
+
+  package init(parsing bytes: [UInt8]) throws(VaultError) {
+    let secret = SecretBytes(copying: bytes.span)
+    try self.init(parsing: secret)
+  }
+
+  /// Both lines.
+  package var bytes: [UInt8] { line + Array("\(Self.mark)\(signer) \(Base64URL.text(of: signature))\n".utf8) }
+
+  /// Identifies what was signed.
+  package var digest: [UInt8] { Digest.sha256(line) }
+
+  /// - Throws: `fileUnreadable`.
+  package func verify(_ kind: Kind, by member: Member) throws(VaultError) {
+    guard try member.id == signer else { throw .fileUnreadable("another machine has signed it") }
+    try member.verify(signature, of: Self.message(line, kind))
+  }
+
+  package func value<Value: Decodable>(_ type: Value.Type = Value.self) throws(VaultError) -> Value {
+    do throws(VaultError) {
+      return try JSONLine.read(line, as: type)
+    } catch {
+      throw .fileUnreadable("it is not what a later or this version of whorl writes")
+    }
+  }
+
+  private static func message(_ line: [UInt8], _ kind: Kind) -> [UInt8] {
+    Array("whorl-sync \(kind.rawValue)\n".utf8) + line
+  }
+}

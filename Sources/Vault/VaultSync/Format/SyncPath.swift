@@ -1,0 +1,60 @@
+import Primitives
+package import SecretModel
+
+/// What the path of a file in a repository stands for.
+package enum SyncPath: Sendable, Hashable {
+  /// The version of the format.
+  case format
+  /// The record of members with this number, from 1.
+  case circle(Int)
+  /// A machine's request to be let in.
+  case request(MemberID)
+  /// What a member has published last.
+  case head(MemberID)
+  /// A record of an item.
+  case item([UInt8])
+
+  /// The contents of ``format``.
+  package static let formatLine = Array("whorl-sync 1\n".utf8)
+  package static let circleFolder = "circle/"
+  private static let nameCount = 32
+
+  /// Nil for every other path.
+  package init?(_ path: String) {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+    switch (parts.first, parts.count) {
+    case ("format", 1): self = .format
+    case ("circle", 2):
+      guard parts[1].utf8.count == 8, let epoch = Int(parts[1]), epoch > 0, Self.text(epoch) == parts[1] else {
+        return nil
+      }
+      self = .circle(epoch)
+    case ("requests", 2): if let id = MemberID(parts[1]) { self = .request(id) } else { return nil }
+    case ("heads", 2): if let id = MemberID(parts[1]) { self = .head(id) } else { return nil }
+    case ("items", 3):
+      guard parts[1].utf8.count == 2, let name = Self.name(parts[1] + parts[2]), name.count == Self.nameCount else {
+        return nil
+      }
+      self = .item(name)
+    default: return nil
+    }
+  }
+
+  package var text: String {
+    switch self {
+    case .format: "format"
+    case .circle(let epoch): Self.circleFolder + Self.text(epoch)
+    case .request(let id): "requests/\(id)"
+    case .head(let id): "heads/\(id)"
+    case .item(let name): "items/\(Hexadecimal.text(of: name.prefix(1)))/\(Hexadecimal.text(of: name.dropFirst()))"
+    }
+  }
+
+  /// The bytes of digits in lower case.
+  private static func name(_ text: String) -> [UInt8]? { text.lowercased() == text ? Hexadecimal.bytes(in: text) : nil }
+
+  private static func text(_ epoch: Int) -> String {
+    let digits = String(epoch)
+    return String(repeating: "0", count: max(0, 8 - digits.utf8.count)) + digits
+  }
+}

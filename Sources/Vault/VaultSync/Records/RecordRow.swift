@@ -1,0 +1,179 @@
+import Foundation
+package import GRDB
+import Keys
+import Primitives
+package import SecretModel
+package import VaultStore
+
+/// A row of the `sync_record` table: a record of the circle, as it is here.
+package struct RecordRow: Sendable {
+  /// What a record is, and what became of it here.
+  package enum State: String, Codable, Sendable {
+    /// The item is stored.
+    case stored
+    /// The item cannot be stored yet.
+    case waiting
+    /// The item was deleted.
+    case deleted
+    /// A version that lost against another one.
+    case kept
+  }
+
+  /// The sealed part.
+  package struct Head: Codable, Sendable {
+    package var state: State
+    package var clock: UInt64
+    package var seen: [String: UInt64]
+    package var writer: String
+    /// The digest of the signed line.
+    package var version: JSONBytes
+    package var isItem: Bool
+    package var service: String
+    package var account: String
+    package var modified: Double
+    /// Why it waits.
+    package var reason: String?
+
+    package var title: ItemName { ItemName(unchecked: service, account: account) }
+  }
+
+  package var name: [UInt8]
+  /// The id of the stored item.
+  package var item: [UInt8]?
+  /// The digest of ``file``.
+  package private(set) var digest: [UInt8]
+  /// The digest of the file that the repository had last; nil where it had none.
+  package var published: [UInt8]?
+  /// For which record of members the file was encrypted.
+  package private(set) var epoch: Int
+  package var head: Head
+  /// The encrypted file.
+  package private(set) var file: [UInt8]
+
+  package init(name: [UInt8], head: Head, file: [UInt8], epoch: Int) {
+    self.name = name
+    self.head = head
+    self.file = file
+    self.epoch = epoch
+    digest = Digest.sha256(file)
+  }
+
+  /// Replaces the file by the same version, encrypted anew.
+  package mutating func put(_ file: [UInt8], epoch: Int) {
+    self.file = file
+    self.epoch = epoch
+    digest = Digest.sha256(file)
+  }
+
+  package var isPublished: Bool { published == digest }
+
+  /// Whether this is its file.
+  package func has(_ file: [UInt8]) -> Bool { Digest.sha256(file) == digest }
+
+  /// The digest of a file.
+  package static func digest(of file: [UInt8]) -> [UInt8] { Digest.sha256(file) }
+
+  /// Whether its version replaces another one.
+  package func replaces(_ other: [String: UInt64]) -> Bool {
+    other.allSatisfy { machine, clock in head.seen[machine] ?? 0 >= clock }
+  }
+}
+
+extension RecordRow {
+  static let columns = "name, item, digest, published, epoch, head, file"
+
+  /// Nil where the row does not verify.
+  init?(_ row: Row, in store: OpenedStore) {
+    name = row.bytes(0)
+    item = row.optionalBytes(1)
+    digest = row.bytes(2)
+    published = row.optionalBytes(3)
+    epoch = Int.fromDatabaseValue(row[4]) ?? 0
+    file = row.bytes(6)
+    guard let line = try? openRecord(row.bytes(5), key: store.keys.derive("sync"), aad: Self.aad(name, item, digest)),
+      let head = try? JSONLine.read(line, as: Head.self), Digest.sha256(file) == digest
+    else { return nil }
+    self.head = head
+  }
+
+  private static func aad(_ name: [UInt8], _ item: [UInt8]?, _ digest: [UInt8]) -> [UInt8] {
+    var aad = CanonicalEncoding()
+    aad.append(tag: 1, "sync_record")
+    aad.append(tag: 2, name)
+    aad.append(tag: 3, optional: item)
+    aad.append(tag: 4, digest)
+    return aad.bytes
+  }
+
+  package func write(_ change: StoreTransaction) throws {
+    change.changesRecords = true
+    let sealed = try sealRecord(
+      JSONLine.line(head), key: change.store.keys.derive("sync"), aad: Self.aad(name, item, digest))
+    try change.db.cachedStatement(
+      sql: "INSERT OR REPLACE INTO sync_record (\(Self.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    ).execute(
+      arguments: [name.data, item?.data, digest.data, published?.data, epoch, sealed.data, file.data])
+  }
+}
+
+extension StoreSnapshot {
+  /// The record of this name; nil if there is none, or its row does not verify.
+  package func record(_ name: [UInt8]) throws -> RecordRow? { try records(where: "name = ?", [name.data]).first }
+
+  /// The record of a stored item.
+  package func record(ofItem id: [UInt8]) throws -> RecordRow? { try records(where: "item = ?", [id.data]).first }
+
+  package func records(where condition: String, _ arguments: StatementArguments = []) throws -> [RecordRow] {
+    try Row.fetchAll(
+      db.cachedStatement(sql: "SELECT \(RecordRow.columns) FROM sync_record WHERE \(condition)"), arguments: arguments
+    ).compactMap { RecordRow($0, in: store) }
+  }
+
+  package func recordCount(where condition: String, _ arguments: StatementArguments = []) throws -> Int {
+    try Int.fetchOne(
+      db.cachedStatement(sql: "SELECT count(*) FROM sync_record WHERE \(condition)"), arguments: arguments) ?? 0
+  }
+
+  /// A digest over the names and digests of all records that the repository has.
+  package func publishedDigest() throws -> [UInt8] {
+    try digest(of: "SELECT name, published FROM sync_record WHERE published IS NOT NULL ORDER BY name")
+  }
+
+  /// The same once all records are published as they are here.
+  package func digestOfRecords() throws -> [UInt8] {
+    try digest(of: "SELECT name, digest FROM sync_record ORDER BY name")
+  }
+
+  private func digest(of query: String) throws -> [UInt8] {
+    var text: [UInt8] = []
+    let rows = try Row.fetchCursor(db.cachedStatement(sql: query))
+    while let row = try rows.next() {
+      text += Array("\(Hexadecimal.text(of: row.bytes(0))) \(Hexadecimal.text(of: row.bytes(1)))\n".utf8)
+    }
+    return Digest.sha256(text)
+  }
+}
+
+extension RecordRow.Head {
+  package init(_ revision: Revision, _ state: RecordRow.State, _ title: ItemName) {
+    self.init(
+      state: state, clock: revision.head.clock, seen: revision.head.seen, writer: revision.writer.description,
+      version: JSONBytes(revision.signed.digest), isItem: revision.head.item != nil, service: title.service,
+      account: title.account, modified: revision.head.modified)
+  }
+}
+
+extension RecordRow {
+  /// The version in the file.
+  ///
+  /// - Throws: `storeDamaged`, since the row is authentic.
+  package func revision(for circle: Circle) throws(VaultError) -> Revision {
+    do throws(VaultError) {
+      return try Revision(
+        file, with: circle.keys.encryption, expectedAt: circle.place, circle: circle.circle,
+        from: circle.everyMember)
+    } catch .fileUnreadable(let why) {
+      throw .storeDamaged("a record of its circle: \(why)")
+    }
+  }
+}

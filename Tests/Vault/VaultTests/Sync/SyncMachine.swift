@@ -1,0 +1,184 @@
+import SecretModel
+import SecureMemory
+import Synchronization
+import VaultDriver
+
+@testable import Presence
+@testable import Vault
+@testable import VaultItems
+
+/// A repository in memory: the files of each state that it had.
+final class MemoryRepository: Sendable {
+  typealias Files = [String: [UInt8]]
+
+  private let states = Mutex<[Files]>([[:]])
+
+  var tip: Files { states.withLock { $0[$0.count - 1] } }
+  var count: Int { states.withLock { $0.count } }
+  subscript(_ place: Int) -> Files { states.withLock { $0[place] } }
+
+  /// Replaces the tip if it still is the expected one.
+  func push(_ files: Files, over expected: Files) -> Bool {
+    states.withLock { states in
+      guard states[states.count - 1] == expected else { return false }
+      states.append(files)
+      return true
+    }
+  }
+
+  /// Puts an earlier state, or any other files, back.
+  func put(_ files: Files) { states.withLock { $0.append(files) } }
+}
+
+/// A store of a machine that is in a circle, or comes into one, with an owner who touches and types.
+final class SyncMachine: Sendable {
+  let name: String
+  let store: ScratchStore
+  let vault: Vault
+  let session: VaultSession
+  let reader = ScriptedReader()
+  /// The state of the repository that the vault has taken last.
+  private let received = Mutex<MemoryRepository.Files>([:])
+
+  init(_ name: String) async throws {
+    self.name = name
+    store = try await ScratchStore()
+    vault = try store.open(reader: reader)
+    session = VaultSession(of: vault)
+  }
+
+  var status: SyncStatus { get async throws { try await session.sync.status() } }
+
+  /// Answers with the passcode, whatever is asked.
+  private func person() -> Person {
+    Person(passcodes: [String](repeating: ScratchStore.passcode, count: 3))
+  }
+
+  private func asking<T: Sendable>(_ body: @Sendable (Asking) async throws -> T) async throws -> T {
+    var options = ContextOptions(timeout: .seconds(20))
+    options.preferPasscode = true
+    return try await person().with(session, options) { try await body(Asking(in: $0)) }
+  }
+
+  func begin() async throws {
+    try await asking { try await self.session.sync.begin(.new(machine: self.name), $0) }
+  }
+
+  /// Asks to be let into the circle of a repository.
+  func ask(_ repository: MemoryRepository) async throws {
+    let tip = repository.tip
+    let records = tip.filter { $0.key.hasPrefix("circle/") }.map { SyncFile($0.key, $0.value) }
+    try await asking {
+      try await self.session.sync.begin(.join(machine: self.name, records: records), $0)
+    }
+    try await sync(repository)
+  }
+
+  func recover(_ repository: MemoryRepository, recoveryKey: String) async throws {
+    let records = repository.tip.filter { $0.key.hasPrefix("circle/") }.map { SyncFile($0.key, $0.value) }
+    try await asking {
+      try await self.session.sync.recover(
+        machine: self.name, records: records, recoveryKey: SecretBytes(text: recoveryKey), $0)
+    }
+    try await sync(repository)
+  }
+
+  func approve(_ candidate: SyncMachine) async throws {
+    let id = try await status.candidates.first { $0.name == candidate.name }?.id
+    guard let id else { throw VaultError.itemGone }
+    try await asking { try await self.session.sync.change(.approve(id), $0) }
+  }
+
+  func remove(_ other: SyncMachine) async throws {
+    let id = try await status.members.first { $0.name == other.name }?.id
+    guard let id else { throw VaultError.itemGone }
+    try await asking { try await self.session.sync.change(.remove(id), $0) }
+  }
+
+  func leave() async throws { try await asking { try await self.session.sync.change(.leave, $0) } }
+
+  func resolve(_ resolution: SyncResolution) async throws {
+    try await asking { try await self.session.sync.resolve(resolution, $0) }
+  }
+
+  /// Takes what the repository has, and publishes what it lacks.
+  @discardableResult
+  func sync(_ repository: MemoryRepository, puttingBack: Bool = false) async throws -> SyncReceipt {
+    for _ in 1...20 {
+      let tip = repository.tip
+      let receipt = try await receive(tip)
+      if receipt.wentBack, !puttingBack { return receipt }
+      var (new, after) = (tip, String?.none)
+      repeat {
+        let batch = try await session.sync.files(after: after, puttingBack: puttingBack)
+        for file in batch.files { new[file.path] = file.contents }
+        after = batch.next
+      } while after != nil
+      guard new != tip else { return receipt }
+      guard repository.push(new, over: tip) else { continue }
+      let published = try await receive(new)
+      guard published.refused.isEmpty else { throw VaultError.internalError("\(published.refused)") }
+      return receipt
+    }
+    throw VaultError.timedOut
+  }
+
+  /// Gives the vault all files that differ from those that it has taken last.
+  func receive(_ tip: MemoryRepository.Files) async throws -> SyncReceipt {
+    let before = received.withLock { $0 }
+    var changed = tip.filter { before[$0.key] != $0.value }.map { SyncFile($0.key, $0.value) }
+    changed += before.keys.filter { tip[$0] == nil }.map { SyncFile($0, nil) }
+    changed.sort { ($0.path.hasPrefix("circle/") ? 0 : 1, $0.path) < ($1.path.hasPrefix("circle/") ? 0 : 1, $1.path) }
+    let receipt = changed.isEmpty ? SyncReceipt() : try await session.sync.receive(changed, isLast: true)
+    received.withLock { $0 = tip }
+    return receipt
+  }
+
+  /// Forgets what was taken, as a program does that was killed before it noted it.
+  func forget() { received.withLock { $0 = [:] } }
+
+  // MARK: Items
+
+  private func item(_ name: String, _ constraint: AccessControl.Constraint) throws -> NewItem {
+    var item = NewItem(named: try ItemName(parsing: name), access: AccessControl(constraint))
+    item.attributes[.synchronizable] = .number(1)
+    return item
+  }
+
+  func set(_ name: String, _ secret: String, _ constraint: AccessControl.Constraint = .none) async throws {
+    let item = try item(name, constraint)
+    _ = try await asking {
+      try await self.session.add(item, secret: SecretBytes(text: secret), replacing: true, $0)
+    }
+  }
+
+  private func search(_ name: String) throws -> ItemSearch {
+    var search = ItemSearch(named: try ItemName(parsing: name))
+    search.synchronizable = .any
+    return search
+  }
+
+  /// The secret; nil where there is no such item.
+  func get(_ name: String) async throws -> String? {
+    let search = try search(name)
+    do {
+      return try await asking { asking in try await self.session.secrets(.search(search), asking).first?.text }
+    } catch VaultError.itemGone {
+      return nil
+    }
+  }
+
+  func delete(_ name: String) async throws { _ = try await session.delete(.search(search(name))) }
+
+  /// All synchronizable items by name. Only for items that require nothing.
+  var items: [String: String] {
+    get async throws {
+      let found = try await asking { asking in
+        try await self.session.secrets(.search(ItemSearch(groups: .all, synchronizable: .yes)), asking).map {
+          ($0.item.title ?? "", $0.text)
+        }
+      }
+      return Dictionary(uniqueKeysWithValues: found)
+    }
+  }
+}

@@ -1,0 +1,215 @@
+import SecretModel
+import SecureMemory
+import Testing
+import VaultDriver
+
+@testable import Presence
+@testable import Vault
+
+@Suite("Items of several machines")
+struct SyncTests {
+  private let repository = MemoryRepository()
+
+  /// Machines that are all members of one circle.
+  private func circle(_ names: String...) async throws -> [SyncMachine] {
+    var machines: [SyncMachine] = []
+    for name in names {
+      let machine = try await SyncMachine(name)
+      if let first = machines.first {
+        try await machine.ask(repository)
+        try await first.sync(repository)
+        try await first.approve(machine)
+        try await first.sync(repository)
+        try await machine.sync(repository)
+      } else {
+        try await machine.begin()
+        try await machine.sync(repository)
+      }
+      machines.append(machine)
+    }
+    for machine in machines { try await machine.sync(repository) }
+    return machines
+  }
+
+  @Test("a secret stored on one machine is read on the others, and asks there for what its rule says")
+  func shared() async throws {
+    let machines = try await circle("desk", "lap", "attic")
+    try await machines[0].set("mail/alice", "gold")
+    try await machines[1].set("bank", "silver", .passcode)
+    for _ in 1...2 { for machine in machines { try await machine.sync(repository) } }
+    for machine in machines {
+      #expect(try await machine.get("mail/alice") == "gold")
+      #expect(try await machine.get("bank") == "silver")
+      #expect(try await machine.status.members.count == 3)
+      #expect(try await machine.status.items == 2)
+      #expect(try await machine.status.pending == 0)
+    }
+    let search = ItemSearch(named: try ItemName(parsing: "bank"))
+    var any = search
+    any.synchronizable = .any
+    await #expect(throws: VaultError.interactionNotAllowed) {
+      try await machines[2].session.secrets(.search(any), .nobody)
+    }
+  }
+
+  @Test("an item that is not synchronizable stays at home")
+  func home() async throws {
+    let machines = try await circle("desk", "lap")
+    try await machines[0].vault.put("home", "gold")
+    try await machines[0].sync(repository)
+    try await machines[1].sync(repository)
+    #expect(try await machines[1].get("home") == nil)
+    #expect(!repository.tip.keys.contains { $0.hasPrefix("items/") })
+  }
+
+  @Test("nothing in the repository names an item, a machine or a secret")
+  func names() async throws {
+    let machines = try await circle("deskmachine", "lapmachine")
+    try await machines[0].set("mailservice/alice", "goldsecret")
+    try await machines[0].sync(repository)
+    for place in 0..<repository.count {
+      for (path, contents) in repository[place] {
+        for word in ["deskmachine", "lapmachine", "mailservice", "alice", "goldsecret"] {
+          #expect(!path.contains(word))
+          #expect(!String(decoding: contents, as: UTF8.self).contains(word))
+        }
+      }
+    }
+  }
+
+  @Test("of two changes at once one is current on all machines, the other is kept, and a person chooses")
+  func conflict() async throws {
+    let machines = try await circle("desk", "lap", "attic")
+    try await machines[0].set("mail", "old")
+    for machine in machines { try await machine.sync(repository) }
+    try await machines[0].set("mail", "from desk")
+    try await machines[1].set("mail", "from lap")
+    for _ in 1...2 { for machine in machines { try await machine.sync(repository) } }
+    let current = try await machines[0].get("mail")
+    for machine in machines {
+      #expect(try await machine.get("mail") == current)
+      #expect(try await machine.status.kept.map(\.item.description) == ["mail"])
+    }
+    let kept = try await machines[2].status.kept[0]
+    try await machines[2].resolve(.use(kept: kept.id))
+    for _ in 1...2 { for machine in machines.reversed() { try await machine.sync(repository) } }
+    let other = current == "from desk" ? "from lap" : "from desk"
+    for machine in machines {
+      #expect(try await machine.get("mail") == other)
+      #expect(try await machine.status.kept == [])
+    }
+  }
+
+  @Test("an item that was changed elsewhere survives a deletion that did not know of the change")
+  func deletion() async throws {
+    let machines = try await circle("desk", "lap")
+    try await machines[0].set("mail", "old")
+    try await machines[0].set("bank", "old")
+    for machine in machines { try await machine.sync(repository) }
+    try await machines[0].delete("mail")
+    try await machines[0].delete("bank")
+    try await machines[1].set("mail", "new")
+    for _ in 1...2 { for machine in machines { try await machine.sync(repository) } }
+    for machine in machines {
+      #expect(try await machine.get("mail") == "new")
+      #expect(try await machine.get("bank") == nil)
+    }
+  }
+
+  @Test("a removed machine gets nothing new, keeps what it had, and is refused")
+  func removal() async throws {
+    let machines = try await circle("desk", "lap", "attic")
+    try await machines[2].set("mail", "gold")
+    for machine in machines.reversed() { try await machine.sync(repository) }
+    try await machines[0].remove(machines[2])
+    try await machines[0].sync(repository)
+    try await machines[1].sync(repository)
+    try await machines[0].set("bank", "silver")
+    try await machines[0].sync(repository)
+    // It writes once more before it hears of its removal.
+    try await machines[2].set("late", "iron")
+    try await machines[2].sync(repository)
+    #expect(try await machines[2].status.standing == .removed)
+    #expect(try await machines[2].get("mail") == "gold")
+    #expect(try await machines[2].get("bank") == nil)
+    try await machines[1].sync(repository)
+    #expect(try await machines[1].get("mail") == "gold")
+    #expect(try await machines[1].get("bank") == "silver")
+    #expect(try await machines[1].get("late") == nil)
+    #expect(try await machines[1].status.members.map(\.name).sorted() == ["desk", "lap"])
+  }
+
+  @Test("each machine notices when an earlier state of the repository is put back, and can publish again")
+  func putBack() async throws {
+    let machines = try await circle("desk", "lap")
+    try await machines[0].set("mail", "gold")
+    for machine in machines { try await machine.sync(repository) }
+    let first = repository.count - 1
+    try await machines[1].set("bank", "silver")
+    try await machines[1].sync(repository)
+    try await machines[0].sync(repository)
+    let whole = repository.tip
+    for place in 0...first where repository[place] != whole && !repository[place].isEmpty {
+      let count = repository.count
+      repository.put(repository[place])
+      for machine in machines {
+        let receipt = try await machine.sync(repository)
+        #expect(receipt.wentBack, "state \(place) of \(machine.name)")
+        #expect(repository.count == count + 1, "published to a repository that went back")
+      }
+      try await machines[0].sync(repository, puttingBack: true)
+      try await machines[1].sync(repository, puttingBack: true)
+      for machine in machines {
+        try await machine.sync(repository)
+        #expect(try await machine.items == ["mail": "gold", "bank": "silver"])
+      }
+      let third = try await SyncMachine("third \(place)")
+      try await third.ask(repository)
+      try await machines[0].sync(repository)
+      try await machines[0].approve(third)
+      try await machines[0].sync(repository)
+      #expect(try await !third.sync(repository).isMixed)
+      #expect(try await third.items == ["mail": "gold", "bank": "silver"])
+      try await machines[1].sync(repository)
+    }
+  }
+
+  @Test("both machines show the same six words, and other words for other keys")
+  func words() async throws {
+    let desk = try await circle("desk")[0]
+    let lap = try await SyncMachine("lap")
+    try await lap.ask(repository)
+    try await desk.sync(repository)
+    let words = try await lap.status.words
+    #expect(words.count == 6)
+    #expect(try await desk.status.candidates.map(\.words) == [words])
+    let other = try await SyncMachine("lap")
+    try await other.ask(repository)
+    #expect(try await other.status.words != words)
+  }
+
+  @Test("a circle whose machines are all lost comes back with the recovery key of one of them")
+  func recovery() async throws {
+    let machines = try await circle("desk", "lap")
+    try await machines[0].set("mail", "gold")
+    try await machines[1].set("bank", "silver", .passcode)
+    for _ in 1...2 { for machine in machines { try await machine.sync(repository) } }
+    let fourth = try await SyncMachine("fourth")
+    await #expect(throws: VaultError.wrongRecoveryKey) {
+      try await fourth.recover(repository, recoveryKey: fourth.store.recoveryKey)
+    }
+    try await fourth.recover(repository, recoveryKey: machines[1].store.recoveryKey)
+    #expect(try await fourth.get("mail") == "gold")
+    #expect(try await fourth.get("bank") == "silver")
+    #expect(try await fourth.status.members.map(\.name) == ["fourth"])
+    let fifth = try await SyncMachine("fifth")
+    try await fifth.ask(repository)
+    try await fourth.sync(repository)
+    try await fourth.approve(fifth)
+    try await fourth.sync(repository)
+    try await fifth.sync(repository)
+    #expect(try await fifth.get("mail") == "gold")
+    // A machine that was not lost after all says so, and follows nothing.
+    #expect(try await machines[0].sync(repository).wentBack)
+  }
+}
