@@ -47,7 +47,9 @@ package struct SyncRun: Sendable {
     for _ in 1...Self.rounds {
       try await take(tip, &report)
       report.lost = report.status.lost
-      guard puttingBack || (report.status.pending > 0 && !report.isHeldBack),
+      // A machine that asks has nothing to publish but that.
+      let isAsking = report.status.standing == .asking
+      guard puttingBack || ((report.status.pending > 0 || isAsking) && !report.isHeldBack),
         let made = try await write(after: tip.commit, report.status.pending)
       else { return report }
       switch try await repository.push(made.commit, progress) {

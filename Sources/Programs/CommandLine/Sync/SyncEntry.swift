@@ -159,7 +159,7 @@ struct SyncJoin: Command {
     var report = try await sync.run()
     let words = report.status.words.joined(separator: " ")
     if !options.json, report.status.standing == .asking {
-      StandardError.line(Visible.text("“\(machine)” asks to be let in. Its words are:\n\n  \(words)\n"))
+      StandardError.line("“\(Visible.text(machine))” asks to be let in. Its words are:\n\n  \(Visible.text(words))\n")
       StandardError.line("Run 'whorl sync approve' on a machine of the circle, and compare the words there.")
     }
     if !entry.noTimer { try sync.enableUnits(options, hardening) }

@@ -23,6 +23,9 @@ extension Failure {
       self.init(
         .refused, "another machine has removed this one from the circle: it gets nothing new",
         advice: "'whorl sync leave --circle' ends it here too; the items stay")
+    case .notInCircle(.asking):
+      self.init(
+        .refused, "this machine waits to be let in", advice: "run 'whorl sync approve' on a machine of the circle")
     case .notInCircle:
       self.init(
         .notFound, "this store is in no circle",
