@@ -177,7 +177,6 @@ let package = Package(
     .target(
       name: "PrivateVault", dependencies: ["Processes", "SDBus", "SecretModel", "VaultBus"],
       path: "Sources/Vault/PrivateVault", swiftSettings: onTheWay),
-    // Layer 6
     .target(
       name: "Whorl",
       dependencies: [

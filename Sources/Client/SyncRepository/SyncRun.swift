@@ -72,8 +72,12 @@ package struct SyncRun: Sendable {
 
   private func status() async throws(SyncRunError) -> SyncStatus {
     let status = try await SyncRunError.asking { () async throws(VaultError) in try await service.status() }
-    guard status.standing == .asking || status.standing == .member else { throw .notInCircle(status.standing) }
-    return status
+    switch status.standing {
+    case .asking, .member: return status
+    // A machine that has left tells the others.
+    case .removed where status.pending > 0: return status
+    case .none, .removed: throw .notInCircle(status.standing)
+    }
   }
 
   /// What a run would do.
@@ -113,18 +117,17 @@ package struct SyncRun: Sendable {
   private func take(
     _ changes: TreeChanges, upTo commit: String?, by blobs: BlobReader, _ report: inout SyncReport
   ) async throws(SyncRunError) {
-    let isAsking = report.status.standing == .asking
+    var standing = report.status.standing
     let pages = Pages(service, blobs, of: changes.records.count + changes.items.count, report, progress)
     try await pages.give(changes.records)
-    var isStillAsking = false
-    if isAsking {
+    if standing == .asking {
       try await pages.flush(isLast: false)
-      isStillAsking = try await status().standing == .asking
+      standing = try await status().standing
     }
-    if !isStillAsking { try await pages.give(changes.items) }
+    if standing == .member { try await pages.give(changes.items) }
     try await pages.flush(isLast: true)
     report = pages.report
-    if !isStillAsking { try await repository.setReceived(commit) }
+    if standing != .asking { try await repository.setReceived(commit) }
     report.status = try await SyncRunError.asking { () async throws(VaultError) in try await service.status() }
   }
 

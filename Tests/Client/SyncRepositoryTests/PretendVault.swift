@@ -43,7 +43,8 @@ final class PretendVault: SyncService {
     return state.withLock { state in
       state.statusCalls += 1
       return SyncStatus(
-        standing: state.standing, items: state.own.count, pending: Self.missing(state, false).count,
+        standing: state.standing, items: state.own.count,
+        pending: state.standing == .removed ? 0 : Self.missing(state, false).count,
         lost: state.lost.count)
     }
   }

@@ -167,7 +167,7 @@ struct Doctor: Command {
           .damaged, "the remote has lost \(Spoken.plural(status.lost, "record")) that this machine has seen",
           advice: "see who else may write to it; 'whorl sync now --put-back' publishes them again"))
     } else if status.standing == .removed {
-      findings.warn("sync", "another machine has removed this one", "'whorl sync leave --circle' ends it here, too")
+      findings.warn("sync", "this machine is no longer in the circle", "'whorl sync join' asks to be let in again")
     } else if status.standing == .asking {
       findings.warn("sync", "this machine waits to be let in", "'whorl sync approve' on a machine of the circle")
     } else if status.pending > 0 {

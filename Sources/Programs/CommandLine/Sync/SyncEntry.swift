@@ -39,7 +39,7 @@ extension SyncSession {
     _ remote: SyncRemote, _ body: (SyncRun) async throws(Failure) -> Void
   ) async throws(Failure) {
     let standing = try await status().standing
-    guard standing == .none else {
+    guard standing == .none || standing == .removed else {
       throw Failure(
         .exists, standing == .asking ? "this store asks a circle already" : "this store is in a circle already",
         name: "errSecDuplicateItem", advice: "'whorl sync status' tells which; 'whorl sync leave --circle' ends that")

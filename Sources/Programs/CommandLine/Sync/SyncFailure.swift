@@ -21,8 +21,8 @@ extension Failure {
           + "REMOTE' names the remote of the circle that the store is in")
     case .notInCircle(.removed):
       self.init(
-        .refused, "another machine has removed this one from the circle: it gets nothing new",
-        advice: "'whorl sync leave --circle' ends it here too; the items stay")
+        .refused, "this machine is no longer in the circle, and gets nothing new",
+        advice: "its items stay; 'whorl sync join' asks to be let in again")
     case .notInCircle(.asking):
       self.init(
         .refused, "this machine waits to be let in", advice: "run 'whorl sync approve' on a machine of the circle")

@@ -151,13 +151,17 @@ struct SyncLeave: Command {
         "Leave the circle? The items stay here, and change on their own from then on.", assent: "--yes")
     }
     try await sync.change(.leave, recovery, reason: "leave the circle of machines")
-    // The others are told where that is possible.
-    if standing != .removed { _ = try? await sync.run() }
+    // Where there are others, they are told.
+    var areTold = true
+    if try await sync.status().pending > 0 { areTold = (try? await sync.run()) != nil }
     try? sync.repository.remove()
     let units = try SyncUnits()
     if units.isInstalled { try? units.disable(ServiceManager(hardening: hardening)) }
-    if options.json { return try JSON.print(["left": true]) }
+    if options.json { return try JSON.print(["left": true, "published": areTold]) }
     StandardError.line("This machine has left the circle. Its items stay here.")
+    if !areTold {
+      StandardError.line("The others could not be told: run 'whorl sync remove' with its name on one of them.")
+    }
   }
 }
 

@@ -26,14 +26,14 @@ struct SyncStatusCommand: Command {
     let remote = await sync.remoteName()
     let units = (try? SyncUnits())?.isEnabled
     if options.json { return try JSON.print(SyncStatusReport(status, remote, isAutomatic: units)) }
-    guard status.standing != .none else {
+    guard status.standing != .none, status.standing != .removed || remote != nil else {
       return try StandardOutput.line(
         "This store is in no circle. 'whorl sync init REMOTE' makes one, 'whorl sync join REMOTE' joins one.")
     }
     var lines: [(String, String)] = [("remote", remote ?? "not known here: 'whorl sync remote REMOTE' names it")]
     switch status.standing {
     case .none, .member: break
-    case .removed: lines.append(("standing", "another machine has removed this one: it gets nothing new"))
+    case .removed: lines.append(("standing", "no longer in the circle: it gets nothing new"))
     case .asking:
       lines.append(("standing", "waits to be let in: 'whorl sync approve' on a machine of the circle"))
       lines.append(("words", status.words.joined(separator: " ")))
