@@ -18,6 +18,7 @@ let client: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 func example(_ name: String, _ dependencies: [Target.Dependency], _ folder: String) -> Target {
   .executableTarget(name: name, dependencies: dependencies, path: "Examples/\(folder)", swiftSettings: client)
 }
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 // The layers are those of the table in CONTRIBUTING.md: a target depends only on lower layers. `DependencyTableTests`
@@ -39,7 +40,7 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    // Layer 0: system libraries, each a module map and shims
+    // Layers 0 to 3, of which the first are system libraries, each a module map and shims
     .systemLibrary(
       name: "CFprint", path: "Sources/System/CFprint", pkgConfig: "libfprint-2",
       providers: [.apt(["libfprint-2-dev", "libglib2.0-dev"])]),
@@ -57,9 +58,7 @@ let package = Package(
     .systemLibrary(
       name: "CTSS", path: "Sources/System/CTSS", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-    // Basic functions that the standard library lacks; has no dependencies
     .target(name: "Primitives", path: "Sources/Common/Primitives"),
-    // Layer 1
     .target(name: "SecureMemory", dependencies: ["CLinux"], path: "Sources/Common/SecureMemory"),
     .target(name: "CBOR", dependencies: ["CCBOR"], path: "Sources/Common/CBOR"),
     .target(name: "KeySchemes", path: "Sources/Common/KeySchemes"),
@@ -67,14 +66,12 @@ let package = Package(
     .target(name: "SDBus", dependencies: ["CSystemd", "Primitives"], path: "Sources/Common/SDBus"),
     .target(name: "Executors", path: "Sources/Common/Executors"),
     .target(name: "TerminalGuard", path: "Sources/System/TerminalGuard"),
-    // Layer 2
     .target(
       name: "Processes", dependencies: ["CLinux", "Executors", "SDBus", "SecureMemory"],
       path: "Sources/Common/Processes"),
     .target(name: "Fingerprint", dependencies: ["Primitives", "SecureMemory"], path: "Sources/Common/Fingerprint"),
     .target(name: "Keys", dependencies: ["COpenSSL", "KeySchemes", "SecureMemory"], path: "Sources/Vault/Keys"),
     .target(name: "TPM", dependencies: ["CTSS", "SecureMemory"], path: "Sources/Vault/TPM"),
-    // Layer 3
     .target(name: "Recordings", dependencies: ["Primitives"], path: "Sources/Reader/Recordings"),
     .target(name: "Confinement", dependencies: ["CLinux", "Fingerprint"], path: "Sources/Reader/Confinement"),
     .target(
@@ -88,36 +85,34 @@ let package = Package(
       name: "VaultStore",
       dependencies: [
         "CSQLite", "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "SecureMemory", "TPM",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        grdb,
       ],
       path: "Sources/Vault/VaultStore", swiftSettings: onTheWay),
     .target(
       name: "Presence",
       dependencies: [
         "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "SecureMemory", "TPM",
-        "VaultStore", .product(name: "GRDB", package: "GRDB.swift"),
+        "VaultStore", grdb,
       ],
       path: "Sources/Vault/Presence", swiftSettings: onTheWay),
     .target(
       name: "VaultSync",
       dependencies: [
-        "AgeFormat", "Keys", "KeySchemes", "Primitives", "SecretModel", "SecureMemory", "VaultStore",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "AgeFormat", "Keys", "KeySchemes", "Primitives", "SecretModel", "SecureMemory", "VaultStore", grdb,
       ],
       path: "Sources/Vault/VaultSync", swiftSettings: onTheWay),
     .target(
       name: "VaultItems",
       dependencies: [
         "CBOR", "Executors", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "SecretModel",
-        "SecureMemory", "VaultStore", "VaultSync", .product(name: "GRDB", package: "GRDB.swift"),
+        "SecureMemory", "VaultStore", "VaultSync", grdb,
       ],
       path: "Sources/Vault/VaultItems", swiftSettings: onTheWay),
     .target(
       name: "Vault",
       dependencies: [
         "Executors", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "Processes", "SecretModel",
-        "SecureMemory", "TPM", "VaultItems", "VaultStore", "VaultSync",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "SecureMemory", "TPM", "VaultItems", "VaultStore", "VaultSync", grdb,
       ],
       path: "Sources/Vault/Vault", swiftSettings: onTheWay),
     // Layer 4
@@ -150,6 +145,9 @@ let package = Package(
       name: "SecretServiceItems", dependencies: ["Primitives", "SecretModel"],
       path: "Sources/Client/SecretServiceItems", swiftSettings: onTheWay),
     .target(
+      name: "SyncRepository", dependencies: ["CLinux", "Processes", "SecretModel"],
+      path: "Sources/Client/SyncRepository", swiftSettings: onTheWay),
+    .target(
       name: "PromptTexts", dependencies: ["Fingerprint", "SecretModel"], path: "Sources/Client/PromptTexts",
       swiftSettings: onTheWay),
     .target(
@@ -179,7 +177,6 @@ let package = Package(
     .target(
       name: "PrivateVault", dependencies: ["Processes", "SDBus", "SecretModel", "VaultBus"],
       path: "Sources/Vault/PrivateVault", swiftSettings: onTheWay),
-    // Layer 6
     .target(
       name: "Whorl",
       dependencies: [
@@ -239,8 +236,8 @@ let package = Package(
       dependencies: [
         "CLinux", "Confinement", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives",
         "Processes", "PromptTexts", "ReaderBus", "ReaderClient", "Recordings", "SDBus", "SecretModel",
-        "SecretServiceItems", "SecureMemory", "SessionPrompts", "SSHKeys", "TerminalLines", "Wallets", "Whorl",
-        argumentParser,
+        "SecretServiceItems", "SecureMemory", "SessionPrompts", "SSHKeys", "SyncRepository", "TerminalLines", "Wallets",
+        "Whorl", argumentParser,
       ],
       path: "Sources/Programs/CommandLine"),
     .executableTarget(
@@ -360,7 +357,7 @@ let package = Package(
       dependencies: [
         "DiskWrites", "Fingerprint", "Keys", "KeySchemes", "Presence", "ProgramDriver", "ReaderClient", "SecretModel",
         "SecureMemory", "SoftwareTPM", "TPM", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VaultSync",
-        "VirtualFinger", .product(name: "GRDB", package: "GRDB.swift"),
+        "VirtualFinger", grdb,
       ],
       path: "Tests/Vault/VaultTests"),
     .testTarget(
@@ -469,8 +466,7 @@ let package = Package(
       name: "HardeningTests",
       dependencies: [
         "Executors", "Fingerprint", "Keys", "MemorySearch", "Presence", "ProgramDriver", "ReaderClient", "SecureMemory",
-        "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", grdb,
       ],
       path: "Tests/Programs/HardeningTests"),
     .testTarget(name: "CBORTests", dependencies: ["CBOR", "Primitives"], path: "Tests/Common/CBORTests"),
@@ -481,6 +477,10 @@ let package = Package(
         "SessionPrompts", "Vault", "VaultDriver", "Whorl",
       ],
       path: "Tests/Session/PasskeysTests"),
+    .testTarget(
+      name: "SyncRepositoryTests",
+      dependencies: ["Executors", "Processes", "ProgramDriver", "SecretModel", "SecureMemory", "SyncRepository"],
+      path: "Tests/Client/SyncRepositoryTests"),
     .testTarget(name: "PackageTests", path: "Tests/PackageTests"),
   ],
   swiftLanguageModes: [.v6]

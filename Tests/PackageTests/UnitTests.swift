@@ -41,13 +41,14 @@ struct UnitTests {
     }
   }
 
-  @Test("of whorl-agent pass it, too, for a user's service manager")
+  @Test("of whorl-agent and of sync pass it, too, for a user's service manager")
   func agent() async throws {
     try await withTemporaryFolder { folder in
       try FileManager.default.createDirectory(at: folder.appending(path: "bin"), withIntermediateDirectories: true)
-      try writeScript("", to: folder.appending(path: "bin/whorl-agent"))
+      for program in ["whorl", "whorl-agent"] { try writeScript("", to: folder.appending(path: "bin/\(program)")) }
       let places = [
         "ssh-agent/whorl-agent.socket", "ssh-agent/whorl-agent.service", "secret-service/whorl-secrets.service",
+        "sync/whorl-sync.service", "sync/whorl-sync-now.service", "sync/whorl-sync.timer",
       ]
       let units = places.map { $0.split(separator: "/")[1] }
       for (place, unit) in zip(places, units) {

@@ -68,7 +68,7 @@ package struct SSHKey: Sendable, Hashable {
 
   /// The search for these keys, in a state.
   package static func search(_ states: Set<Item.State> = [.living]) -> ItemSearch {
-    ItemSearch(.key, groups: .named([accessGroup]), states: states)
+    ItemSearch(.key, groups: .named([accessGroup]), synchronizable: .any, states: states)
   }
 
   /// The item of a new key.

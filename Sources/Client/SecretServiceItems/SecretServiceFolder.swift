@@ -33,6 +33,8 @@ package struct SecretServiceFolder: Sendable, Hashable {
   package var grant: SecretServiceItem.Grant
   /// Other names of a collection, such as `default`.
   package var aliases: [String] = []
+  /// Whether it is shared with the user's other machines, and so are its new items that have a rule.
+  package private(set) var isShared = false
   /// Seconds since 1970; 0 for the usual collection before the store has a record of it.
   package var created: Double = 0
   /// Seconds since 1970.
@@ -63,6 +65,7 @@ package struct SecretServiceFolder: Sendable, Hashable {
       if case .text(let names)? = item.attributes[Self.aliasesName] {
         names.split(separator: ",").map(String.init)
       } else { [] }
+    isShared = item.attributes[.synchronizable] == .number(1)
     (created, modified) = (item.created, item.modified)
     guard ([label] + aliases).allSatisfy(\.fitsIntoMessage) else { return nil }
   }
@@ -70,14 +73,16 @@ package struct SecretServiceFolder: Sendable, Hashable {
   /// The search for all records of a kind. The vault has an index of services and none of groups: a search for the group
   /// alone would open every item of the store.
   package static func search(_ kind: Kind) -> ItemSearch {
-    ItemSearch(.genericPassword, [.service: .text(kind.rawValue), .accessGroup: .text(accessGroup)])
+    ItemSearch(
+      .genericPassword, [.service: .text(kind.rawValue), .accessGroup: .text(accessGroup)], synchronizable: .any)
   }
 
   /// The search for one record.
   package static func search(_ kind: Kind, _ name: String) -> ItemSearch {
     ItemSearch(
       .genericPassword,
-      [.service: .text(kind.rawValue), .account: .text(name), .accessGroup: .text(accessGroup)])
+      [.service: .text(kind.rawValue), .account: .text(name), .accessGroup: .text(accessGroup)],
+      synchronizable: .any)
   }
 
   /// The record as an item, whose secret is empty.
@@ -89,6 +94,7 @@ package struct SecretServiceFolder: Sendable, Hashable {
     if let access { attributes[Self.ruleName] = .text(access.rawValue) }
     if grant == .session { attributes[Self.sessionName] = .number(1) }
     if !aliases.isEmpty { attributes[Self.aliasesName] = .text(aliases.joined(separator: ",")) }
+    if isShared { attributes[.synchronizable] = .number(1) }
     return NewItem(.genericPassword, attributes, accessibility: .afterFirstUnlock)
   }
 }

@@ -33,6 +33,8 @@ package struct SecretServiceItem: Sendable, Hashable {
   package let grant: Grant
   /// The program that it was copied from, which may still have it; nil for an item that was stored here.
   package let original: String?
+  /// Whether it is shared with the user's other machines.
+  package let isShared: Bool
   package let state: Item.State
   /// Seconds since 1970.
   package let created: Double
@@ -51,6 +53,7 @@ package struct SecretServiceItem: Sendable, Hashable {
     contentType =
       if case .text(let type)? = item.attributes[Self.contentTypeName] { type } else { Self.usualContentType }
     grant = item.attributes[Self.sessionName] == .number(1) ? .session : .brief
+    isShared = item.attributes[.synchronizable] == .number(1)
     original = if case .text(let program)? = item.attributes[Self.originalName] { program } else { nil }
     var attributes: [String: String] = [:]
     for (name, value) in item.attributes {
@@ -82,14 +85,14 @@ package struct SecretServiceItem: Sendable, Hashable {
     var wanted = lookups(attributes)
     wanted[.accessGroup] = .text(accessGroup)
     if let collection { wanted[.service] = .text(collection) }
-    return ItemSearch(.genericPassword, wanted)
+    return ItemSearch(.genericPassword, wanted, synchronizable: .any)
   }
 
   /// The search for the item of this name.
   package static func search(named name: String, in collection: String) -> ItemSearch {
     ItemSearch(
       .genericPassword,
-      [.service: .text(collection), .account: .text(name), .accessGroup: .text(accessGroup)])
+      [.service: .text(collection), .account: .text(name), .accessGroup: .text(accessGroup)], synchronizable: .any)
   }
 
   /// When an item with this rule is open. As in other keyrings, an item without a rule is open as long as the user is
@@ -103,10 +106,11 @@ package struct SecretServiceItem: Sendable, Hashable {
   /// - Parameters:
   ///   - name: unique in the collection; see ``newName()``.
   ///   - original: the program that it is copied from.
+  ///   - isShared: whether it is shared with the user's other machines.
   package static func item(
     named name: String, in collection: String, label: String, attributes: [String: String],
     contentType: String = usualContentType, access: AccessControl, grant: Grant = .brief,
-    original: String? = nil
+    original: String? = nil, isShared: Bool = false
   ) -> NewItem {
     var all = lookups(attributes)
     all[.accessGroup] = .text(accessGroup)
@@ -116,6 +120,7 @@ package struct SecretServiceItem: Sendable, Hashable {
     if contentType != usualContentType { all[contentTypeName] = .text(contentType) }
     if grant == .session { all[sessionName] = .number(1) }
     if let original { all[originalName] = .text(original) }
+    if isShared { all[.synchronizable] = .number(1) }
     return NewItem(.genericPassword, all, access: access, accessibility: accessibility(for: access))
   }
 

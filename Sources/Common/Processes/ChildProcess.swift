@@ -28,15 +28,20 @@ package final class ChildProcess: Sendable {
   ///   - keepsTerminal: whether the child stays in this process's session and keeps its terminal. In a session of its
   ///     own it gets no Ctrl-C and cannot use the terminal.
   ///   - showsDiagnostics: whether the child writes to this process's standard error, or to `/dev/null`.
+  ///   - standardError: the descriptor that becomes the child's descriptor 2 instead.
   package init(
     _ program: HelperProgram, arguments: [String], environment: [String], secrets: [SharedSecret] = [],
     descriptors: [Int32] = [], standardInput: Int32, standardOutput: Int32? = nil, keepsTerminal: Bool = false,
-    showsDiagnostics: Bool = false
+    showsDiagnostics: Bool = false, standardError: Int32? = nil
   ) throws(ChildStartError) {
     var start = ChildStart(inOwnSession: !keepsTerminal)
     start.give(standardInput, as: 0)
     if let standardOutput { start.give(standardOutput, as: 1) } else { start.open("/dev/null", O_WRONLY, as: 1) }
-    if !showsDiagnostics { start.open("/dev/null", O_WRONLY, as: 2) }
+    if let standardError {
+      start.give(standardError, as: 2)
+    } else if !showsDiagnostics {
+      start.open("/dev/null", O_WRONLY, as: 2)
+    }
     for kept in descriptors { start.give(kept, as: kept) }
     // Close every other descriptor, close-on-exec or not. The program's own must stay open until it is executed, and is
     // close-on-exec.

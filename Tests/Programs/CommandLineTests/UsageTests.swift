@@ -141,7 +141,8 @@ struct UsageTests {
       .filter { $0 == $0.uppercased() }
     #expect(
       headings
-        == ["OPTIONS:", "SECRETS:", "FINGERS:", "STORE:", "LOGIN:", "DESKTOP:", "MOVING:", "READERS:"], "\(headings)")
+        == ["OPTIONS:", "SECRETS:", "FINGERS:", "STORE:", "LOGIN:", "DESKTOP:", "MACHINES:", "MOVING:", "READERS:"],
+      "\(headings)")
     #expect(help.contains("SECRETS:\n  get "))
     #expect(help.contains("'whorl help exit-statuses'"))
     #expect(!help.contains("69"))

@@ -201,7 +201,8 @@ package struct SecretServiceCopy: Sendable {
         // Updating an item with a rule would ask for a touch. Storing it again does not.
         let new = SecretServiceItem.item(
           named: item.name, in: item.collection, label: item.label, attributes: item.attributes,
-          contentType: secret.contentType, access: item.access, grant: item.grant, original: program)
+          contentType: secret.contentType, access: item.access, grant: item.grant, original: program,
+          isShared: item.isShared)
         _ = try await store.add(new, secret: secret.value.copy(), replacing: true, .nobody)
       } else {
         _ = try await store.update(

@@ -15,7 +15,7 @@ final class CommandConnection: Sendable {
     connection = Mutex(isWanted ? VaultConnector.connectEarly(namesFolder: namesFolder) : nil)
   }
 
-  private static let certain = ["get", "set", "run", "ls", "rm"]
+  private static let certain = ["get", "set", "run", "ls", "rm", "sync"]
   private static let help = ["--help", "-h", "--version"]
 
   var current: (any VaultConnection)? { connection.withLock { $0 } }

@@ -12,7 +12,7 @@ extension CompletionKind {
   static let itemNames = names { store throws(VaultError) in
     // Items of the Secret Service have generated names, which nobody types.
     let unnamed = [SecretServiceItem.accessGroup, SecretServiceFolder.accessGroup]
-    return try await store.allItems(ItemSearch(nil))
+    return try await store.allItems(ItemSearch(synchronizable: .any))
       .filter { item in item.state == .living && !unnamed.contains { item.group == $0 } }
       .compactMap { $0.name?.description }
   }

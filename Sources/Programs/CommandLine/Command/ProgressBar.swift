@@ -26,8 +26,13 @@ final class ProgressBar: Sendable {
   /// Nil without a terminal, with `--quiet` and with `--json`.
   ///
   /// - Parameter words: the current activity.
-  init?(_ words: String, _ quiet: QuietOption, _ options: GlobalOptions) {
-    guard !quiet.quiet, !options.json, isatty(STDERR_FILENO) == 1 else { return nil }
+  convenience init?(_ words: String, _ quiet: QuietOption, _ options: GlobalOptions) {
+    self.init(words, isQuiet: quiet.quiet || options.json)
+  }
+
+  /// Nil without a terminal, and if it is to be quiet.
+  init?(_ words: String, isQuiet: Bool) {
+    guard !isQuiet, isatty(STDERR_FILENO) == 1 else { return nil }
     self.words = words
     state = Mutex(State(line: ProgressLine.onStandardError()))
   }

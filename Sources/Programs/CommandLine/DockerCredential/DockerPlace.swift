@@ -72,14 +72,16 @@ struct DockerPlace: Sendable, Hashable {
   ) async throws(VaultError) -> [Item] {
     var searched = Self.searched
     searched[.server] = .text(server)
-    return try await store.allItems(ItemSearch(.internetPassword, searched, states: states))
+    return try await store.allItems(ItemSearch(.internetPassword, searched, synchronizable: .any, states: states))
       .filter { DockerPlace($0) == self }
       .sorted { $0.modified > $1.modified }
   }
 
   /// All items that docker has stored, the one that was changed last first.
   static func allItems(in store: any VaultService) async throws(VaultError) -> [Item] {
-    try await store.allItems(ItemSearch(.internetPassword, searched)).sorted { $0.modified > $1.modified }
+    try await store.allItems(ItemSearch(.internetPassword, searched, synchronizable: .any)).sorted {
+      $0.modified > $1.modified
+    }
   }
 
   /// The attributes that every item of docker has.

@@ -46,14 +46,16 @@ struct GitPlace: Sendable {
   /// The item for exactly this place and user, if there is one.
   func exactItem(in store: any VaultService) async throws(VaultError) -> Item? {
     let wanted = PrimaryAttributes(of: .internetPassword, attributes)
-    return try await store.allItems(ItemSearch(.internetPassword, searched, states: [.living, .dead]))
-      .first { PrimaryAttributes(of: .internetPassword, $0.attributes) == wanted }
+    return try await store.allItems(
+      ItemSearch(.internetPassword, searched, synchronizable: .any, states: [.living, .dead])
+    )
+    .first { PrimaryAttributes(of: .internetPassword, $0.attributes) == wanted }
   }
 
   /// The items that match the request, the best first: those without a path, then the newest. Missing fields match
   /// everything.
   func items(in store: any VaultService) async throws(VaultError) -> [Item] {
-    try await store.allItems(ItemSearch(.internetPassword, searched))
+    try await store.allItems(ItemSearch(.internetPassword, searched, synchronizable: .any))
       .filter { item in
         DockerPlace(item) == nil && item.attributes[.port] == port.map { .number($0) }
           && (path == nil || item.attributes[.path] == path.map { .text($0) })

@@ -11,6 +11,8 @@ struct ItemChoice {
   /// The purpose of finding the item.
   enum Purpose {
     case reading, removing
+    /// Its name or its attributes alone matter.
+    case naming
   }
 
   let options: ItemOptions
@@ -58,14 +60,17 @@ struct ItemChoice {
     switch purpose {
     case .reading where only.itemClass == .key && options.itemClass != .key: throw .secretOfKey(text, only)
     case .removing where !options.narrows: throw .ofAnotherProgram(text, only)
-    case .reading, .removing: return only
+    case .reading, .removing, .naming: return only
     }
   }
 
   /// The command line's own item with this name.
   private func ownItem(named text: String) async throws(Failure) -> Item? {
     guard !options.narrows, let name = try? ItemName(parsing: text) else { return nil }
-    guard let item = try await find(ItemSearch(named: name)).first else { return nil }
+    let found = try await find(ItemSearch(ownNamed: name))
+    let living = found.filter { $0.state == .living }
+    guard living.count < 2 else { throw .ambiguous(text, living) }
+    guard let item = living.first ?? found.first else { return nil }
     // The attributes of a damaged item cannot be read, but its name index matches this name.
     if item.state == .damaged, purpose == .reading { throw Failure(.itemDamaged(name)) }
     return item
@@ -80,6 +85,14 @@ struct ItemChoice {
 
   private func find(_ search: ItemSearch) async throws(Failure) -> [Item] {
     try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
+  }
+}
+
+extension ItemSearch {
+  /// A search for the command line's item with this name, in any state, whether it is shared with other machines or not.
+  init(ownNamed name: ItemName) {
+    self.init(named: name)
+    synchronizable = .any
   }
 }
 

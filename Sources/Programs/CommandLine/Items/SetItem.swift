@@ -26,6 +26,7 @@ struct SetItem: Command {
 
       Examples:
         whorl set mail/alice
+        whorl set bank --sync
         printf %s "$TOKEN" | whorl set forge/token --access current-set
         echo "$TOKEN" | whorl set forge/token --replace
         whorl set backup < key.bin --replace
@@ -53,6 +54,9 @@ struct SetItem: Command {
   @Flag(help: "Overwrite an item of that name.")
   var replace = false
 
+  @Flag(help: "Share the item with the machines of the circle ('whorl sync').")
+  var sync = false
+
   @Flag(help: "Keep the line feed at the end of a line that is piped.")
   var exact = false
 
@@ -61,19 +65,29 @@ struct SetItem: Command {
     let access = AccessControl(
       access ?? session.configuration.access ?? .presence, applicationPassword: appPassword || appPasswordFd != nil)
     let store = try await session.store()
-    // Check before the secret is typed. The vault decides when it is stored.
-    if isatty(STDIN_FILENO) == 1, !replace { try await requireFree(name, in: store, session) }
+    // Check before the secret is typed. The vault decides when it is stored, but takes an item that is shared with other
+    // machines and one that is not for two.
+    let there = try await items(named: name, in: store, session)
+    if !replace { try requireFree(name, there) }
     let secret = SharedSecret(try read(name))
-    let item = NewItem(named: name, access: access, accessibility: accessible)
+    var new = NewItem(named: name, access: access, accessibility: accessible)
+    // What is shared stays so.
+    let isShared = sync || there.contains(where: \.isShared)
+    if isShared { new.attributes[.synchronizable] = .number(1) }
+    let item = new
     let replace = replace
     let answers = session.answers(applicationPassword: appPasswordFd)
     try await session.storing(item, in: store, answers) { asking in
       do throws(VaultError) {
         _ = try await store.add(item, secret: secret.copy(), replacing: replace, asking)
       } catch .duplicateItem {
-        try await requireFree(name, in: store, session)
+        try requireFree(name, try await items(named: name, in: store, session))
         throw Failure.exists(name)
       }
+    }
+    let replaced = there.filter { $0.isShared != isShared }.map(\.id)
+    if !replaced.isEmpty {
+      _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(replaced)) }
     }
     if options.json {
       try JSON.print(
@@ -85,18 +99,16 @@ struct SetItem: Command {
     }
   }
 
-  /// Throws if an item has the name; the error says in which state.
-  private func requireFree(
-    _ name: ItemName, in store: any VaultService, _ session: Session
-  ) async throws(Failure) {
-    let there = try await session.explained { () async throws(VaultError) in
-      try await store.allItems(ItemSearch(named: name)).first
-    }
-    switch there?.state {
-    case .living: throw .exists(name)
-    case .damaged: throw Failure(.itemDamaged(name))
-    case .dead, nil: break
-    }
+  private func items(
+    named name: ItemName, in store: any VaultService, _ session: Session
+  ) async throws(Failure) -> [Item] {
+    try await session.explained { () async throws(VaultError) in try await store.allItems(ItemSearch(ownNamed: name)) }
+  }
+
+  /// Throws if one of the items makes the name taken; the error says in which state it is.
+  private func requireFree(_ name: ItemName, _ there: [Item]) throws(Failure) {
+    if there.contains(where: { $0.state == .living }) { throw .exists(name) }
+    if there.contains(where: { $0.state == .damaged }) { throw Failure(.itemDamaged(name)) }
   }
 
   private func read(_ name: ItemName) throws(Failure) -> SecretBytes {

@@ -34,6 +34,7 @@ struct Root: ParsableCommand {
         subcommands: [
           PasskeyGroup.self, SecretServiceGroup.self, SSH.self, GitCredential.self, DockerCredential.self,
         ]),
+      CommandGroup(name: "Machines", subcommands: [SyncGroup.self]),
       CommandGroup(
         name: "Moving",
         subcommands: [Backup.self, Restore.self, Export.self, Import.self, Key.self, Migrate.self]),

@@ -30,6 +30,7 @@ struct Doctor: Command {
     if let store { await Self.checkStore(store, session, &findings) }
     await Self.checkReader(session, store, &findings)
     Self.checkPasskeys(&findings)
+    if let store { await Self.checkSync(store, session, &findings) }
     if let store { await Self.checkLogin(store, session, &findings) } else { await checkFingers(session, &findings) }
     if options.json {
       try JSON.print(["checks": findings.all])
@@ -153,6 +154,31 @@ struct Doctor: Command {
       }
     } catch {
       findings.fail("data", session.explained(error))
+    }
+  }
+
+  /// Checks how the store stands with the user's other machines, if there are any.
+  private static func checkSync(_ store: any VaultService, _ session: Session, _ findings: inout Findings) async {
+    guard let status = try? await store.sync.status(), status.standing != .none else { return }
+    if status.lost > 0 {
+      findings.fail(
+        "sync",
+        Failure(
+          .damaged, "the remote has lost \(Spoken.plural(status.lost, "record")) that this machine has seen",
+          advice: "see who else may write to it; 'whorl sync now --put-back' publishes them again"))
+    } else if status.standing == .removed {
+      findings.warn("sync", "this machine is no longer in the circle", "'whorl sync join' asks to be let in again")
+    } else if status.standing == .asking {
+      findings.warn("sync", "this machine waits to be let in", "'whorl sync approve' on a machine of the circle")
+    } else if status.pending > 0 {
+      findings.warn(
+        "sync", "\(Spoken.plural(status.pending, "record")) not published yet", "'whorl sync now' tells why")
+    } else {
+      findings.ok("sync", "\(Spoken.plural(status.members.count, "machine")), and all is published")
+    }
+    if (try? SyncUnits())?.isEnabled == false {
+      findings.warn(
+        "sync", "it runs only by 'whorl sync now'", "'systemctl --user enable --now whorl-sync.timer whorl-sync'")
     }
   }
 

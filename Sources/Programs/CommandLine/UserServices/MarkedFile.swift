@@ -19,9 +19,16 @@ struct MarkedFile {
     case secretService = "secret-service"
     case ssh
     case passkey
+    case sync
 
     /// The first line of its files.
-    var mark: String { "# Written by 'whorl \(rawValue) enable'; 'whorl \(rawValue) disable' removes it." }
+    var mark: String {
+      switch self {
+      case .sync: "# Written by 'whorl sync'; 'whorl sync leave --circle' removes it."
+      case .secretService, .ssh, .passkey:
+        "# Written by 'whorl \(rawValue) enable'; 'whorl \(rawValue) disable' removes it."
+      }
+    }
   }
 
   /// The most bytes that are read. The files that Whorl writes are shorter.

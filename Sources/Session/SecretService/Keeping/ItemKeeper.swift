@@ -196,11 +196,11 @@ struct ItemKeeper: Sendable {
           }
         }
         let rule = program?.access.map { (access: $0, grant: program?.grant ?? .brief) }
+        let access = old?.access ?? AccessControl(rule?.access ?? collection.access ?? .none)
         let item = SecretServiceItem.item(
           named: old?.name ?? name, in: collection.name, label: new.label, attributes: new.attributes,
-          contentType: new.contentType,
-          access: old?.access ?? AccessControl(rule?.access ?? collection.access ?? .none),
-          grant: old?.grant ?? rule?.grant ?? collection.grant, original: old?.original)
+          contentType: new.contentType, access: access, grant: old?.grant ?? rule?.grant ?? collection.grant,
+          original: old?.original, isShared: old?.isShared ?? (collection.isShared && access != .none))
         // A repeated change finds the item that the first try stored.
         return (try await put(item, new.secret), old == nil || old?.name == name)
       }
@@ -227,7 +227,8 @@ struct ItemKeeper: Sendable {
         let item = try await self.item(item.name, in: item.collection)
         let new = SecretServiceItem.item(
           named: item.name, in: item.collection, label: item.label, attributes: item.attributes,
-          contentType: contentType, access: item.access, grant: item.grant, original: item.original)
+          contentType: contentType, access: item.access, grant: item.grant, original: item.original,
+          isShared: item.isShared)
         _ = try await put(new, secret)
       }
     }

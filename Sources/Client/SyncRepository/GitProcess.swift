@@ -1,0 +1,182 @@
+internal import CLinux
+internal import Glibc
+internal import Processes
+
+/// A run of git: its input, the output that is read while it runs, and what it has said besides.
+///
+/// Calls block for as long as git is at work.
+final class GitProcess {
+  /// The output that is read while git runs.
+  enum Watched {
+    case output
+    /// The progress of a transfer.
+    case diagnostics
+  }
+
+  /// How long git may be silent.
+  private let patience: Duration
+  private let child: ChildProcess
+  /// Closed: -1.
+  private var input: Int32
+  private let watched: Int32
+  /// A memory file with the other output.
+  private let besides: Int32
+  private var buffer: [UInt8] = []
+  private var position = 0
+  private var isAtEnd = false
+  /// Called every second while git is waited for. An error ends the wait.
+  var everySecond: () throws(SyncRunError) -> Void = {}
+
+  /// - Parameters:
+  ///   - folder: the repository.
+  ///   - takesInput: whether git gets what ``write(_:)`` is given; else `/dev/null`.
+  ///   - patience: how long git may be silent.
+  init(
+    _ git: GitProgram, _ command: GitCommand, in folder: String, watching: Watched = .output, takesInput: Bool = false,
+    keepsTerminal: Bool = false, patience: Duration = .seconds(300)
+  ) throws(SyncRunError) {
+    func failed() -> SyncRunError { .system("git cannot be started: \(String(cString: strerror(errno)))") }
+    var pipeEnds: [Int32] = [-1, -1]
+    var inputEnds: [Int32] = [-1, -1]
+    // All descriptors are ours, and the child has copies.
+    guard pipe(&pipeEnds) == 0 else { throw failed() }
+    for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    watched = pipeEnds[0]
+    besides = whorl_memory_file("git")
+    defer { close(pipeEnds[1]) }
+    if takesInput {
+      socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &inputEnds)
+    } else {
+      inputEnds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    }
+    defer { close(inputEnds[0]) }
+    input = inputEnds[1]
+    self.patience = patience
+    guard besides >= 0, inputEnds[0] >= 0 else {
+      for open in [watched, besides, input] where open >= 0 { close(open) }
+      throw failed()
+    }
+    do throws(ChildStartError) {
+      child = try ChildProcess(
+        git.program, arguments: command.arguments(git.program, in: folder),
+        environment: command.environment + ["GIT_DIR=\(folder)"], standardInput: inputEnds[0],
+        standardOutput: watching == .output ? pipeEnds[1] : besides, keepsTerminal: keepsTerminal,
+        standardError: watching == .output ? besides : pipeEnds[1])
+    } catch {
+      for open in [watched, besides, input] where open >= 0 { close(open) }
+      throw .system("git cannot be started: \(error.words)")
+    }
+  }
+
+  deinit {
+    child.kill()
+    closeInput()
+    close(watched)
+    close(besides)
+  }
+
+  // MARK: Input
+
+  func write(_ bytes: some Sequence<UInt8>) throws(SyncRunError) {
+    var rest = Array(bytes)[...]
+    while !rest.isEmpty {
+      // Borrows the rest for the call. Without a signal where git has ended.
+      let count = rest.withUnsafeBytes { send(input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      guard count >= 0 || errno == EINTR else { throw .damaged(reason ?? "git has ended early") }
+      if count > 0 { rest = rest.dropFirst(count) }
+    }
+  }
+
+  func closeInput() {
+    if input >= 0 { close(input) }
+    input = -1
+  }
+
+  // MARK: Output
+
+  /// The bytes up to a delimiter, which is left out; nil at the end. Of longer ones only the first `limit`.
+  func next(upTo delimiters: [UInt8], limit: Int = 4_096) throws(SyncRunError) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    while true {
+      if let end = buffer[position...].firstIndex(where: delimiters.contains) {
+        bytes += buffer[position..<end].prefix(limit - bytes.count)
+        position = end + 1
+        return bytes
+      }
+      bytes += buffer[position...].prefix(limit - bytes.count)
+      position = buffer.count
+      guard try fill() else { return bytes.isEmpty ? nil : bytes }
+    }
+  }
+
+  /// Exactly so many bytes.
+  func next(_ count: Int) throws(SyncRunError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    while bytes.count < count {
+      if position == buffer.count { guard try fill() else { throw .damaged(reason ?? "git has ended early") } }
+      let part = buffer[position...].prefix(count - bytes.count)
+      bytes += part
+      position += part.count
+    }
+    return bytes
+  }
+
+  private func fill() throws(SyncRunError) -> Bool {
+    guard !isAtEnd else { return false }
+    let start = ContinuousClock.now
+    while true {
+      var entry = pollfd(fd: watched, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&entry, 1, 1_000)
+      if ready == 0 || (ready < 0 && errno == EINTR) {
+        try everySecond()
+        guard ContinuousClock.now - start < patience else {
+          child.kill()
+          throw .unreachable(reason: "git has not answered for \(patience.components.seconds) seconds")
+        }
+        continue
+      }
+      buffer = [UInt8](unsafeUninitializedCapacity: 65_536) { target, count in
+        // Writes at most as many bytes as it is told.
+        count = max(0, read(watched, target.baseAddress, target.count))
+      }
+      position = 0
+      isAtEnd = buffer.isEmpty
+      return !isAtEnd
+    }
+  }
+
+  /// Everything up to the end.
+  func rest(limit: Int) throws(SyncRunError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    repeat {
+      bytes += buffer[position...].prefix(limit - bytes.count)
+      position = buffer.count
+    } while try fill()
+    return bytes
+  }
+
+  // MARK: End
+
+  /// Waits for the end, and returns whether git has done what it was told.
+  func hasSucceeded() async -> Bool {
+    closeInput()
+    _ = await child.end(grace: .seconds(60)).value
+    return child.hasSucceeded
+  }
+
+  /// What git has written besides, up to 64 KiB.
+  var said: String {
+    let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { target, count in
+      // Writes at most as many bytes as it is told.
+      count = max(0, pread(besides, target.baseAddress, target.count, 0))
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Why git has failed, in its words; nil if it has said nothing.
+  private var reason: String? { GitWords.reason(in: said.split(separator: "\n").map(String.init)) }
+
+  /// The error of a local command that has failed.
+  var damage: SyncRunError { .damaged(reason ?? "git has failed") }
+}

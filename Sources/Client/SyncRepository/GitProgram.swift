@@ -1,0 +1,100 @@
+internal import Processes
+
+/// The `git` of this machine, and what it may read and run (decision 0147).
+package struct GitProgram: Sendable {
+  /// `PATH` is not used.
+  private static let places = [
+    "/usr/bin/git", "/usr/local/bin/git", "/bin/git", "/run/current-system/sw/bin/git",
+  ]
+  /// What git, ssh and the user's credential helpers need to reach a remote as they do in the user's shell.
+  private static let passed: Set = [
+    "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "PATH", "TERM", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
+    "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR",
+    "http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "GNUPGHOME",
+    "GPG_TTY",
+  ]
+  /// What shows questions on a desktop.
+  private static let asking: Set = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "SSH_ASKPASS", "GIT_ASKPASS"]
+
+  /// Findings of fsck about paths that only a checkout would use. Nothing is checked out, and such files are ignored one
+  /// by one.
+  private static let harmless = [
+    "hasDot", "hasDotdot", "hasDotgit", "fullPathname", "emptyName", "largePathname", "nullSha1", "gitmodulesBlob",
+    "gitmodulesLarge", "gitmodulesMissing", "gitmodulesName", "gitmodulesParse", "gitmodulesPath", "gitmodulesSymlink",
+    "gitmodulesUpdate", "gitmodulesUrl",
+  ]
+
+  /// Settings that outweigh all files.
+  private static let settings =
+    [
+      "core.hooksPath=/dev/null", "core.logAllRefUpdates=false", "gc.auto=0", "maintenance.auto=false",
+      // Larger files are none of the circle's, and are never in memory as a whole.
+      "core.bigFileThreshold=2m", "pack.threads=1", "pack.windowMemory=16m",
+    ]
+  private static let transportSettings =
+    [
+      "fetch.fsckObjects=true", "transfer.fsckObjects=true", "fetch.recurseSubmodules=false",
+      "push.recurseSubmodules=no", "push.gpgSign=false", "submodule.recurse=false", "fetch.writeCommitGraph=false",
+      "http.lowSpeedLimit=1", "http.lowSpeedTime=60",
+    ] + harmless.map { "fetch.fsck.\($0)=ignore" }
+
+  let program: HelperProgram
+  private let own: [String]
+  private let passedOn: [String]
+  /// Whether git and ssh may ask the person at the terminal.
+  let mayAsk: Bool
+
+  /// - Parameters:
+  ///   - environment: the caller's, as `NAME=value`.
+  ///   - mayAsk: whether git and ssh may ask the person at the terminal.
+  package init(environment: [String], mayAsk: Bool) throws(SyncRunError) {
+    var found: HelperProgram?
+    var problem = "git is not installed"
+    for place in Self.places where found == nil {
+      do throws(HelperProgramError) {
+        found = try HelperProgram(at: place)
+      } catch .missing {
+        continue
+      } catch {
+        problem = error.words
+      }
+    }
+    guard let found else { throw .noGit(problem) }
+    program = found
+    self.mayAsk = mayAsk
+    // A single allocation of this size is no file of a circle's.
+    own = ["LC_ALL=C.UTF-8", "GIT_ALLOC_LIMIT=256m", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat"]
+    let names = mayAsk ? Self.passed.union(Self.asking) : Self.passed
+    passedOn = environment.filter { entry in
+      // The keys in whorl-agent ask for a touch, which nobody expects from a timer.
+      let isOwnAgent = entry.hasPrefix("SSH_AUTH_SOCK=") && entry.hasSuffix("/whorl-agent")
+      return names.contains(String(entry.prefix { $0 != "=" })) && (mayAsk || !isOwnAgent)
+    }
+  }
+
+  /// A command about the repository alone. It reads no configuration but the repository's.
+  func local(_ words: [String]) -> GitCommand {
+    GitCommand(
+      settings: Self.settings, words: words,
+      environment: own + ["PATH=/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"])
+  }
+
+  /// A command that reaches the remote, as the user's own git would: with the user's keys, helpers and proxies.
+  func transport(_ words: [String]) -> GitCommand {
+    let silent = ["GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never"]
+    return GitCommand(
+      settings: Self.settings + Self.transportSettings, words: words,
+      environment: own + passedOn + ["GIT_ALLOW_PROTOCOL=ssh:https:file"] + (mayAsk ? [] : silent))
+  }
+}
+
+/// One run of git.
+struct GitCommand {
+  let settings: [String]
+  let words: [String]
+  let environment: [String]
+
+  func arguments(_ program: HelperProgram, in folder: String) -> [String] {
+    [program.path, "-C", folder] + settings.flatMap { ["-c", $0] } + words
+  }
+}

@@ -1,0 +1,247 @@
+internal import Glibc
+
+/// The private copy of a circle's repository: bare, and nothing of it is ever checked out. It can be made again from the
+/// remote at any time.
+package struct GitRepository: Sendable {
+  /// The commit whose files the vault has taken.
+  private static let receivedRef = "refs/whorl/received"
+  private static let madeRef = "refs/whorl/made"
+  private static let branch = "refs/heads/main"
+
+  /// The folder of the user's, for this store alone.
+  private let place: String
+  let git: GitProgram
+  /// The bare repository.
+  let folder: String
+
+  /// - Parameters:
+  ///   - place: a full path; made where it is missing.
+  package init(at place: String, _ git: GitProgram) {
+    (self.place, self.git) = (place, git)
+    folder = "\(place)/repository"
+  }
+
+  // MARK: Making
+
+  /// Whether it is there.
+  package var exists: Bool { access("\(folder)/HEAD", F_OK) == 0 }
+
+  /// Makes it, in place of an earlier one.
+  package func make(for remote: SyncRemote) async throws(SyncRunError) {
+    let new = "\(place)/new"
+    try PrivateFolder.make(place)
+    try PrivateFolder.remove(new)
+    guard mkdir(new, 0o700) == 0 else { throw .system("\(new): \(String(cString: strerror(errno)))") }
+    try await run(["init", "--quiet", "--bare", "--template=", new], in: new)
+    try await run(["config", "remote.origin.url", remote.url], in: new)
+    try remove()
+    guard rename(new, folder) == 0 else { throw .system("\(folder): \(String(cString: strerror(errno)))") }
+  }
+
+  /// Makes it again for the same remote, if something in it cannot be read.
+  func makeAgain() async throws(SyncRunError) {
+    try await make(for: SyncRemote(try await url(), in: "/"))
+  }
+
+  package func remove() throws(SyncRunError) { try PrivateFolder.remove(folder) }
+
+  /// The remote's URL.
+  package func url() async throws(SyncRunError) -> String {
+    guard exists else { throw .noRemote }
+    let process = try GitProcess(git, git.local(["config", "--get", "remote.origin.url"]), in: folder)
+    let line = try process.next(upTo: [0x0A])
+    guard await process.hasSucceeded(), let line else { throw .noRemote }
+    return String(decoding: line, as: UTF8.self)
+  }
+
+  /// Names another remote. What the vault has taken stays known.
+  package func change(to remote: SyncRemote) async throws(SyncRunError) {
+    try await run(["config", "remote.origin.url", remote.url], in: folder)
+  }
+
+  /// Waits for the end of other runs.
+  func lock(patience: Duration) async throws(SyncRunError) -> RunLock {
+    try PrivateFolder.make(place)
+    return try await RunLock("\(place)/lock", patience: patience)
+  }
+
+  // MARK: Commits
+
+  /// The commit whose files the vault has taken; nil where it has taken none.
+  func received() async throws(SyncRunError) -> String? {
+    if let text = try? String(decoding: PrivateFolder.contents("\(folder)/\(Self.receivedRef)"), as: UTF8.self),
+      let commit = Self.object(text)
+    {
+      return commit
+    }
+    // It may be among packed refs.
+    let process = try GitProcess(git, git.local(["rev-parse", "--verify", "--quiet", Self.receivedRef]), in: folder)
+    let line = try process.next(upTo: [0x0A])
+    return await process.hasSucceeded() ? line.flatMap { Self.object(String(decoding: $0, as: UTF8.self)) } : nil
+  }
+
+  /// - Parameter commit: nil for an empty remote.
+  func setReceived(_ commit: String?) async throws(SyncRunError) {
+    try await run(["update-ref"] + (commit.map { [Self.receivedRef, $0] } ?? ["-d", Self.receivedRef]), in: folder)
+  }
+
+  func isAncestor(_ commit: String, of other: String) async throws(SyncRunError) -> Bool {
+    try await GitProcess(git, git.local(["merge-base", "--is-ancestor", commit, other]), in: folder).hasSucceeded()
+  }
+
+  /// What differs between two commits; nil stands for no files at all.
+  func changes(from old: String?, to new: String?, under path: String? = nil) async throws(SyncRunError)
+    -> TreeChanges
+  {
+    // The object of a tree without entries, which every git has.
+    let nothing = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    let words = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--full-index"]
+    let process = try GitProcess(
+      git, git.local(words + [old ?? nothing, new ?? nothing, "--"] + (path.map { [$0] } ?? [])), in: folder)
+    let changes = try TreeChanges(process)
+    guard await process.hasSucceeded() else { throw process.damage }
+    return changes
+  }
+
+  /// Writes a commit.
+  func writer(after parent: String?) throws(SyncRunError) -> CommitWriter {
+    try CommitWriter(
+      GitProcess(
+        git, git.local(["fast-import", "--quiet", "--force", "--done", "--date-format=raw"]), in: folder,
+        takesInput: true),
+      ref: Self.madeRef, after: parent)
+  }
+
+  func blobs() -> BlobReader { BlobReader(git, in: folder) }
+
+  /// Packs objects where many have gathered: 2,000 single ones, as git estimates it by one of their 256 folders, or 40
+  /// packs.
+  func tidy() async throws(SyncRunError) {
+    guard
+      PrivateFolder.count(of: "\(folder)/objects/17", suffix: "") > 8
+        || PrivateFolder.count(of: "\(folder)/objects/pack", suffix: ".pack") > 40
+    else { return }
+    let settings = ["gc.packRefs=false", "gc.pruneExpire=1.hour.ago"]
+    // A repository that cannot be packed can still be used.
+    _ = try await GitProcess(
+      git, git.local(settings.flatMap { ["-c", $0] } + ["gc", "--quiet"]), in: folder
+    ).hasSucceeded()
+  }
+
+  private func run(_ words: [String], in folder: String) async throws(SyncRunError) {
+    let process = try GitProcess(git, git.local(words), in: folder)
+    _ = try process.rest(limit: 4_096)
+    guard await process.hasSucceeded() else { throw process.damage }
+  }
+
+  /// The name of an object, without what follows it; nil for other text.
+  private static func object(_ text: some StringProtocol) -> String? {
+    let name = text.prefix(40)
+    return name.utf8.count == 40 && name.allSatisfy { $0.isHexDigit && !$0.isUppercase } ? String(name) : nil
+  }
+}
+
+// MARK: The remote
+
+extension GitRepository {
+  /// The most bytes that one transfer may bring.
+  private static let transferLimit = 2 << 30
+  private static let lineLimit = 1_000
+
+  /// What the remote has.
+  enum Tip: Hashable {
+    case commit(String)
+    case empty
+
+    var commit: String? { if case .commit(let name) = self { name } else { nil } }
+  }
+
+  /// A fetch that runs.
+  final class Fetch {
+    fileprivate let process: GitProcess
+    fileprivate init(_ process: GitProcess) { self.process = process }
+  }
+
+  /// Starts to bring in what the remote has.
+  func beginFetch() throws(SyncRunError) -> Fetch {
+    guard exists else { throw .noRemote }
+    unlink("\(folder)/FETCH_HEAD")
+    return Fetch(
+      try transport([
+        "fetch", "--progress", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--force", "origin", Self.branch,
+      ]))
+  }
+
+  func fetch(_ progress: (SyncProgress) -> Void) async throws(SyncRunError) -> Tip {
+    try await finish(try beginFetch(), progress)
+  }
+
+  /// Waits for a fetch.
+  func finish(_ fetch: Fetch, _ progress: (SyncProgress) -> Void) async throws(SyncRunError) -> Tip {
+    let lines = try watch(fetch.process) { progress(.receiving($0, of: $1)) }
+    if await fetch.process.hasSucceeded() {
+      guard let head = try? PrivateFolder.contents("\(folder)/FETCH_HEAD"),
+        let commit = Self.object(String(decoding: head, as: UTF8.self))
+      else { throw .damaged("git has fetched nothing") }
+      return .commit(commit)
+    }
+    // The remote may have no such branch, or be out of reach, or this copy may be damaged.
+    let reason = GitWords.reason(in: lines) ?? "git has failed"
+    let process = try transport(["ls-remote", "--heads", "origin"], watching: .output)
+    var branches: [String] = []
+    while let line = try process.next(upTo: [0x0A]), branches.count < Self.lineLimit {
+      branches.append(String(decoding: line, as: UTF8.self))
+    }
+    guard await process.hasSucceeded() else { throw .unreachable(reason: reason) }
+    if branches.isEmpty { return .empty }
+    guard branches.contains(where: { $0.hasSuffix("\t\(Self.branch)") }) else { throw .foreign }
+    throw .damaged(reason)
+  }
+
+  /// What became of a push.
+  enum Pushed {
+    case accepted
+    /// The remote has another state by now, or refuses changes; the words are git's.
+    case rejected(String)
+  }
+
+  func push(_ commit: String, _ progress: (SyncProgress) -> Void) async throws(SyncRunError) -> Pushed {
+    let process = try transport([
+      "push", "--progress", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "origin",
+      "\(commit):\(Self.branch)",
+    ])
+    let lines = try watch(process) { progress(.sending($0, of: $1)) }
+    if await process.hasSucceeded() { return .accepted }
+    let rejected = process.said.split(separator: "\n").first { $0.hasPrefix("!") }
+    guard let rejected else { throw .unreachable(reason: GitWords.reason(in: lines) ?? "git has failed") }
+    return .rejected(rejected.split(separator: "\t").last.map(String.init) ?? "")
+  }
+
+  private func transport(_ words: [String], watching: GitProcess.Watched = .diagnostics) throws(SyncRunError)
+    -> GitProcess
+  {
+    // A person who types a passphrase needs longer than a network.
+    try GitProcess(
+      git, git.transport(words), in: folder, watching: watching, keepsTerminal: git.mayAsk,
+      patience: .seconds(git.mayAsk ? 300 : 90))
+  }
+
+  /// Reads what a transfer tells, and returns its last lines without progress.
+  private func watch(_ process: GitProcess, _ progress: (Int, Int) -> Void) throws(SyncRunError) -> [String] {
+    process.everySecond = { [self] () throws(SyncRunError) in
+      guard PrivateFolder.size(of: "\(folder)/objects/pack", prefix: "tmp_") < Self.transferLimit else {
+        throw .tooMuch("it sends more than \(Self.transferLimit >> 30) GiB")
+      }
+    }
+    var lines: [String] = []
+    while let bytes = try process.next(upTo: [0x0A, 0x0D]) {
+      let line = String(decoding: bytes, as: UTF8.self)
+      if let at = GitWords.progress(line) {
+        progress(at.done, at.all)
+      } else if !GitWords.isProgress(line), lines.count < 100 {
+        lines.append(line)
+      }
+    }
+    return lines
+  }
+}

@@ -1,0 +1,44 @@
+/// Where a circle's repository is: what `git` takes as a URL, by ssh, https or in a folder of this machine.
+package struct SyncRemote: Sendable, Hashable {
+  package let url: String
+
+  /// - Parameters:
+  ///   - text: a URL, `host:path` for ssh, or a path.
+  ///   - folder: the folder that a path is relative to.
+  package init(_ text: String, in folder: String) throws(SyncRunError) {
+    func refused(_ why: String) -> SyncRunError { .unusableRemote(why: why) }
+    guard !text.isEmpty else { throw refused("it is empty") }
+    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+      throw refused("it has a space or a control character")
+    }
+    // git would take it for an option.
+    guard !text.hasPrefix("-") else { throw refused("it begins with a hyphen") }
+    // A remote helper, such as `ext::`, which runs a command.
+    guard text.firstRange(of: "::") == nil || text.hasPrefix("/") else { throw refused("it names a program of git's") }
+    if let scheme = text.firstRange(of: "://") {
+      let known = ["ssh", "https", "file"]
+      guard known.contains(String(text[..<scheme.lowerBound])) else {
+        throw refused("it is none of ssh, https and a folder")
+      }
+      let authority = text[scheme.upperBound...].prefix { $0 != "/" }
+      guard !authority.hasPrefix("-"), authority.firstRange(of: "@-") == nil else {
+        throw refused("its host begins with a hyphen")
+      }
+      if let user = authority.split(separator: "@", omittingEmptySubsequences: false).dropLast().first {
+        guard !user.contains(":") else {
+          throw refused("it has a password, which every program of this machine could see; let git ask for it")
+        }
+      }
+      url = text
+    } else if let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") {
+      // ssh, in the form host:path
+      let host = text[..<colon].split(separator: "@").last ?? ""
+      guard !host.isEmpty, !host.hasPrefix("-"), text.index(after: colon) < text.endIndex else {
+        throw refused("it names no host and path")
+      }
+      url = text
+    } else {
+      url = text.hasPrefix("/") ? text : "\(folder)/\(text)"
+    }
+  }
+}

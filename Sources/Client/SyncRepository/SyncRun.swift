@@ -1,0 +1,200 @@
+package import SecretModel
+
+/// Makes the remote and the vault equal: brings in what the remote has, gives it to the vault, and publishes what the
+/// vault has for it. It can be ended at any moment and repeated.
+package struct SyncRun: Sendable {
+  /// How often it begins again because another machine was faster.
+  private static let rounds = 5
+  private static let format = "whorl-sync 1"
+
+  private let repository: GitRepository
+  private let service: any SyncService
+  private let progress: @Sendable (SyncProgress) -> Void
+  /// Whether to publish again what the remote has lost.
+  package var puttingBack = false
+  /// Whether to change nothing, neither here nor there.
+  package var isDry = false
+  /// How long another run is waited for.
+  package var patience = Duration.seconds(30)
+
+  package init(
+    _ repository: GitRepository, _ service: any SyncService,
+    progress: @escaping @Sendable (SyncProgress) -> Void = { _ in }
+  ) {
+    (self.repository, self.service, self.progress) = (repository, service, progress)
+  }
+
+  package func run() async throws(SyncRunError) -> SyncReport {
+    guard repository.exists else { throw .noRemote }
+    let lock = try await repository.lock(patience: patience)
+    defer { withExtendedLifetime(lock) {} }
+    do throws(SyncRunError) {
+      return try await turn()
+    } catch .damaged {
+      // Such as after a loss of power. The remote and the vault have everything.
+      try await repository.makeAgain()
+      return try await turn()
+    }
+  }
+
+  private func turn() async throws(SyncRunError) -> SyncReport {
+    // While git waits for the network, the vault answers.
+    let fetch = try repository.beginFetch()
+    var report = SyncReport()
+    report.status = try await status()
+    var tip = try await repository.finish(fetch, progress)
+    if isDry { return try await preview(tip, report) }
+    for _ in 1...Self.rounds {
+      try await take(tip, &report)
+      report.lost = report.status.lost
+      // A machine that asks has nothing to publish but that.
+      let isAsking = report.status.standing == .asking
+      guard puttingBack || ((report.status.pending > 0 || isAsking) && !report.isHeldBack),
+        let made = try await write(after: tip.commit, report.status.pending)
+      else { return report }
+      switch try await repository.push(made.commit, progress) {
+      case .accepted:
+        report.published = made.count
+        try await take(made.changes, upTo: made.commit, by: repository.blobs(), &report)
+        // What was lost is there again.
+        if puttingBack { report.wentBack = false }
+        report.lost = report.status.lost
+        try await repository.tidy()
+        return report
+      case .rejected(let reason):
+        let next = try await repository.fetch(progress)
+        guard next != tip else { throw .refused(reason: reason) }
+        tip = next
+      }
+    }
+    throw .contested
+  }
+
+  private func status() async throws(SyncRunError) -> SyncStatus {
+    let status = try await SyncRunError.asking { () async throws(VaultError) in try await service.status() }
+    switch status.standing {
+    case .asking, .member: return status
+    // A machine that has left tells the others.
+    case .removed where status.pending > 0: return status
+    case .none, .removed: throw .notInCircle(status.standing)
+    }
+  }
+
+  /// What a run would do.
+  private func preview(_ tip: GitRepository.Tip, _ report: SyncReport) async throws(SyncRunError) -> SyncReport {
+    var report = report
+    let received = try await repository.received()
+    if let commit = tip.commit { try Self.check(commit, repository.blobs()) }
+    if received != tip.commit {
+      let changes = try await repository.changes(from: received, to: tip.commit)
+      report.taken = changes.records.count + changes.items.count
+      report.refused = changes.ignored
+    }
+    (report.published, report.lost) = (report.status.pending, report.status.lost)
+    return report
+  }
+
+  // MARK: Taking
+
+  /// Gives the vault what has changed since it has taken files last.
+  private func take(_ tip: GitRepository.Tip, _ report: inout SyncReport) async throws(SyncRunError) {
+    let received = try await repository.received()
+    guard received != tip.commit else { return }
+    let blobs = repository.blobs()
+    if let commit = tip.commit { try Self.check(commit, blobs) }
+    if let received, let commit = tip.commit, try await !repository.isAncestor(received, of: commit) {
+      report.wasRewritten = true
+    }
+    // A machine that is let in gets all items, whatever came before.
+    let isAsking = report.status.standing == .asking
+    let changes = try await repository.changes(from: isAsking ? nil : received, to: tip.commit)
+    report.refused += changes.ignored
+    try await take(changes, upTo: tip.commit, by: blobs, &report)
+  }
+
+  /// Gives the vault the changes up to a commit. The files of this machine's own commit come back as well: then the vault
+  /// knows that they are published.
+  private func take(
+    _ changes: TreeChanges, upTo commit: String?, by blobs: BlobReader, _ report: inout SyncReport
+  ) async throws(SyncRunError) {
+    var standing = report.status.standing
+    let pages = Pages(service, blobs, of: changes.records.count + changes.items.count, report, progress)
+    try await pages.give(changes.records)
+    if standing == .asking {
+      try await pages.flush(isLast: false)
+      standing = try await status().standing
+    }
+    if standing == .member { try await pages.give(changes.items) }
+    try await pages.flush(isLast: true)
+    report = pages.report
+    if standing != .asking { try await repository.setReceived(commit) }
+    report.status = try await SyncRunError.asking { () async throws(VaultError) in try await service.status() }
+  }
+
+  /// Refuses a commit that is no circle's.
+  private static func check(_ commit: String, _ blobs: BlobReader) throws(SyncRunError) {
+    guard case .contents(let bytes) = try blobs.read("\(commit):format", limit: 1_024) else { throw .foreign }
+    let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
+    guard line != format else { return }
+    throw line.hasPrefix("whorl-sync ") ? .newerFormat : .foreign
+  }
+
+  // MARK: Publishing
+
+  /// A commit of this machine's.
+  private struct Made {
+    let commit: String
+    /// What it changes in the one before.
+    let changes: TreeChanges
+    /// The number of files that the vault gave.
+    let count: Int
+  }
+
+  /// Makes a commit of the vault's files; nil where there is nothing to publish.
+  private func write(after parent: String?, _ pending: Int) async throws(SyncRunError) -> Made? {
+    var writer: CommitWriter?
+    var after: String?
+    repeat {
+      let position = after
+      let batch = try await SyncRunError.asking { () async throws(VaultError) in
+        try await service.files(after: position, puttingBack: puttingBack)
+      }
+      if writer == nil, !batch.files.isEmpty { writer = try repository.writer(after: parent) }
+      for file in batch.files { try writer?.write(file) }
+      progress(.writing(writer?.count ?? 0, of: pending))
+      after = batch.next
+    } while after != nil
+    guard let writer else { return nil }
+    let made = try await writer.finish()
+    // The remote has all of it already.
+    let changes = try await repository.changes(from: parent, to: made)
+    return changes.isEmpty ? nil : Made(commit: made, changes: changes, count: writer.count)
+  }
+}
+
+// MARK: Beginning
+
+extension SyncRun {
+  /// The records of the circle that the remote has, for a machine that wants to be let in.
+  package func records() async throws(SyncRunError) -> [SyncFile] {
+    guard let commit = try await repository.fetch(progress).commit else { throw .empty }
+    let blobs = repository.blobs()
+    try Self.check(commit, blobs)
+    var records: [SyncFile] = []
+    var size = 0
+    for entry in try await repository.changes(from: nil, to: commit, under: "circle").records {
+      guard let blob = entry.blob, case .contents(let bytes) = try blobs.read(blob) else { continue }
+      size += bytes.count
+      guard size <= SyncFile.pageLimit else { throw .tooMuch("it has records of too many members") }
+      records.append(SyncFile(entry.path, bytes))
+    }
+    return records
+  }
+
+  /// Throws if the remote is not empty.
+  package func requireEmpty() async throws(SyncRunError) {
+    guard let commit = try await repository.fetch(progress).commit else { return }
+    try Self.check(commit, repository.blobs())
+    throw .taken
+  }
+}

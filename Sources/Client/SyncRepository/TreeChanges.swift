@@ -1,0 +1,63 @@
+internal import SecretModel
+
+/// What differs between two states of a repository, as `diff-tree --raw -z` tells it.
+struct TreeChanges {
+  struct Entry: Hashable {
+    let path: String
+    /// The object with the contents; nil where the file is gone.
+    let blob: String?
+  }
+
+  private static let limit = 200_000
+  /// The most that are named of the files that are ignored.
+  private static let namedLimit = 100
+  private static let circle = "circle/"
+
+  /// Records of members, which are taken before items.
+  private(set) var records: [Entry] = []
+  private(set) var items: [Entry] = []
+  private(set) var ignored: [SyncReceipt.Refusal] = []
+
+  var isEmpty: Bool { records.isEmpty && items.isEmpty && ignored.isEmpty }
+
+  init(_ process: GitProcess) throws(SyncRunError) {
+    while let line = try process.next(upTo: [0]) {
+      guard let path = try process.next(upTo: [0]) else { throw process.damage }
+      try add(line, path)
+    }
+  }
+
+  /// - Parameter line: `:OLDMODE NEWMODE OLDOBJECT NEWOBJECT STATUS`.
+  private mutating func add(_ line: [UInt8], _ path: [UInt8]) throws(SyncRunError) {
+    let words = String(decoding: line, as: UTF8.self).dropFirst().split(separator: " ")
+    guard words.count == 5 else { throw .damaged("git tells a change in another way") }
+    guard let name = Self.usable(path) else { return ignore(path, "has no name of a circle's file") }
+    let (isFile, isGone) = (words[1] == "100644", words[1] == "000000")
+    if !isFile, !isGone {
+      ignore(path, "is no ordinary file")
+      // It may have taken the place of one.
+      guard words[0] == "100644" else { return }
+    }
+    let entry = Entry(path: name, blob: isFile ? String(words[3]) : nil)
+    if name.hasPrefix(Self.circle) { records.append(entry) } else { items.append(entry) }
+    guard records.count + items.count <= Self.limit else {
+      throw .tooMuch("it has more than \(Self.limit) files")
+    }
+  }
+
+  mutating func ignore(_ path: [UInt8], _ reason: String) {
+    guard ignored.count < Self.namedLimit else { return }
+    ignored.append(SyncReceipt.Refusal(path: String(decoding: path, as: UTF8.self), reason: reason))
+  }
+
+  /// The path, if it is one that a circle's file can have.
+  static func usable(_ path: [UInt8]) -> String? {
+    let isPlain = path.allSatisfy { byte in
+      (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || (0x2D...0x2F).contains(byte)
+    }
+    guard isPlain, (1...255).contains(path.count) else { return nil }
+    let text = String(decoding: path, as: UTF8.self)
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    return parts.contains { $0.isEmpty || $0.hasPrefix(".") || $0.hasPrefix("-") } ? nil : text
+  }
+}

@@ -1,0 +1,185 @@
+import ArgumentParser
+import Glibc
+internal import PromptTexts
+import SecretModel
+import SyncRepository
+
+/// The options of the commands by which a machine comes into a circle.
+struct SyncEntryOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "What this machine is called in the circle.", discussion: "Default: its host name.", valueName: "machine"))
+  var name: String?
+
+  @Flag(help: "Enable no user units: nothing is synced but by 'whorl sync now'.")
+  var noTimer = false
+
+  /// The machine's name.
+  var machine: String {
+    if let name { return name }
+    var host = [CChar](repeating: 0, count: 256)
+    // Writes a terminated name, shorter than the buffer.
+    guard gethostname(&host, host.count - 1) == 0 else { return "machine" }
+    let whole = host.withUnsafeBufferPointer { $0.baseAddress.flatMap { String(validatingCString: $0) } } ?? ""
+    let first = String(whole.prefix { $0 != "." })
+    return first.isEmpty ? "machine" : first
+  }
+
+  func validate() throws {
+    guard let name else { return }
+    guard !name.isEmpty, name.utf8.count <= 64, !name.hasControlCharacters else {
+      throw ValidationError("--name takes 1 to 64 bytes, without control characters.")
+    }
+  }
+}
+
+extension SyncSession {
+  /// Makes the private copy of a remote for a store that is in no circle, and removes it if `enter` fails.
+  func enter(
+    _ remote: SyncRemote, _ body: (SyncRun) async throws(Failure) -> Void
+  ) async throws(Failure) {
+    let standing = try await status().standing
+    guard standing == .none || standing == .removed else {
+      throw Failure(
+        .exists, standing == .asking ? "this store asks a circle already" : "this store is in a circle already",
+        name: "errSecDuplicateItem", advice: "'whorl sync status' tells which; 'whorl sync leave --circle' ends that")
+    }
+    try await explained { () async throws(SyncRunError) in try await repository.make(for: remote) }
+    do throws(Failure) {
+      try await body(SyncRun(repository, store.sync))
+    } catch {
+      try? repository.remove()
+      throw error
+    }
+  }
+
+  /// Enables the user units, as far as there are any.
+  func enableUnits(_ options: GlobalOptions, _ hardening: Hardening) throws(Failure) {
+    let units = try SyncUnits()
+    guard units.isInstalled else {
+      return StandardError.line("There are no user units of Whorl's here: run 'whorl sync now' after changes.")
+    }
+    do throws(Failure) {
+      try units.enable(
+        try ServiceOptions(options), watching: try session.isStoreOfService, ServiceManager(hardening: hardening))
+    } catch {
+      // The circle is there; only nothing runs by itself.
+      StandardError.line(error.line(command: "sync"))
+    }
+  }
+}
+
+struct SyncInit: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "init",
+    abstract: "Make a circle with this machine as its first one.",
+    discussion: """
+      REMOTE is an empty git repository that you can push to: ssh://HOST/PATH, HOST:PATH, https://HOST/PATH, or a folder \
+      made with 'git init --bare'. Whoever can read it sees how many items there are and when they change, and neither \
+      names nor secrets. Asks for the passcode (the recovery key where none is set).
+
+      git and ssh reach it as they do in your shell. The timer can type no passphrase and touch no reader, so use a key or \
+      a helper that asks for nothing.
+
+      Nothing is shared yet: 'whorl sync add NAME' shares an item.
+
+      Examples:
+        whorl sync init git@example.com:me/secrets.git
+        whorl sync init /media/stick/secrets.git --name laptop --no-timer
+      """)
+
+  static let spoken = "sync init"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("The empty repository.", valueName: "remote"))
+  var remote: String
+
+  @OptionGroup var entry: SyncEntryOptions
+  @OptionGroup var recovery: RecoveryKeyOption
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let remote = try SyncSession.remote(self.remote)
+    let machine = entry.machine
+    let sync = try await SyncSession(session)
+    try await sync.enter(remote) { run throws(Failure) in
+      try await sync.explained { () async throws(SyncRunError) in try await run.requireEmpty() }
+      _ = try await session.asking(
+        sync.store, session.answers(recoveryKey: recovery.recoveryFd), reason: "share secrets with other machines"
+      ) { try await sync.store.sync.begin(.new(machine: machine), $0) }
+    }
+    try await sync.publish()
+    if !entry.noTimer { try sync.enableUnits(options, hardening) }
+    if options.json { return try JSON.print(["machine": machine, "remote": remote.url]) }
+    StandardError.line(
+      Visible.text("This machine, “\(machine)”, is the first of the circle in \(remote.url). Next: whorl sync add NAME")
+    )
+  }
+}
+
+struct SyncJoin: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "join",
+    abstract: "Ask a circle to let this machine in.",
+    discussion: """
+      Shows six words. Run 'whorl sync approve' on a machine of the circle: it shows the same six words, and lets this \
+      machine in after a touch there. Other words mean that somebody else answers for one of the two: then approve \
+      nothing. Asks for the passcode (the recovery key where none is set).
+
+      With --wait it waits until the machine is in and has everything; without, the user units or 'whorl sync now' finish it.
+
+      Examples:
+        whorl sync join git@example.com:me/secrets.git
+        whorl sync join /media/stick/secrets.git --name desk --wait
+      """)
+
+  static let spoken = "sync join"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("The circle's repository.", valueName: "remote"))
+  var remote: String
+
+  @OptionGroup var entry: SyncEntryOptions
+  @OptionGroup var recovery: RecoveryKeyOption
+
+  @Flag(help: "Wait until the machine is let in.")
+  var wait = false
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let remote = try SyncSession.remote(self.remote)
+    let machine = entry.machine
+    let sync = try await SyncSession(session)
+    try await sync.enter(remote) { run throws(Failure) in
+      let records = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
+      _ = try await session.asking(
+        sync.store, session.answers(recoveryKey: recovery.recoveryFd), reason: "share secrets with other machines"
+      ) { try await sync.store.sync.begin(.join(machine: machine, records: records), $0) }
+    }
+    var report = try await sync.run()
+    let words = report.status.words.joined(separator: " ")
+    if !options.json, report.status.standing == .asking {
+      StandardError.line("“\(Visible.text(machine))” asks to be let in. Its words are:\n\n  \(Visible.text(words))\n")
+      StandardError.line("Run 'whorl sync approve' on a machine of the circle, and compare the words there.")
+    }
+    if !entry.noTimer { try sync.enableUnits(options, hardening) }
+    while wait, report.status.standing == .asking {
+      do { try await Task.sleep(for: .seconds(5)) } catch { throw .cancelled }
+      report = try await sync.run()
+    }
+    if options.json {
+      return try JSON.print(
+        Report(machine: machine, remote: remote.url, standing: report.status.standing.rawValue, words: words))
+    }
+    guard wait else { return }
+    StandardError.line("This machine is in the circle. \(Spoken.plural(report.status.items, "item")) came in.")
+    for line in SyncOutcome.waiting(report.status) { StandardError.line(Visible.text(line)) }
+  }
+
+  private struct Report: Encodable {
+    var machine: String
+    var remote: String
+    var standing: String
+    var words: String
+  }
+}

@@ -1,0 +1,63 @@
+import SecretModel
+import SyncRepository
+
+extension Failure {
+  /// The failure for each reason why a store and a remote could not be made equal.
+  ///
+  /// - Parameter remote: the remote's URL, if it is known.
+  init(_ error: SyncRunError, remote: String? = nil) {
+    let remote = remote ?? "the remote"
+    switch error {
+    case .vault(let error): self.init(error)
+    case .noGit(let why): self.init(.unavailable, why, advice: "install git, which carries what machines share")
+    case .unusableRemote(let why):
+      self = .usage(
+        "the remote cannot be used: \(why)",
+        advice: "name it as git does: ssh://HOST/PATH, HOST:PATH, https://HOST/PATH or a folder")
+    case .noRemote:
+      self.init(
+        .notFound, "no remote is known for this store",
+        advice: "'whorl sync init REMOTE' makes a circle, 'whorl sync join REMOTE' joins one, and 'whorl sync remote "
+          + "REMOTE' names the remote of the circle that the store is in")
+    case .notInCircle(.removed):
+      self.init(
+        .refused, "this machine is no longer in the circle, and gets nothing new",
+        advice: "its items stay; 'whorl sync join' asks to be let in again")
+    case .notInCircle(.asking):
+      self.init(
+        .refused, "this machine waits to be let in", advice: "run 'whorl sync approve' on a machine of the circle")
+    case .notInCircle:
+      self.init(
+        .notFound, "this store is in no circle",
+        advice: "'whorl sync init REMOTE' makes one, 'whorl sync join REMOTE' joins one")
+    case .unreachable(let reason):
+      self.init(.unavailable, "\(remote) cannot be reached", advice: reason)
+    case .empty:
+      self.init(.notFound, "\(remote) is empty: there is no circle", advice: "'whorl sync init' makes one")
+    case .taken:
+      self.init(
+        .exists, "\(remote) has a circle already", name: "errSecDuplicateItem",
+        advice: "'whorl sync join' asks to be let in; for a new circle, name an empty repository")
+    case .foreign:
+      self.init(
+        .refused, "\(remote) holds something else than a circle's files, and was left as it is",
+        advice: "name an empty repository")
+    case .newerFormat:
+      self.init(
+        .damaged, "\(remote) was written by a newer version of Whorl", name: "errSecWrongSecVersion",
+        advice: "install that version here, too")
+    case .tooMuch(let what):
+      self.init(.damaged, "\(remote) was left as it is: \(what)", advice: "see who else may write to it")
+    case .refused(let reason):
+      self.init(
+        .refused, "\(remote) takes no changes from here: \(reason)", advice: "see its rules for the branch main")
+    case .contested:
+      self.init(.tryAgain, "other machines were faster five times in a row", advice: "try again")
+    case .busy:
+      self.init(.tryAgain, "another run of 'whorl sync' is not finished", advice: "try again")
+    case .damaged(let reason):
+      self.init(.damaged, "git cannot use its copy of \(remote)", advice: reason)
+    case .system(let what): self.init(.inputOutput, what, name: "errSecIO", advice: "see the permissions of the folder")
+    }
+  }
+}

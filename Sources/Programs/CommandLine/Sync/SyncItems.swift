@@ -1,0 +1,185 @@
+import ArgumentParser
+internal import PromptTexts
+import SSHKeys
+import SecretModel
+internal import SecretServiceItems
+import SyncRepository
+
+/// The items of 'add' and 'leave'.
+struct SyncItemOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("The items' names.", valueName: "name"), completion: .itemNames)
+  var names: [String] = []
+
+  @OptionGroup var choice: ItemOptions
+
+  @Flag(help: "All keys for SSH.")
+  var ssh = false
+
+  @Flag(help: "All passkeys.")
+  var passkeys = false
+
+  @Option(
+    help: ArgumentHelp("All items of this collection of the Secret Service.", valueName: "name"),
+    completion: .secretServiceCollections)
+  var folder: String?
+
+  var isEmpty: Bool { names.isEmpty && !ssh && !passkeys && folder == nil }
+
+  /// The named items, and those of the chosen kinds.
+  func items(in store: any VaultService, _ session: Session) async throws(Failure) -> (
+    named: [Item], ofKinds: [Item]
+  ) {
+    var named = try await ItemChoice(options: choice, purpose: .naming, store: store, session: session)
+      .items(named: names)
+    var ids: [ItemID] = []
+    if ssh { ids += try await StoredSSHKeys(in: store).all().map(\.id) }
+    if passkeys { ids += try await StoredPasskeys(in: store).all().map(\.id) }
+    if let folder {
+      let contents = try await session.explained { () async throws(VaultError) in
+        try await SecretServiceContents(of: store)
+      }
+      guard let collection = contents.collection(called: folder) else {
+        throw Failure(
+          .notFound, "no collection \(folder)", name: "errSecItemNotFound",
+          advice: "'whorl secret-service list' lists what there is")
+      }
+      ids += contents.items.filter { $0.collection == collection.name }.map(\.id)
+      // With its record shared, so are its new items that have a rule.
+      let record = SecretServiceFolder.search(.collection, collection.name)
+      named += try await session.explained { () async throws(VaultError) in try await store.allItems(record) }
+    }
+    guard !ids.isEmpty else { return (named, []) }
+    let search = ItemSearch(groups: .all, ids: ids, synchronizable: .any)
+    return (named, try await session.explained { () async throws(VaultError) in try await store.allItems(search) })
+  }
+}
+
+extension Item {
+  /// Whether it is shared with the circle.
+  var isShared: Bool { attributes[.synchronizable] == .number(1) }
+}
+
+struct SyncAdd: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "add",
+    abstract: "Share items with the circle.",
+    discussion: """
+      Asks for what the items need. Each is shared with its rule: what needs a finger here needs one on the other \
+      machines. An item that is bound to the fingers enrolled here (current-set) waits there until a touch binds it to \
+      the fingers of that machine. With --ssh, --passkeys and --folder, items that need nothing (none) are left out: name \
+      them to share them.
+
+      Examples:
+        whorl sync add mail/alice bank
+        whorl sync add --ssh --passkeys
+        whorl sync add --folder Login
+      """)
+
+  static let spoken = "sync add"
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var chosen: SyncItemOptions
+
+  func validate() throws {
+    if chosen.isEmpty { throw ValidationError("Name items, or choose --ssh, --passkeys or --folder.") }
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let sync = try await SyncSession(session)
+    let (named, ofKinds) = try await chosen.items(in: sync.store, session)
+    let unprotected = ofKinds.filter { $0.access == .none && !$0.isShared }
+    let new = (named + ofKinds.filter { $0.access != .none }).filter { !$0.isShared }
+    try await sync.set(new, shared: true, reason: "share \(Spoken.plural(new.count, "item")) with other machines")
+    try await sync.told(new, as: "shared", options)
+    if !unprotected.isEmpty, !options.json {
+      StandardError.line(
+        "\(Spoken.plural(unprotected.count, "item")) without a rule stayed here: 'whorl sync add NAME' shares one.")
+    }
+  }
+}
+
+struct SyncLeave: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "leave",
+    abstract: "Share items no longer, or take this machine out of the circle.",
+    discussion: """
+      The items stay on this machine, and go from the others; NAME and the options are those of 'whorl sync add'. With --circle \
+      this machine leaves the circle: its items stay here as they are, the others keep theirs, and the user units are \
+      disabled. Asks for what the items need; for --circle a finger or the passcode.
+
+      Examples:
+        whorl sync leave mail/alice
+        whorl sync leave --circle
+      """)
+
+  static let spoken = "sync leave"
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var chosen: SyncItemOptions
+
+  @Flag(help: "Take this machine out of the circle.")
+  var circle = false
+
+  @Flag(name: .shortAndLong, help: "Do not ask whether the machine may leave.")
+  var yes = false
+
+  @OptionGroup var recovery: RecoveryKeyOption
+
+  func validate() throws {
+    guard chosen.isEmpty != circle else {
+      return
+    }
+    throw ValidationError(
+      circle ? "--circle takes no items." : "Name items, or choose --ssh, --passkeys, --folder or --circle.")
+  }
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let sync = try await SyncSession(session)
+    if circle { return try await leaveCircle(sync, session, hardening) }
+    let (named, ofKinds) = try await chosen.items(in: sync.store, session)
+    let shared = (named + ofKinds).filter(\.isShared)
+    try await sync.set(
+      shared, shared: false, reason: "share \(Spoken.plural(shared.count, "item")) with other machines no longer")
+    try await sync.told(shared, as: "kept here", options)
+  }
+
+  private func leaveCircle(_ sync: SyncSession, _ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let standing = try await sync.status().standing
+    guard standing != .none else { throw Failure(.notInCircle(.none)) }
+    if !yes {
+      try session.answers().confirm(
+        "Leave the circle? The items stay here, and change on their own from then on.", assent: "--yes")
+    }
+    try await sync.change(.leave, recovery, reason: "leave the circle of machines")
+    // Where there are others, they are told.
+    var areTold = true
+    if try await sync.status().pending > 0 { areTold = (try? await sync.run()) != nil }
+    try? sync.repository.remove()
+    let units = try SyncUnits()
+    if units.isInstalled { try? units.disable(ServiceManager(hardening: hardening)) }
+    if options.json { return try JSON.print(["left": true, "published": areTold]) }
+    StandardError.line("This machine has left the circle. Its items stay here.")
+    if !areTold {
+      StandardError.line("The others could not be told: run 'whorl sync remove' with its name on one of them.")
+    }
+  }
+}
+
+extension SyncSession {
+  /// Shares items, or shares them no longer, after what they need; and publishes that, if the remote can be reached.
+  fileprivate func set(_ items: [Item], shared: Bool, reason: String) async throws(Failure) {
+    guard try await status().standing == .member else { throw Failure(.notInCircle(try await status().standing)) }
+    guard !items.isEmpty else { return }
+    let ids = items.map(\.id)
+    let change = ItemChange(attributes: [.synchronizable: shared ? AttributeValue.number(1) : nil])
+    try await session.asking(store, session.answers(), reason: reason) {
+      _ = try await store.update(.ids(ids), change, secret: nil, $0)
+    }
+    try await publishIfReachable(shared ? "sync add" : "sync leave")
+  }
+
+  fileprivate func told(_ items: [Item], as what: String, _ options: GlobalOptions) async throws(Failure) {
+    if options.json { return try JSON.print(["items": items.map { $0.title ?? $0.id.spoken }]) }
+    StandardError.line("\(Spoken.plural(items.count, "item")) \(items.count == 1 ? "is" : "are") \(what) now.")
+  }
+}

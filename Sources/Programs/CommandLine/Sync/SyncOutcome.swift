@@ -1,0 +1,123 @@
+internal import PromptTexts
+import SecretModel
+import SyncRepository
+
+/// What a run has done, for people and for programs.
+struct SyncOutcome {
+  /// The most names and files that are listed each.
+  private static let listed = 5
+
+  let report: SyncReport
+  let remote: String
+
+  /// The failure of a run that has held back its changes because the remote has lost some.
+  var failure: Failure? {
+    guard report.isHeldBack else { return nil }
+    let count = report.lost > 0 ? " (\(Spoken.plural(report.lost, "record")))" : ""
+    return Failure(
+      .damaged, "\(remote) has lost what this machine has seen\(count); nothing was published",
+      advice: "see who else may write to it; 'whorl sync now --put-back' publishes it again")
+  }
+
+  /// What needs a person, or should be known.
+  var warnings: [String] {
+    var lines: [String] = []
+    if report.wasRewritten {
+      lines.append("The history of \(remote) was replaced by another one. What it has was taken.")
+    }
+    if report.isMixed {
+      lines.append("\(remote) has files that no machine has published together: what is here may be outdated.")
+    }
+    if !report.refused.isEmpty {
+      let some = report.refused.prefix(Self.listed).map { "\($0.path) \($0.reason)" }.joined(separator: "; ")
+      lines.append("Ignored \(Spoken.plural(report.refused.count, "file")) of \(remote): \(some).")
+    }
+    return lines + Self.waiting(report.status)
+  }
+
+  /// What waits for a person.
+  static func waiting(_ status: SyncStatus) -> [String] {
+    var lines: [String] = []
+    for candidate in status.candidates where !candidate.isThisMachine {
+      lines.append("“\(candidate.name)” asks to be let in: 'whorl sync approve' lets it in.")
+    }
+    let kept = unique(status.kept.map(\.item))
+    if !kept.isEmpty {
+      lines.append(
+        "Written on two machines at once, with both versions kept: \(some(kept)). 'whorl sync resolve NAME' chooses.")
+    }
+    for reason in SyncStatus.Waiting.Reason.allCases {
+      let items = status.waiting.filter { $0.reason == reason }.map(\.item)
+      guard !items.isEmpty else { continue }
+      let what = some(unique(items))
+      switch reason {
+      case .touch:
+        lines.append(
+          "Bound to the fingers of a machine, and waiting for a touch here: \(what). 'whorl sync resolve NAME' asks for it."
+        )
+      case .locked: lines.append("Waiting until the store is unlocked: \(what).")
+      case .passcode: lines.append("Waiting for a passcode to be set: \(what). 'whorl passcode' sets one.")
+      case .refused: lines.append("Not stored here: \(what). 'whorl doctor' says whether the store is full.")
+      }
+    }
+    return lines
+  }
+
+  /// One line of what was done.
+  var line: String {
+    var parts: [String] = []
+    if !report.changed.isEmpty { parts.append("\(Spoken.plural(report.changed.count, "item")) came in") }
+    if !report.removed.isEmpty { parts.append("\(Spoken.plural(report.removed.count, "item")) went") }
+    if report.published > 0 { parts.append("\(Spoken.plural(report.published, "record")) published") }
+    return parts.isEmpty ? "Nothing is new: this machine and \(remote) are equal." : "\(parts.joined(separator: ", "))."
+  }
+
+  /// The same of a dry run.
+  var preview: String {
+    "Would take \(Spoken.plural(report.taken, "file")) from \(remote), and publish \(Spoken.plural(report.published, "record"))."
+  }
+
+  static func some(_ names: [ItemName]) -> String {
+    let shown = names.prefix(listed).map { "“\($0)”" }.joined(separator: ", ")
+    return names.count > listed ? "\(shown) and \(names.count - listed) more" : shown
+  }
+
+  private static func unique(_ names: [ItemName]) -> [ItemName] {
+    var seen: Set<ItemName> = []
+    return names.filter { seen.insert($0).inserted }
+  }
+
+  /// As JSON.
+  var json: some Encodable { Report(report, remote) }
+
+  private struct Report: Encodable {
+    struct Refusal: Encodable {
+      var path: String
+      var reason: String
+    }
+
+    var remote: String
+    var changed: [String]
+    var removed: [String]
+    var kept: [String]
+    var refused: [Refusal]
+    var taken: Int
+    var published: Int
+    var pending: Int
+    var lost: Int
+    var heldBack: Bool
+    var rewritten: Bool
+    var mixed: Bool
+
+    init(_ report: SyncReport, _ remote: String) {
+      self.remote = remote
+      changed = report.changed.map(\.description)
+      removed = report.removed.map(\.description)
+      kept = report.kept.map(\.description)
+      refused = report.refused.map { Refusal(path: $0.path, reason: $0.reason) }
+      (taken, published) = (report.taken, report.published)
+      (pending, lost, heldBack) = (report.status.pending, report.lost, report.isHeldBack)
+      (rewritten, mixed) = (report.wasRewritten, report.isMixed)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+internal import PromptTexts
+import SecretModel
+import SecureMemory
+import SyncRepository
+internal import TerminalLines
+
+struct SyncRecover: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "recover",
+    abstract: "Bring back the secrets of a circle whose machines are all lost.",
+    discussion: """
+      Takes the recovery key of one of the lost stores, brings in every item of the circle, and makes a new circle in the \
+      same repository, with this machine as the only one: the lost ones get nothing new. Items that were bound to fingers \
+      wait for a touch here. Then asks for this store's passcode (its own recovery key where none is set).
+
+      Examples:
+        whorl sync recover git@example.com:me/secrets.git
+      """)
+
+  static let spoken = "sync recover"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("The circle's repository.", valueName: "remote"))
+  var remote: String
+
+  @OptionGroup var entry: SyncEntryOptions
+  @OptionGroup var recovery: RecoveryKeyOption
+
+  @Option(
+    help: ArgumentHelp("Read the recovery key of the lost store from this descriptor.", valueName: "n"),
+    transform: GivenDescriptors.number)
+  var lostKeyFd: Int32?
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let remote = try SyncSession.remote(self.remote)
+    let machine = entry.machine
+    let sync = try await SyncSession(session)
+    try await sync.enter(remote) { run throws(Failure) in
+      let records = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
+      let key = SharedSecret(try lostKey(session.answers()))
+      _ = try await session.asking(
+        sync.store, session.answers(recoveryKey: recovery.recoveryFd), reason: "bring back the secrets of a circle"
+      ) {
+        try await sync.store.sync.recover(machine: machine, records: records, recoveryKey: key.copy(), $0)
+      }
+    }
+    let report = try await sync.run()
+    if !entry.noTimer { try sync.enableUnits(options, hardening) }
+    if options.json {
+      return try JSON.print(SyncOutcome(report: report, remote: remote.url).json)
+    }
+    StandardError.line(
+      "\(Spoken.plural(report.status.items, "item")) came back. This machine, “\(Visible.text(machine))”, is the only one of the circle."
+    )
+    for line in SyncOutcome.waiting(report.status) { StandardError.line(Visible.text(line)) }
+  }
+
+  private func lostKey(_ answers: Answers) throws(Failure) -> SecretBytes {
+    if let lostKeyFd { return try answers.line(of: lostKeyFd, "recovery key of the lost store") }
+    guard let terminal = Terminal() else {
+      throw .interactionNotAllowed(
+        "the recovery key of the lost store is needed and there is no terminal to ask at",
+        advice: "give it with --lost-key-fd")
+    }
+    do {
+      return try terminal.readSecret("Recovery key of the lost store")
+    } catch {
+      throw Failure(error)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import Glibc
+internal import PromptTexts
+import SecretModel
+import SyncRepository
+internal import TerminalLines
+import Whorl
+
+/// The store of a command, and its private copy of the circle's repository.
+struct SyncSession {
+  let session: Session
+  let store: any VaultService
+  let repository: GitRepository
+  private let isQuiet: Bool
+
+  /// - Parameter isQuiet: whether nobody is told or asked anything while git works.
+  init(_ session: Session, isQuiet: Bool = false) async throws(Failure) {
+    (self.session, self.isQuiet) = (session, isQuiet)
+    let git: GitProgram
+    do throws(SyncRunError) {
+      git = try GitProgram(environment: UserEnvironment.entries, mayAsk: !isQuiet && Terminal.exists)
+    } catch {
+      throw Failure(error)
+    }
+    repository = GitRepository(at: try Self.place(session), git)
+    store = try await session.store()
+  }
+
+  /// The copy is beside a private store, and among the user's data for the store in the service.
+  private static func place(_ session: Session) throws(Failure) -> String {
+    switch try session.place() {
+    case .folder(let folder): return "\(folder.directory)/sync"
+    case .own:
+      guard let data = BaseDirectories.data else { throw .noHome }
+      return "\(data)/whorl/sync"
+    }
+  }
+
+  /// A remote that the person names.
+  static func remote(_ text: String) throws(Failure) -> SyncRemote {
+    // getcwd: the result is ours to free
+    let folder = getcwd(nil, 0)
+    defer { free(folder) }
+    do throws(SyncRunError) {
+      return try SyncRemote(text, in: folder.map { String(cString: $0) } ?? "/")
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  func status() async throws(Failure) -> SyncStatus {
+    try await session.explained { () async throws(VaultError) in try await store.sync.status() }
+  }
+
+  /// The remote's name for messages.
+  func remoteName() async -> String? { try? await repository.url() }
+
+  /// Runs what uses git.
+  func explained<Answer>(_ call: () async throws(SyncRunError) -> Answer) async throws(Failure) -> Answer {
+    do throws(SyncRunError) {
+      return try await call()
+    } catch {
+      throw Failure(error, remote: await remoteName())
+    }
+  }
+
+  /// Publishes a change that was just made.
+  ///
+  /// - Throws: also if the remote has lost something, so that nothing was published.
+  @discardableResult
+  func publish() async throws(Failure) -> SyncReport {
+    let report = try await run()
+    if let failure = SyncOutcome(report: report, remote: await remoteName() ?? "the remote").failure { throw failure }
+    return report
+  }
+
+  /// Publishes a change that can wait until the remote is in reach.
+  func publishIfReachable(_ command: String) async throws(Failure) {
+    do throws(Failure) {
+      try await publish()
+    } catch {
+      guard error.status == .unavailable else { throw error }
+      StandardError.line(error.line(command: command))
+    }
+  }
+
+  /// Makes store and remote equal, with progress at a terminal.
+  @discardableResult
+  func run(puttingBack: Bool = false, isDry: Bool = false) async throws(Failure) -> SyncReport {
+    let line = SyncProgressLine(isQuiet: isQuiet, session.options)
+    defer { line.end() }
+    var run = SyncRun(repository, store.sync) { line.show($0) }
+    (run.puttingBack, run.isDry) = (puttingBack, isDry)
+    do throws(SyncRunError) {
+      return try await run.run()
+    } catch .unreachable(let reason) {
+      // Nothing was published, and nothing is lost.
+      var failure = Failure(.unreachable(reason: reason), remote: await remoteName())
+      if let pending = try? await store.sync.status().pending, pending > 0 {
+        failure.what += "; \(Spoken.plural(pending, "change")) \(pending == 1 ? "waits" : "wait") here"
+      }
+      throw failure
+    } catch {
+      throw Failure(error, remote: await remoteName())
+    }
+  }
+}

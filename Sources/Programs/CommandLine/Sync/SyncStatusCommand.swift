@@ -1,0 +1,135 @@
+import ArgumentParser
+internal import PromptTexts
+import SecretModel
+import SyncRepository
+
+struct SyncStatusCommand: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "status",
+    abstract: "Tell how this machine stands with the others.",
+    discussion: """
+      Needs no finger, and does not reach the remote: 'whorl sync now' does. Lists the machines of the circle, those that \
+      ask to be let in, what is not published yet, and what needs a person.
+
+      Examples:
+        whorl sync status
+        whorl sync status --json
+      """)
+
+  static let spoken = "sync status"
+
+  @OptionGroup var options: GlobalOptions
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let sync = try await SyncSession(session)
+    let status = try await sync.status()
+    let remote = await sync.remoteName()
+    let units = (try? SyncUnits())?.isEnabled
+    if options.json { return try JSON.print(SyncStatusReport(status, remote, isAutomatic: units)) }
+    guard status.standing != .none, status.standing != .removed || remote != nil else {
+      return try StandardOutput.line(
+        "This store is in no circle. 'whorl sync init REMOTE' makes one, 'whorl sync join REMOTE' joins one.")
+    }
+    var lines: [(String, String)] = [("remote", remote ?? "not known here: 'whorl sync remote REMOTE' names it")]
+    switch status.standing {
+    case .none, .member: break
+    case .removed: lines.append(("standing", "no longer in the circle: it gets nothing new"))
+    case .asking:
+      lines.append(("standing", "waits to be let in: 'whorl sync approve' on a machine of the circle"))
+      lines.append(("words", status.words.joined(separator: " ")))
+    }
+    for member in status.members {
+      lines.append(("machine", "\(member.name)\(member.isThisMachine ? " (this one)" : "")"))
+    }
+    for candidate in status.candidates where !candidate.isThisMachine {
+      lines.append(("asks", "\(candidate.name): \(candidate.words.joined(separator: " "))"))
+    }
+    lines.append(("items", "\(status.items)"))
+    lines.append(("unpublished", status.pending == 0 ? "nothing" : Spoken.plural(status.pending, "record")))
+    if status.lost > 0 {
+      lines.append(
+        (
+          "lost",
+          "\(Spoken.plural(status.lost, "record")) by the remote: 'whorl sync now --put-back' publishes them again"
+        ))
+    }
+    if let units {
+      lines.append(
+        ("automatic", units ? "by the user units, at least every quarter of an hour" : "no: only by 'whorl sync now'"))
+    }
+    for kept in status.kept {
+      lines.append(
+        (
+          "kept",
+          "\(kept.item), as \(kept.writer) wrote it on \(Spoken.time(Int64(clamping: kept.written))) (\(kept.id))"
+        ))
+    }
+    let width = lines.map(\.0.count).max() ?? 0
+    let text = lines.map { name, value in
+      "\(name)\(String(repeating: " ", count: width - name.count + 2))\(Visible.text(value))\n"
+    }
+    try StandardOutput.write(text.joined())
+    for line in SyncOutcome.waiting(status) { try StandardOutput.line(Visible.text(line)) }
+  }
+}
+
+/// Where a store stands, as JSON. Times are seconds since 1970.
+private struct SyncStatusReport: Encodable {
+  struct Machine: Encodable {
+    var id: String
+    var name: String
+    var thisMachine: Bool
+    /// The six words of one that asks.
+    var words: [String]?
+
+    init(_ member: SyncMember) {
+      (id, name, thisMachine) = (member.id.description, member.name, member.isThisMachine)
+      words = member.words.isEmpty ? nil : member.words
+    }
+  }
+
+  struct Kept: Encodable {
+    var id: String
+    var name: String
+    var writer: String
+    var written: Int64
+  }
+
+  struct Waiting: Encodable {
+    var name: String
+    var reason: String
+  }
+
+  var standing: String
+  var circle: String?
+  var remote: String?
+  var machines: [Machine]
+  var asking: [Machine]
+  var words: [String]
+  var items: Int
+  var pending: Int
+  var lost: Int
+  var kept: [Kept]
+  var waiting: [Waiting]
+  /// Whether the user units are enabled; nil if there are none.
+  var automatic: Bool?
+
+  init(_ status: SyncStatus, _ remote: String?, isAutomatic: Bool?) {
+    (standing, circle, self.remote) = (status.standing.rawValue, status.circle, remote)
+    machines = status.members.map(Machine.init)
+    asking = status.candidates.map(Machine.init)
+    (words, items, pending, lost) = (status.words, status.items, status.pending, status.lost)
+    kept = status.kept.map {
+      Kept(id: $0.id, name: $0.item.description, writer: $0.writer, written: Int64(clamping: $0.written))
+    }
+    waiting = status.waiting.map { Waiting(name: $0.item.description, reason: $0.reason.rawValue) }
+    automatic = isAutomatic
+  }
+}
+
+extension Int64 {
+  /// The nearest whole number; a clock of another machine may say anything.
+  init(clamping seconds: Double) {
+    self = seconds.isFinite ? Int64(Swift.min(Swift.max(seconds, 0), 253_402_300_799)) : 0
+  }
+}

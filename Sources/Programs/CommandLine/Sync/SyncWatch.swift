@@ -1,0 +1,56 @@
+import ArgumentParser
+internal import PromptTexts
+import SecretModel
+import SyncRepository
+
+struct SyncWatch: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "watch",
+    abstract: "Run 'whorl sync now' after each change, until it is ended.",
+    discussion: """
+      The user unit whorl-sync.service runs it. It asks nobody, and says on standard error what it could not do, and when \
+      that has changed.
+
+      Examples:
+        whorl sync watch
+      """)
+
+  static let spoken = "sync watch"
+
+  @OptionGroup var options: GlobalOptions
+  @OptionGroup var quiet: QuietOption
+
+  /// How long further changes are waited for.
+  private static let pause = Duration.seconds(2)
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    let sync = try await SyncSession(session, isQuiet: true)
+    var known = -1
+    var said: String?
+    while true {
+      let failure = await run(sync)
+      if failure != said, let failure { StandardError.line(failure) }
+      if failure == nil, said != nil, !quiet.quiet { StandardError.line("whorl: sync watch: done") }
+      said = failure
+      let last = known
+      known = try await session.explained { () async throws(VaultError) in
+        try await sync.store.sync.change(from: last)
+      }
+      // The state that the first run has found is no change.
+      if last == -1 { continue }
+      do { try await Task.sleep(for: Self.pause) } catch { throw .cancelled }
+    }
+  }
+
+  /// What a run could not do, or what needs a person; nil for nothing.
+  private func run(_ sync: SyncSession) async -> String? {
+    do throws(Failure) {
+      let report = try await sync.run()
+      let outcome = SyncOutcome(report: report, remote: await sync.remoteName() ?? "the remote")
+      if let failure = outcome.failure { throw failure }
+      return outcome.warnings.isEmpty ? nil : Visible.text(outcome.warnings.joined(separator: " "))
+    } catch {
+      return error.line(command: Self.spoken)
+    }
+  }
+}

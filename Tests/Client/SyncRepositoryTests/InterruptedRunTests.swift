@@ -1,0 +1,103 @@
+import Glibc
+import ProgramDriver
+import SecretModel
+import SyncRepository
+import Synchronization
+import Testing
+
+@Suite("A run that is interrupted")
+struct InterruptedRunTests {
+  @Test("at any call of the vault is repeated without a loss", arguments: ["status", "receive", "files"], 1...4)
+  func calls(name: String, count: Int) async throws {
+    try await withRemote { folder in
+      let other = try await Machine.named("other", in: folder, PretendVault(["items/x": "1"]))
+      try await other.sync()
+      let left = Mutex(count)
+      let vault = PretendVault(["items/y": "2", "items/z": "3"], pageLength: 1) { (call) throws(VaultError) in
+        guard call == name else { return }
+        let isTime = left.withLock { left in
+          left -= 1
+          return left == 0
+        }
+        if isTime { throw .serviceUnavailable("for a test") }
+      }
+      let one = try await Machine.named("one", in: folder, vault)
+      for _ in 1...2 {
+        do { try await one.sync() } catch SyncRunError.vault {}
+      }
+      try await one.sync()
+      try await other.sync()
+      #expect(one.vault.files == other.vault.files)
+      #expect(one.vault.files.count == 4)
+      #expect(one.vault.isSettled)
+    }
+  }
+
+  @Test("after the push and before the vault has heard of it publishes nothing twice")
+  func afterPush() async throws {
+    try await withRemote { folder in
+      let isFailing = Mutex(true)
+      let vault = PretendVault(["items/y": "2"]) { (call) throws(VaultError) in
+        if call == "receive", isFailing.withLock({ $0 }) { throw .serviceUnavailable("for a test") }
+      }
+      let one = try await Machine.named("one", in: folder, vault)
+      await #expect(throws: SyncRunError.self) { try await one.sync() }
+      let pushed = try await git("rev-parse", "main", in: "\(folder)/remote")
+      isFailing.withLock { $0 = false }
+      #expect(try await one.sync().published == 0)
+      #expect(one.vault.isSettled)
+      #expect(try await git("rev-parse", "main", in: "\(folder)/remote") == pushed)
+    }
+  }
+
+  @Test("by a loss of power, which leaves locks, empty objects or refs, begins again with a new private repository")
+  func damage() async throws {
+    try await withRemote { folder in
+      let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
+      let other = try await Machine.named("other", in: folder, PretendVault([:]))
+      try await one.sync()
+      let repository = "\(one.place)/repository"
+      let wounds: [@Sendable () throws -> Void] = [
+        { try writeFile("\(repository)/refs/whorl/received.lock", []) },
+        { try writeFile("\(repository)/shallow.lock", []) },
+        { try writeFile("\(repository)/refs/whorl/received", []) },
+        {
+          for object in ((try? objects(in: repository)) ?? []) {
+            chmod(object, 0o644)
+            try writeFile(object, [])
+          }
+        },
+        { unlink("\(repository)/HEAD.lock") },
+      ]
+      for (number, wound) in wounds.enumerated() {
+        try wound()
+        one.vault.set("items/\(number)", "1")
+        try await one.sync()
+        #expect(one.vault.isSettled)
+        try await other.sync()
+        #expect(other.vault.files == one.vault.files, "\(number)")
+      }
+    }
+  }
+
+  @Test("by the loss of the private repository's references to what was taken takes everything again")
+  func lostRef() async throws {
+    try await withRemote { folder in
+      let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
+      try await one.sync()
+      unlink("\(one.place)/repository/refs/whorl/received")
+      let report = try await one.sync()
+      #expect(report.taken == 2 && report.published == 0 && !report.wasRewritten)
+      // Packed references count as well.
+      try await git("pack-refs", "--all", in: "\(one.place)/repository")
+      #expect(one.received == nil)
+      #expect(try await one.sync().taken == 0)
+    }
+  }
+}
+
+private func objects(in repository: String) throws -> [String] {
+  try folderEntries("\(repository)/objects").filter { $0.count == 2 }.flatMap { folder in
+    try folderEntries("\(repository)/objects/\(folder)").map { "\(repository)/objects/\(folder)/\($0)" }
+  }
+}

@@ -1,0 +1,324 @@
+import FoundationEssentials
+import Glibc
+import ProgramDriver
+import Testing
+
+/// Machines of one person, each with a store of its own, and a repository in a folder.
+struct SyncMachines: Sendable {
+  let folder: String
+  var remote: String { "\(folder)/remote" }
+
+  static func with(_ body: (SyncMachines) async throws -> Void) async throws {
+    try await withFolder { folder in
+      let made = try await Invocation(
+        program: "/usr/bin/git", arguments: ["init", "--quiet", "--bare", "\(folder)/remote"]
+      ).run()
+      try made.mustSucceed()
+      try await body(SyncMachines(folder: folder))
+    }
+  }
+
+  /// A new store with a passcode.
+  func machine(_ name: String) async throws -> TestStore {
+    let place = "\(folder)/\(name)"
+    guard mkdirPrivate(place) else { throw SystemFailure(place) }
+    let made = try await Invocation(
+      arguments: ["init", "--passcode-fd", "3", "--recovery-fd", "9", "--store", "\(place)/store"],
+      descriptors: [TestStore.passcode + "\n"], readsDescriptor9: true
+    ).run()
+    try made.mustSucceed()
+    return TestStore(folder: place, recoveryKey: String(made.descriptor9.dropLast()))
+  }
+
+  /// Two machines of one circle.
+  func pair() async throws -> (TestStore, TestStore) {
+    let (one, two) = (try await machine("one"), try await machine("two"))
+    try await one.unlocked("sync", "init", remote, "--name", "one").mustSucceed()
+    try await join(two, as: "two", by: one)
+    return (one, two)
+  }
+
+  func copy(_ from: String, to: String) async throws {
+    try await Invocation(program: "/bin/cp", arguments: ["-a", from, to]).run().mustSucceed()
+  }
+
+  func join(_ new: TestStore, as name: String, by member: TestStore) async throws {
+    let joined = try await new.unlocked("sync", "join", remote, "--name", name, "--json")
+    try joined.mustSucceed()
+    let words = try joined.json(Joined.self).words
+    try await member.unlocked("sync", "approve", name, "--words", words).mustSucceed()
+    try await new.whorl("sync", "now").mustSucceed()
+  }
+
+  private struct Joined: Decodable { var words: String }
+}
+
+extension Invocation.Result {
+  func json<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(output))
+  }
+}
+
+private struct Standing: Decodable {
+  struct Machine: Decodable { var name: String }
+  struct Kept: Decodable { var name: String, writer: String }
+  struct Waiting: Decodable { var name: String, reason: String }
+
+  var standing: String
+  var machines: [Machine]
+  var asking: [Machine]
+  var items: Int
+  var pending: Int
+  var lost: Int
+  var kept: [Kept]
+  var waiting: [Waiting]
+}
+
+@Suite("whorl sync")
+struct SyncTests {
+  private func status(_ store: TestStore) async throws -> Standing {
+    let result = try await store.whorl("sync", "--json")
+    try result.mustSucceed()
+    return try result.json(Standing.self)
+  }
+
+  @Test("a secret that is stored on one machine is read on the other, under the same rule")
+  func twoMachines() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      #expect(try await status(one).machines.map(\.name).sorted() == ["one", "two"])
+      try await one.set("shared", "s", "--access", "none", "--sync")
+      try await one.set("mine", "m", "--access", "none")
+      try await one.set("mail/alice", "p")
+      try await one.unlocked("sync", "add", "mail/alice").mustSucceed()
+      try await one.whorl("sync", "now").mustSucceed()
+      let taken = try await two.whorl("sync", "now")
+      #expect(taken.status == 0 && taken.diagnostics.contains("2 items came in"), "\(taken.diagnostics)")
+      #expect(try await two.whorl("get", "shared", "--no-prompt").text == "s")
+      #expect(try await two.whorl("get", "mine", "--no-prompt").status == 66)
+      #expect(try await two.whorl("get", "mail/alice", "--no-prompt").status == 77)
+      #expect(try await two.unlocked("get", "mail/alice").text == "p")
+      #expect(try await two.whorl("ls").text.contains("mail/alice\tgeneric-password"))
+      // Nothing of it is in clear in the repository.
+      let names = try await Invocation(
+        program: "/usr/bin/git", arguments: ["-C", machines.remote, "ls-tree", "-r", "--name-only", "main"]
+      ).run().text
+      #expect(!names.contains("alice") && !names.contains("shared") && names.contains("format"))
+    }
+  }
+
+  @Test("what is shared no longer, removed or replaced follows on the other machine")
+  func changes() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      for name in ["a", "b", "c"] { try await one.set(name, name, "--access", "none", "--sync") }
+      try await one.whorl("sync", "now").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      try await two.whorl("rm", "a", "--yes").mustSucceed()
+      try await two.set("b", "new", "--access", "none", "--replace")
+      try await two.whorl("sync", "leave", "c").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      try await one.whorl("sync", "now").mustSucceed()
+      #expect(try await one.whorl("get", "a").status == 66)
+      #expect(try await one.whorl("get", "b").text == "new")
+      #expect(try await one.whorl("get", "c").status == 66)
+      #expect(try await two.whorl("get", "c").text == "c")
+      #expect(try await two.whorl("ls", "b").text.split(separator: "\n").count == 1)
+    }
+  }
+
+  @Test("of two versions written at once both machines have the same one, and the other is kept until it is resolved")
+  func conflict() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      try await one.set("x", "first", "--access", "none", "--sync")
+      try await one.whorl("sync", "now").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      try await one.set("x", "of one", "--access", "none", "--replace")
+      try await two.set("x", "of two", "--access", "none", "--replace")
+      for machine in [one, two, one] { try await machine.whorl("sync", "now").mustSucceed() }
+      let current = try await one.whorl("get", "x").text
+      #expect(try await two.whorl("get", "x").text == current)
+      let kept = try await status(two).kept
+      #expect(kept.map(\.name) == ["x"])
+      let other = current == "of one" ? "of two" : "of one"
+      try await two.whorl("sync", "resolve", "x", "--use").mustSucceed()
+      try await one.whorl("sync", "now").mustSucceed()
+      #expect(try await two.whorl("get", "x").text == other)
+      #expect(try await one.whorl("get", "x").text == other)
+    }
+  }
+
+  @Test("a removed machine gets nothing new, and the names of what it has seen are listed")
+  func removal() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      try await one.set("old", "1", "--access", "none", "--sync")
+      try await one.whorl("sync", "now").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      let removed = try await one.unlocked("sync", "remove", "two", "--yes")
+      #expect(removed.status == 0 && removed.diagnostics.contains("\n  old\n"), "\(removed.diagnostics)")
+      try await one.set("new", "2", "--access", "none", "--sync")
+      try await one.whorl("sync", "now").mustSucceed()
+      _ = try await two.whorl("sync", "now")
+      let refused = try await two.whorl("sync", "now")
+      #expect(refused.status == 77 && refused.failure.contains("is no longer in the circle"), "\(refused.diagnostics)")
+      #expect(try await two.whorl("get", "new").status == 66)
+      #expect(try await two.whorl("get", "old").text == "1")
+      #expect(try await status(two).standing == "removed")
+      #expect(try await status(one).machines.map(\.name) == ["one"])
+    }
+  }
+
+  @Test("a remote that was put back is noticed by each machine, and put right where its owner says so")
+  func putBack() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      try await machines.copy(machines.remote, to: "\(machines.folder)/earlier")
+      try await one.set("x", "1", "--access", "none", "--sync")
+      try await one.whorl("sync", "now").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      removeFolder(machines.remote)
+      #expect(rename("\(machines.folder)/earlier", machines.remote) == 0)
+      for machine in [one, two] {
+        let refused = try await machine.whorl("sync", "now")
+        #expect(
+          refused.status == 65 && refused.failure.contains("has lost what this machine has seen"),
+          "\(refused.diagnostics)")
+      }
+      for machine in [two, one] { try await machine.whorl("sync", "now", "--put-back").mustSucceed() }
+      for machine in [two, one] { try await machine.whorl("sync", "now").mustSucceed() }
+      #expect(try await two.whorl("get", "x").text == "1")
+      #expect(try await status(one).lost == 0)
+    }
+  }
+
+  @Test("a remote out of reach leaves the changes here, with status 69")
+  func offline() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      #expect(rename(machines.remote, "\(machines.folder)/away") == 0)
+      try await one.set("x", "1", "--access", "none", "--sync")
+      let refused = try await one.whorl("sync", "now")
+      #expect(refused.status == 69, "\(refused.diagnostics)")
+      #expect(refused.failure.contains("cannot be reached; ") && refused.failure.contains(" here: "))
+      #expect(try await status(one).pending > 0)
+      #expect(rename("\(machines.folder)/away", machines.remote) == 0)
+      try await one.whorl("sync", "now").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      #expect(try await two.whorl("get", "x").text == "1")
+    }
+  }
+
+  @Test("with the recovery key a new machine brings back a circle whose machines are all lost")
+  func recovery() async throws {
+    try await SyncMachines.with { machines in
+      let (one, _) = try await machines.pair()
+      try await one.set("x", "1", "--access", "none", "--sync")
+      try await one.set("y", "2", "--sync")
+      try await one.whorl("sync", "now").mustSucceed()
+      let new = try await machines.machine("new")
+      let back = try await Invocation(
+        arguments: new.arguments([
+          "sync", "recover", machines.remote, "--name", "new", "--passcode-fd", "3", "--lost-key-fd", "4",
+        ]), descriptors: [TestStore.passcode + "\n", one.recoveryKey + "\n"]
+      ).run()
+      #expect(back.status == 0 && back.diagnostics.contains("2 items came back"), "\(back.diagnostics)")
+      #expect(try await new.whorl("get", "x").text == "1")
+      #expect(try await new.unlocked("get", "y").text == "2")
+      #expect(try await status(new).machines.map(\.name) == ["new"])
+      #expect(try await one.whorl("sync", "now").status != 0)
+    }
+  }
+
+  @Test("other words than the machine shows let nobody in")
+  func otherWords() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
+      try await one.unlocked("sync", "init", machines.remote, "--name", "one").mustSucceed()
+      try await two.unlocked("sync", "join", machines.remote, "--name", "two").mustSucceed()
+      let refused = try await one.unlocked("sync", "approve", "--words", "one two three four five six")
+      #expect(refused.status == 77 && refused.failure.contains("has other words"), "\(refused.diagnostics)")
+      let unasked = try await one.unlocked("sync", "approve")
+      #expect(unasked.status == 77, "\(unasked.diagnostics)")
+      #expect(try await status(one).machines.map(\.name) == ["one"])
+      #expect(try await status(two).standing == "asking")
+    }
+  }
+
+  @Test("leaving the circle keeps the items here, and a machine can come in again")
+  func leaving() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      try await one.set("x", "1", "--access", "none", "--sync")
+      try await one.whorl("sync", "now").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      try await two.unlocked("sync", "leave", "--circle", "--yes").mustSucceed()
+      #expect(try await two.whorl("get", "x").text == "1")
+      #expect(try await two.whorl("sync", "now").status == 66)
+      #expect(try await two.whorl("sync").text.contains("in no circle"))
+      try await one.whorl("sync", "now").mustSucceed()
+      #expect(try await status(one).machines.map(\.name) == ["one"])
+      try await machines.join(two, as: "again", by: one)
+      #expect(try await status(one).machines.map(\.name).sorted() == ["again", "one"])
+    }
+  }
+
+  @Test("remotes that are no circle, and circles that are none, are refused with a sentence")
+  func refusals() async throws {
+    try await SyncMachines.with { machines in
+      let one = try await machines.machine("one")
+      let none = try await one.whorl("sync")
+      #expect(none.status == 0 && none.text.contains("in no circle"), "\(none.diagnostics)")
+      #expect(try await one.whorl("sync", "now").status == 66)
+      for (words, status, what) in [
+        (["init", "ext::sh -c true"], 64, "the remote cannot be used"),
+        (["init", "http://example.com/x"], 64, "none of ssh, https and a folder"),
+        (["join", machines.remote], 66, "is empty"),
+        (["init", "\(machines.folder)/nowhere"], 69, "cannot be reached"),
+        (["approve"], 66, "no remote is known"),
+      ] as [([String], Int32, String)] {
+        let refused = try await Invocation(
+          arguments: one.arguments(["sync"] + words + ["--passcode-fd", "3"]), descriptors: [TestStore.passcode + "\n"]
+        ).run()
+        #expect(refused.status == status && refused.failure.contains(what), "\(words): \(refused.diagnostics)")
+      }
+      try await one.unlocked("sync", "init", machines.remote).mustSucceed()
+      let twice = try await one.unlocked("sync", "init", machines.remote)
+      #expect(twice.status == 73, "\(twice.diagnostics)")
+      let two = try await machines.machine("two")
+      let taken = try await two.unlocked("sync", "init", machines.remote)
+      #expect(taken.status == 73 && taken.failure.contains("has a circle already"), "\(taken.diagnostics)")
+    }
+  }
+
+  @Test("init enables the user units with the options of the store, and leaving disables them")
+  func units() async throws {
+    try await SyncMachines.with { machines in
+      let one = try await machines.machine("one")
+      let services = try UserServicesStandIn(in: one.folder)
+      let command = ["[Service]", "ExecStart=/usr/bin/whorl sync"]
+      try services.install("whorl-sync.service", command)
+      try services.install("whorl-sync-now.service", command)
+      try services.install("whorl-sync.timer", ["[Timer]"])
+      func run(_ words: String...) async throws -> Invocation.Result {
+        try await Invocation(
+          arguments: one.arguments(["sync"] + words + ["--passcode-fd", "3"]), descriptors: [TestStore.passcode + "\n"],
+          environment: services.environment()
+        ).run()
+      }
+      try await run("init", machines.remote).mustSucceed()
+      #expect(
+        services.calls == [
+          "--user daemon-reload", "--user enable --now whorl-sync.timer",
+        ])
+      let options = "\(services.folder)/config/systemd/user/whorl-sync-now.service.d/whorl-options.conf"
+      let text = String(decoding: try readFile(options), as: UTF8.self)
+      #expect(text.contains("ExecStart=/usr/bin/whorl sync --store \"\(one.directory)\"\n"), "\(text)")
+      #expect(try await run("status", "--json").text.contains(#""automatic":true"#))
+      try await run("leave", "--circle", "--yes").mustSucceed()
+      #expect(services.calls.contains("--user disable --now whorl-sync.timer whorl-sync.service"))
+      #expect(access(options, F_OK) != 0)
+    }
+  }
+}
