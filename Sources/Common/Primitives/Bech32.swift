@@ -6,11 +6,51 @@ package enum Bech32 {
 
   /// - Parameter prefix: lower-case ASCII.
   package static func text(of bytes: [UInt8], prefix: String) -> String {
-    var values = regrouped(bytes, from: 8, to: 5)
-    if bytes.count % 5 != 0 { values.bits.append(values.rest << UInt8(5 - values.restCount)) }
-    let check = checksum(of: expanded(prefix) + values.bits + [UInt8](repeating: 0, count: checkCount)) ^ 1
-    let checkValues = (0..<checkCount).map { UInt8(check >> UInt32(5 * (checkCount - 1 - $0)) & 31) }
-    return "\(prefix)1" + String(decoding: (values.bits + checkValues).map { alphabet[Int($0)] }, as: UTF8.self)
+    var text = [UInt8](repeating: 0, count: encodedCount(bytes.count, prefix: prefix))
+    unsafe bytes.withUnsafeBytes { source in
+      unsafe text.withUnsafeMutableBytes { unsafe encode(source, prefix: prefix, into: $0) }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The length of the text for so many bytes.
+  package static func encodedCount(_ count: Int, prefix: String) -> Int {
+    prefix.utf8.count + 1 + (count * 8 + 4) / 5 + checkCount
+  }
+
+  /// Writes the text into memory of the caller's, so that a secret can stay in locked memory.
+  ///
+  /// - Parameters:
+  ///   - prefix: lower-case ASCII.
+  ///   - target: of ``encodedCount(_:prefix:)`` bytes.
+  package static func encode(
+    _ bytes: UnsafeRawBufferPointer, prefix: String, into target: UnsafeMutableRawBufferPointer
+  ) {
+    var place = 0
+    func put(_ character: UInt8) {
+      unsafe target[place] = character
+      place += 1
+    }
+    for character in prefix.utf8 { put(character) }
+    put(UInt8(ascii: "1"))
+    var check = checksum(of: expanded(prefix))
+    var (pending, bits) = (UInt32(0), 0)
+    func add(_ value: UInt32) {
+      check = next(check, UInt8(value))
+      put(alphabet[Int(value)])
+    }
+    for index in 0..<bytes.count {
+      pending = pending << 8 | UInt32(unsafe bytes[index])
+      bits += 8
+      while bits >= 5 {
+        bits -= 5
+        add(pending >> UInt32(bits) & 31)
+      }
+      pending &= 1 << UInt32(bits) - 1
+    }
+    if bits > 0 { add(pending << UInt32(5 - bits) & 31) }
+    for _ in 0..<checkCount { check = next(check, 0) }
+    for number in 0..<checkCount { put(alphabet[Int((check ^ 1) >> UInt32(5 * (checkCount - 1 - number)) & 31)]) }
   }
 
   /// The bytes of a text with this prefix. Nil for another prefix, upper case or a wrong checksum.
@@ -51,13 +91,13 @@ package enum Bech32 {
     prefix.utf8.map { $0 >> 5 } + [0] + prefix.utf8.map { $0 & 31 }
   }
 
+  private static func checksum(of values: [UInt8]) -> UInt32 { values.reduce(UInt32(1)) { next($0, $1) } }
+
   /// The checksum's polynomial, as BIP 173 gives it.
-  private static func checksum(of values: [UInt8]) -> UInt32 {
+  private static func next(_ check: UInt32, _ value: UInt8) -> UInt32 {
     let generator: [UInt32] = [0x3b6a_57b2, 0x2650_8e6d, 0x1ea1_19fa, 0x3d42_33dd, 0x2a14_62b3]
-    return values.reduce(UInt32(1)) { check, value in
-      let next = (check & 0x1ff_ffff) << 5 ^ UInt32(value)
-      let top = check >> 25
-      return generator.indices.reduce(next) { top >> UInt32($1) & 1 == 1 ? $0 ^ generator[$1] : $0 }
-    }
+    let next = (check & 0x1ff_ffff) << 5 ^ UInt32(value)
+    let top = check >> 25
+    return generator.indices.reduce(next) { top >> UInt32($1) & 1 == 1 ? $0 ^ generator[$1] : $0 }
   }
 }

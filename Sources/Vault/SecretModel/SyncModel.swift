@@ -5,6 +5,12 @@ package struct SyncFile: Sendable, Hashable {
   /// The most bytes of the files of one call.
   package static let pageLimit = 8 << 20
 
+  /// The path of the record of members with this number, from 1.
+  package static func circleRecord(_ number: Int) -> String {
+    let digits = String(number)
+    return "circle/" + String(repeating: "0", count: max(0, 8 - digits.utf8.count)) + digits
+  }
+
   /// Its path in the repository, in ASCII.
   package var path: String
   /// Nil where the repository no longer has the file, or is to have it no longer.

@@ -17,6 +17,11 @@ package protocol SyncService: Sendable {
   func recover(
     machine: String, records: [SyncFile], recoveryKey: consuming SecretBytes, _ asking: Asking
   ) async throws(VaultError)
+  /// The identity with which `age` opens every file of a circle, in the form that age reads, from the recovery key of one of
+  /// its machines. Neither reads nor changes the store.
+  ///
+  /// - Throws: `wrongRecoveryKey`, `malformedRecoveryKey`, `fileUnreadable`.
+  func identity(records: [SyncFile], recoveryKey: consuming SecretBytes) async throws(VaultError) -> SecretBytes
   /// Takes files that the repository has or no longer has. Verifies each, and stores what is newer. Asks nobody.
   ///
   /// - Parameters:

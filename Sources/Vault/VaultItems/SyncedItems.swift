@@ -71,6 +71,22 @@ package struct SyncedItems {
     }
   }
 
+  /// What a person is asked for, before a change of the members.
+  ///
+  /// - Throws: `itemGone` for a machine that is unknown.
+  package func reason(for change: SyncMemberChange) throws(VaultError) -> String {
+    let status = try status()
+    switch change {
+    case .approve(let id):
+      guard let machine = status.candidates.first(where: { $0.id == id }) else { throw .itemGone }
+      return "let the machine “\(machine.name)” read what is shared"
+    case .remove(let id):
+      guard let machine = status.members.first(where: { $0.id == id }) else { throw .itemGone }
+      return "remove the machine “\(machine.name)” from those that share secrets"
+    case .leave: return "share no secrets with other machines any more"
+    }
+  }
+
   package func change(_ what: SyncMemberChange) throws(VaultError) {
     try store.commit { change in
       guard var circle = try change.circle() else { throw VaultError.invalidRequest("this store is in no circle") }

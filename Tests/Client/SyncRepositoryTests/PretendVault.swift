@@ -55,6 +55,10 @@ final class PretendVault: SyncService {
     }.sorted()
   }
 
+  func identity(records: [SyncFile], recoveryKey: consuming SecretBytes) async throws(VaultError) -> SecretBytes {
+    throw .itemGone
+  }
+
   func receive(_ files: [SyncFile], isLast: Bool) async throws(VaultError) -> SyncReceipt {
     try before("receive")
     return state.withLock { state in

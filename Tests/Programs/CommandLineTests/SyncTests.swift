@@ -107,6 +107,38 @@ struct SyncTests {
     }
   }
 
+  @Test("git and age alone open every record with the identity of the recovery key, as the document says")
+  func withoutWhorl() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      try await one.set("mail/alice", "gold", "--access", "none", "--sync")
+      try await one.whorl("sync", "now").mustSucceed()
+      let clone = "\(machines.folder)/clone"
+      try await Invocation(
+        program: "/usr/bin/git", arguments: ["clone", "--quiet", "--branch", "main", machines.remote, clone]
+      ).run().mustSucceed()
+      let identity = try await two.whorl(
+        "sync", "identity", clone, "--recovery-fd", "3", descriptors: [two.recoveryKey + "\n"])
+      try identity.mustSucceed()
+      #expect(identity.text.hasPrefix("AGE-SECRET-KEY-1"))
+      try identity.text.write(toFile: "\(machines.folder)/identity", atomically: true, encoding: .utf8)
+      // The commands of the document, but for those that make the clone.
+      let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+      let document = try String(contentsOfFile: "\(root)/docs/sync-format.md", encoding: .utf8)
+      let commands = document.split(separator: "\n").filter { $0.hasPrefix("    ") && $0.contains("age --decrypt") }
+      #expect(commands.count == 2)
+      let script = """
+        cd \(clone); \(commands[0])
+        for RECORD in $(find items -type f); do \(commands[1]); echo; done
+        """
+      let opened = try await Invocation(program: "/bin/sh", arguments: ["-c", script]).run()
+      #expect(opened.text.contains(#""text":"alice""#) && opened.text.contains("\ngold\n"), "\(opened.diagnostics)")
+      let wrong = try await two.whorl(
+        "sync", "identity", clone, "--recovery-fd", "3", descriptors: [String(repeating: "0", count: 35) + "\n"])
+      #expect(wrong.status == 77 && wrong.text.isEmpty)
+    }
+  }
+
   @Test("what is shared no longer, removed or replaced follows on the other machine")
   func changes() async throws {
     try await SyncMachines.with { machines in

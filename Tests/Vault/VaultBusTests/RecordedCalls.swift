@@ -120,6 +120,7 @@ struct RecordedCalls: Sendable {
     try? await sync.begin(.new(machine: "desk"), asking)
     try? await sync.begin(.join(machine: "lap", records: files), asking)
     try? await sync.recover(machine: "lap", records: files, recoveryKey: SecretBytes(text: "secret"), asking)
+    _ = try? await sync.identity(records: files, recoveryKey: SecretBytes(text: "secret"))
     _ = try? await sync.receive(files, isLast: true)
     _ = try? await sync.files(after: nil, puttingBack: false)
     try? await sync.change(.leave, asking)

@@ -14,6 +14,9 @@ struct StubSync: SyncService {
   func recover(
     machine: String, records: [SyncFile], recoveryKey: consuming SecretBytes, _: Asking
   ) async throws(VaultError) { called("\(machine) \(records) \(recoveryKey.text)") }
+  func identity(records: [SyncFile], recoveryKey: consuming SecretBytes) async throws(VaultError) -> SecretBytes {
+    SecretBytes(text: "\(records) \(recoveryKey.text)")
+  }
   func receive(_ files: [SyncFile], isLast: Bool) async throws(VaultError) -> SyncReceipt {
     called("\(files) \(isLast)")
     return receipt

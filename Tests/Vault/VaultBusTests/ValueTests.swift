@@ -255,6 +255,8 @@ struct ValueTests {
     let beginnings = [SyncBeginning.new(machine: "desk"), .join(machine: "lap", records: files)]
     for beginning in beginnings { try await vault.begin(beginning, .nobody) }
     try await vault.recover(machine: "lap", records: files, recoveryKey: SecretBytes(text: "key"), .nobody)
+    #expect(
+      try await vault.identity(records: files, recoveryKey: SecretBytes(text: "key")).text == "\(files) key")
     let changes = [SyncMemberChange.approve(id), .remove(id), .leave]
     for change in changes { try await vault.change(change, .nobody) }
     let resolutions = [SyncResolution.use(kept: "0b"), .drop(kept: "0b"), .bind(Self.name)]

@@ -21,7 +21,8 @@ struct SyncGroup: ParsableCommand {
       """,
     subcommands: [
       SyncStatusCommand.self, SyncInit.self, SyncJoin.self, SyncApprove.self, SyncRemoveMachine.self, SyncNow.self,
-      SyncAdd.self, SyncLeave.self, SyncResolve.self, SyncRemoteCommand.self, SyncRecover.self, SyncWatch.self,
+      SyncAdd.self, SyncLeave.self, SyncResolve.self, SyncRemoteCommand.self, SyncRecover.self, SyncIdentity.self,
+      SyncWatch.self,
     ],
     defaultSubcommand: SyncStatusCommand.self)
 }

@@ -3,6 +3,7 @@ import SecretModel
 import SecureMemory
 import VaultItems
 import VaultStore
+import VaultSync
 
 /// The calls about other machines, for one client.
 struct CircleSession: SyncService {
@@ -25,6 +26,10 @@ struct CircleSession: SyncService {
     try await calls.logged(.joinCircle, asking) { () throws(VaultError) in
       try await Self.recover(vault, machine, records, recoveryKey, calls.request(asking))
     }
+  }
+
+  func identity(records: [SyncFile], recoveryKey: consuming SecretBytes) async throws(VaultError) -> SecretBytes {
+    try Circle.Rescue(CircleRecord.chain(records), recoveryKey: recoveryKey).key.identity
   }
 
   func receive(_ files: [SyncFile], isLast: Bool) async throws(VaultError) -> SyncReceipt {

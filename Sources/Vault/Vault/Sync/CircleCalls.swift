@@ -56,9 +56,11 @@ struct CircleCalls {
   }
 
   func change(_ change: SyncMemberChange, _ request: Request) async throws(VaultError) {
+    // The vault says what is asked for, and not the program: the person lets a machine read what is shared.
+    let reason = try items.reason(for: change)
     let turn = try await presence.contexts.turn(of: request)
     if try presence.passcodes.isSet {
-      try await presence.freshly(in: turn.context, for: AccessControl(.presence), request) {
+      try await presence.freshly(in: turn.context, for: AccessControl(.presence), reason) {
         evidence throws(VaultError) in
         _ = try evidence.current()
         evidence.succeed()
@@ -76,7 +78,7 @@ struct CircleCalls {
     case .use(let id):
       let access = try items.access(ofKept: id)
       let turn = try await presence.contexts.turn(of: request)
-      try await presence.freshly(in: turn.context, for: access, request) { evidence throws(VaultError) in
+      try await presence.freshly(in: turn.context, for: access, request.asking.reason) { evidence throws(VaultError) in
         try items.use(kept: id, evidence)
       }
     case .bind(let name):
@@ -85,7 +87,8 @@ struct CircleCalls {
       let access =
         accesses.first { Requirement($0).mentions(.boundFinger) } ?? accesses.first { !Requirement($0).isOpen }
       let turn = try await presence.contexts.turn(of: request)
-      try await presence.freshly(in: turn.context, for: access ?? accesses[0], request) { evidence throws(VaultError) in
+      try await presence.freshly(in: turn.context, for: access ?? accesses[0], request.asking.reason) {
+        evidence throws(VaultError) in
         try items.bind(name, evidence)
       }
     }
@@ -95,11 +98,11 @@ struct CircleCalls {
 extension OwnerPresence {
   /// Asks for what an access control requires, whatever the context has seen before, and lets nothing later use it.
   fileprivate func freshly(
-    in context: Context, for access: AccessControl, _ request: Request,
+    in context: Context, for access: AccessControl, _ reason: String?,
     _ use: (consuming Evidence) throws(VaultError) -> Void
   ) async throws(VaultError) {
     context.useUp()
     defer { context.useUp() }
-    try use(try await authorizer.evidence(for: access, reason: request.asking.reason, context))
+    try use(try await authorizer.evidence(for: access, reason: reason, context))
   }
 }

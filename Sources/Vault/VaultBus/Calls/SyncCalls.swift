@@ -5,7 +5,8 @@ internal import SecureMemory
 /// The calls about other machines that have the same items.
 enum SyncCalls {
   static let all = [
-    status, beginCircle, joinCircle, recoverCircle, receiveFiles, filesToPublish, changeCircle, resolve, change,
+    status, beginCircle, joinCircle, recoverCircle, identity, receiveFiles, filesToPublish, changeCircle, resolve,
+    change,
   ]
 
   static let status = VaultCall("SyncStatus", gives: "a{sv}") { (vault, _) async throws(VaultError) in
@@ -30,6 +31,13 @@ enum SyncCalls {
       machine: try String(bus: call[0]), records: records,
       recoveryKey: try SecretBytes(sealed: call[3], limit: NewItem.secretLimit), try Asking(bus: call[4]))
     return []
+  }
+  static let identity = VaultCall("CircleIdentity", takes: "a(sxx)hh", gives: "h") {
+    (vault, call) async throws(VaultError) in
+    let identity = try await vault.service.sync.identity(
+      records: try SyncFilesOnBus(bus: call[0], call[1]).files,
+      recoveryKey: try SecretBytes(sealed: call[2], limit: NewItem.secretLimit))
+    return [try identity.sealed()]
   }
   static let receiveFiles = VaultCall("ReceiveFiles", takes: "a(sxx)hb", gives: "a{sv}") {
     (vault, call) async throws(VaultError) in

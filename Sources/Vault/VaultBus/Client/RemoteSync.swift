@@ -26,6 +26,11 @@ struct RemoteSync: SyncService {
       SyncCalls.recoverCircle, [machine.busValue] + files + [key, asking.busValue], in: asking.context)
   }
 
+  func identity(records: [SyncFile], recoveryKey: consuming SecretBytes) async throws(VaultError) -> SecretBytes {
+    try await wire.secret(
+      SyncCalls.identity, try SyncFilesOnBus(records).busValues + [try recoveryKey.sealed()], limit: 1_024)
+  }
+
   func receive(_ files: [SyncFile], isLast: Bool) async throws(VaultError) -> SyncReceipt {
     try await wire.make(SyncCalls.receiveFiles, try SyncFilesOnBus(files).busValues + [isLast.busValue])
   }

@@ -319,6 +319,21 @@ extension Circle.Rescue {
 }
 
 extension EncryptedFile.KeyPair {
+  private static let agePrefix = "age-secret-key-"
+
+  /// The private half as age reads it, in a line.
+  package var identity: SecretBytes {
+    var text = SecretBytes(count: Bech32.encodedCount(X25519.count, prefix: Self.agePrefix))
+    text.withUnsafeMutableBytes { target in
+      privateKey.bytes.withUnsafeBytes { Bech32.encode($0, prefix: Self.agePrefix, into: target) }
+      // age writes private keys in upper case.
+      for place in target.indices where (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(target[place]) {
+        target[place] -= 32
+      }
+    }
+    return text
+  }
+
   /// The key pair of a recovery key.
   ///
   /// - Parameter slotKey: ``RecoveryKey/slotKey(of:)``.

@@ -16,7 +16,6 @@ package enum SyncPath: Sendable, Hashable {
 
   /// The contents of ``format``.
   package static let formatLine = Array("whorl-sync 1\n".utf8)
-  package static let circleFolder = "circle/"
   private static let nameCount = 32
 
   /// Nil for every other path.
@@ -25,7 +24,7 @@ package enum SyncPath: Sendable, Hashable {
     switch (parts.first, parts.count) {
     case ("format", 1): self = .format
     case ("circle", 2):
-      guard parts[1].utf8.count == 8, let epoch = Int(parts[1]), epoch > 0, Self.text(epoch) == parts[1] else {
+      guard let epoch = Int(parts[1]), epoch > 0, SyncFile.circleRecord(epoch) == path else {
         return nil
       }
       self = .circle(epoch)
@@ -43,7 +42,7 @@ package enum SyncPath: Sendable, Hashable {
   package var text: String {
     switch self {
     case .format: "format"
-    case .circle(let epoch): Self.circleFolder + Self.text(epoch)
+    case .circle(let epoch): SyncFile.circleRecord(epoch)
     case .request(let id): "requests/\(id)"
     case .head(let id): "heads/\(id)"
     case .item(let name): "items/\(Hexadecimal.text(of: name.prefix(1)))/\(Hexadecimal.text(of: name.dropFirst()))"
@@ -52,9 +51,4 @@ package enum SyncPath: Sendable, Hashable {
 
   /// The bytes of digits in lower case.
   private static func name(_ text: String) -> [UInt8]? { text.lowercased() == text ? Hexadecimal.bytes(in: text) : nil }
-
-  private static func text(_ epoch: Int) -> String {
-    let digits = String(epoch)
-    return String(repeating: "0", count: max(0, 8 - digits.utf8.count)) + digits
-  }
 }

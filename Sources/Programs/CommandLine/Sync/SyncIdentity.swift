@@ -1,0 +1,85 @@
+import ArgumentParser
+import Glibc
+import SecretModel
+import SecureMemory
+internal import TerminalLines
+
+struct SyncIdentity: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "identity",
+    abstract: "Print the identity with which age opens a circle's repository.",
+    discussion: """
+      For a day without whorl: with this identity, age and git alone open every file of the repository. It is made from the \
+      recovery key of one of the circle's machines, and opens what that opens: keep it like the recovery key. \
+      docs/sync-format.md says what the files are, and how the identity is derived.
+
+      Example:
+        git clone git@example.com:me/secrets.git circle
+        whorl sync identity circle > identity
+        age --decrypt --identity identity circle/items/0a/...
+      """)
+
+  static let spoken = "sync identity"
+
+  @OptionGroup var options: GlobalOptions
+
+  @Argument(help: ArgumentHelp("A clone of the circle's repository.", valueName: "folder"))
+  var folder: String
+
+  @Option(
+    help: ArgumentHelp("Read the recovery key from this descriptor.", valueName: "n"),
+    transform: GivenDescriptors.number)
+  var recoveryFd: Int32?
+
+  func perform(_ session: Session, _: Hardening) async throws(Failure) {
+    let records = try self.records()
+    let key = SharedSecret(try recoveryKey(session.answers()))
+    let store = try await session.store()
+    let identity = try await session.explained { () async throws(VaultError) in
+      SharedSecret(try await store.sync.identity(records: records, recoveryKey: key.copy()))
+    }
+    do throws(WriteError) {
+      try identity.bytes.write(to: STDOUT_FILENO)
+    } catch {
+      throw Failure(.inputOutput, "the identity cannot be written: \(error)", advice: "look at where it is written to")
+    }
+    try StandardOutput.line("")
+  }
+
+  private func records() throws(Failure) -> [SyncFile] {
+    var records: [SyncFile] = []
+    while let contents = try contents(of: SyncFile.circleRecord(records.count + 1)) {
+      records.append(SyncFile(SyncFile.circleRecord(records.count + 1), contents))
+    }
+    guard !records.isEmpty else {
+      throw Failure(
+        .notFound, "\(folder) is no clone of a circle's repository", advice: "clone it first: git clone REMOTE circle")
+    }
+    return records
+  }
+
+  /// Nil where there is no such file.
+  private func contents(of path: String) throws(Failure) -> [UInt8]? {
+    let descriptor = open("\(folder)/\(path)", O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    do throws(ReadError) {
+      return try SecretBytes.read(from: descriptor, limit: SyncFile.sizeLimit).withUnsafeBytes { Array($0) }
+    } catch {
+      throw Failure(.inputOutput, "\(path) cannot be read: \(error)", advice: "look at the clone")
+    }
+  }
+
+  private func recoveryKey(_ answers: Answers) throws(Failure) -> SecretBytes {
+    if let recoveryFd { return try answers.line(of: recoveryFd, "recovery key") }
+    guard let terminal = Terminal() else {
+      throw .interactionNotAllowed(
+        "the recovery key is needed and there is no terminal to ask at", advice: "give it with --recovery-fd")
+    }
+    do {
+      return try terminal.readSecret("Recovery key of one of the machines")
+    } catch {
+      throw Failure(error)
+    }
+  }
+}
