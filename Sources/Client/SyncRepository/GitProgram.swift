@@ -28,6 +28,8 @@ package struct GitProgram: Sendable {
   private static let settings =
     [
       "core.hooksPath=/dev/null", "core.logAllRefUpdates=false", "gc.auto=0", "maintenance.auto=false",
+      // One pack for a commit, which saves a process that unpacks it.
+      "fastimport.unpackLimit=1",
       // Larger files are none of the circle's, and are never in memory as a whole.
       "core.bigFileThreshold=2m", "pack.threads=1", "pack.windowMemory=16m",
     ]

@@ -48,10 +48,20 @@ package struct GitRepository: Sendable {
   /// The remote's URL.
   package func url() async throws(SyncRunError) -> String {
     guard exists else { throw .noRemote }
+    if let url = plainURL { return url }
     let process = try GitProcess(git, git.local(["config", "--get", "remote.origin.url"]), in: folder)
     let line = try process.next(upTo: [0x0A])
     guard await process.hasSucceeded(), let line else { throw .noRemote }
     return String(decoding: line, as: UTF8.self)
+  }
+
+  /// The same without a run of git; nil where the configuration has it in quotation marks.
+  private var plainURL: String? {
+    guard let bytes = try? PrivateFolder.contents("\(folder)/config"), bytes.count < 4_096 else { return nil }
+    let mark = "\turl = "
+    let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix(mark) }
+    guard lines.count == 1, !lines[0].contains(where: { "\"\\#;".contains($0) }) else { return nil }
+    return String(lines[0].dropFirst(mark.count))
   }
 
   /// Names another remote. What the vault has taken stays known.
@@ -85,8 +95,9 @@ package struct GitRepository: Sendable {
     try await run(["update-ref"] + (commit.map { [Self.receivedRef, $0] } ?? ["-d", Self.receivedRef]), in: folder)
   }
 
-  func isAncestor(_ commit: String, of other: String) async throws(SyncRunError) -> Bool {
-    try await GitProcess(git, git.local(["merge-base", "--is-ancestor", commit, other]), in: folder).hasSucceeded()
+  /// Starts to look whether a commit comes before another one, which it does if git succeeds.
+  func ancestry(of commit: String, before other: String) throws(SyncRunError) -> GitProcess {
+    try GitProcess(git, git.local(["merge-base", "--is-ancestor", commit, other]), in: folder)
   }
 
   /// What differs between two commits; nil stands for no files at all.

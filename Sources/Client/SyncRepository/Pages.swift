@@ -19,13 +19,18 @@ final class Pages {
   }
 
   func give(_ entries: [TreeChanges.Entry]) async throws(SyncRunError) {
-    for entry in entries {
-      let file = SyncFile(entry.path, try contents(of: entry))
-      let bytes = file.path.utf8.count + (file.contents?.count ?? 0) + 64
-      if size + bytes > SyncFile.pageLimit { try await flush(isLast: false) }
-      page.append(file)
-      size += bytes
-    }
+    for entry in entries { try await give(SyncFile(entry.path, try contents(of: entry))) }
+  }
+
+  func give(_ files: [SyncFile]) async throws(SyncRunError) {
+    for file in files { try await give(file) }
+  }
+
+  private func give(_ file: SyncFile) async throws(SyncRunError) {
+    let bytes = file.path.utf8.count + (file.contents?.count ?? 0) + 64
+    if size + bytes > SyncFile.pageLimit { try await flush(isLast: false) }
+    page.append(file)
+    size += bytes
   }
 
   private func contents(of entry: TreeChanges.Entry) throws(SyncRunError) -> [UInt8]? {

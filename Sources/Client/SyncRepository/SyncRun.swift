@@ -50,12 +50,12 @@ package struct SyncRun: Sendable {
       // A machine that asks has nothing to publish but that.
       let isAsking = report.status.standing == .asking
       guard puttingBack || ((report.status.pending > 0 || isAsking) && !report.isHeldBack),
-        let made = try await write(after: tip.commit, report.status.pending)
+        let made = try await write(after: tip.commit, report.status)
       else { return report }
       switch try await repository.push(made.commit, progress) {
       case .accepted:
         report.published = made.count
-        try await take(made.changes, upTo: made.commit, by: repository.blobs(), &report)
+        try await take(made, after: tip.commit, &report)
         // What was lost is there again.
         if puttingBack { report.wentBack = false }
         report.lost = report.status.lost
@@ -102,20 +102,32 @@ package struct SyncRun: Sendable {
     guard received != tip.commit else { return }
     let blobs = repository.blobs()
     if let commit = tip.commit { try Self.check(commit, blobs) }
-    if let received, let commit = tip.commit, try await !repository.isAncestor(received, of: commit) {
-      report.wasRewritten = true
-    }
+    var ancestry: GitProcess?
+    if let received, let commit = tip.commit { ancestry = try repository.ancestry(of: received, before: commit) }
     // A machine that is let in gets all items, whatever came before.
     let isAsking = report.status.standing == .asking
     let changes = try await repository.changes(from: isAsking ? nil : received, to: tip.commit)
     report.refused += changes.ignored
-    try await take(changes, upTo: tip.commit, by: blobs, &report)
+    if let ancestry, await !ancestry.hasSucceeded() { report.wasRewritten = true }
+    try await take(changes, upTo: tip, by: blobs, &report)
   }
 
-  /// Gives the vault the changes up to a commit. The files of this machine's own commit come back as well: then the vault
-  /// knows that they are published.
+  /// Gives the vault the files of this machine's own commit: then it knows that they are published.
+  private func take(_ made: Made, after parent: String?, _ report: inout SyncReport) async throws(SyncRunError) {
+    let blobs = repository.blobs()
+    guard let files = made.files, report.status.standing != .asking else {
+      let changes = try await repository.changes(from: parent, to: made.commit)
+      return try await take(changes, upTo: .commit(made.commit), by: blobs, &report)
+    }
+    let pages = Pages(service, blobs, of: files.count, report, progress)
+    try await pages.give(files.filter { TreeChanges.isRecord($0.path) })
+    try await pages.give(files.filter { !TreeChanges.isRecord($0.path) })
+    try await finish(pages, upTo: .commit(made.commit), &report)
+  }
+
+  /// Gives the vault the changes up to a commit.
   private func take(
-    _ changes: TreeChanges, upTo commit: String?, by blobs: BlobReader, _ report: inout SyncReport
+    _ changes: TreeChanges, upTo tip: GitRepository.Tip, by blobs: BlobReader, _ report: inout SyncReport
   ) async throws(SyncRunError) {
     var standing = report.status.standing
     let pages = Pages(service, blobs, of: changes.records.count + changes.items.count, report, progress)
@@ -125,9 +137,16 @@ package struct SyncRun: Sendable {
       standing = try await status().standing
     }
     if standing == .member { try await pages.give(changes.items) }
+    try await finish(pages, upTo: standing == .asking ? nil : tip, &report)
+  }
+
+  /// - Parameter tip: what the vault has taken then; nil where it has taken a part.
+  private func finish(
+    _ pages: Pages, upTo tip: GitRepository.Tip?, _ report: inout SyncReport
+  ) async throws(SyncRunError) {
     try await pages.flush(isLast: true)
     report = pages.report
-    if standing != .asking { try await repository.setReceived(commit) }
+    if let tip { try await repository.setReceived(tip.commit) }
     report.status = try await SyncRunError.asking { () async throws(VaultError) in try await service.status() }
   }
 
@@ -144,16 +163,17 @@ package struct SyncRun: Sendable {
   /// A commit of this machine's.
   private struct Made {
     let commit: String
-    /// What it changes in the one before.
-    let changes: TreeChanges
     /// The number of files that the vault gave.
     let count: Int
+    /// The files, if they came in one page.
+    let files: [SyncFile]?
   }
 
   /// Makes a commit of the vault's files; nil where there is nothing to publish.
-  private func write(after parent: String?, _ pending: Int) async throws(SyncRunError) -> Made? {
+  private func write(after parent: String?, _ status: SyncStatus) async throws(SyncRunError) -> Made? {
     var writer: CommitWriter?
     var after: String?
+    var pages: [[SyncFile]] = []
     repeat {
       let position = after
       let batch = try await SyncRunError.asking { () async throws(VaultError) in
@@ -161,14 +181,18 @@ package struct SyncRun: Sendable {
       }
       if writer == nil, !batch.files.isEmpty { writer = try repository.writer(after: parent) }
       for file in batch.files { try writer?.write(file) }
-      progress(.writing(writer?.count ?? 0, of: pending))
+      progress(.writing(writer?.count ?? 0, of: status.pending))
+      // The first one is kept, in case it is the only one.
+      pages.append(pages.isEmpty ? batch.files : [])
       after = batch.next
     } while after != nil
     guard let writer else { return nil }
     let made = try await writer.finish()
-    // The remote has all of it already.
-    let changes = try await repository.changes(from: parent, to: made)
-    return changes.isEmpty ? nil : Made(commit: made, changes: changes, count: writer.count)
+    // What is published already is given again to a machine that asks, and when something is put back.
+    if puttingBack || status.standing == .asking {
+      guard try await !repository.changes(from: parent, to: made).isEmpty else { return nil }
+    }
+    return Made(commit: made, count: writer.count, files: pages.count == 1 ? pages[0] : nil)
   }
 }
 

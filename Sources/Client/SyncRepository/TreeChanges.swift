@@ -11,7 +11,6 @@ struct TreeChanges {
   private static let limit = 200_000
   /// The most that are named of the files that are ignored.
   private static let namedLimit = 100
-  private static let circle = "circle/"
 
   /// Records of members, which are taken before items.
   private(set) var records: [Entry] = []
@@ -39,7 +38,7 @@ struct TreeChanges {
       guard words[0] == "100644" else { return }
     }
     let entry = Entry(path: name, blob: isFile ? String(words[3]) : nil)
-    if name.hasPrefix(Self.circle) { records.append(entry) } else { items.append(entry) }
+    if Self.isRecord(name) { records.append(entry) } else { items.append(entry) }
     guard records.count + items.count <= Self.limit else {
       throw .tooMuch("it has more than \(Self.limit) files")
     }
@@ -49,6 +48,9 @@ struct TreeChanges {
     guard ignored.count < Self.namedLimit else { return }
     ignored.append(SyncReceipt.Refusal(path: String(decoding: path, as: UTF8.self), reason: reason))
   }
+
+  /// Whether a file is a record of members.
+  static func isRecord(_ path: String) -> Bool { path.hasPrefix("circle/") }
 
   /// The path, if it is one that a circle's file can have.
   static func usable(_ path: [UInt8]) -> String? {

@@ -67,7 +67,7 @@ struct ItemChoice {
   /// The command line's own item with this name.
   private func ownItem(named text: String) async throws(Failure) -> Item? {
     guard !options.narrows, let name = try? ItemName(parsing: text) else { return nil }
-    let found = try await find(ItemSearch(ownNamed: name))
+    let found = try await find(ItemSearch(named: name))
     let living = found.filter { $0.state == .living }
     guard living.count < 2 else { throw .ambiguous(text, living) }
     guard let item = living.first ?? found.first else { return nil }
@@ -85,14 +85,6 @@ struct ItemChoice {
 
   private func find(_ search: ItemSearch) async throws(Failure) -> [Item] {
     try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
-  }
-}
-
-extension ItemSearch {
-  /// A search for the command line's item with this name, in any state, whether it is shared with other machines or not.
-  init(ownNamed name: ItemName) {
-    self.init(named: name)
-    synchronizable = .any
   }
 }
 

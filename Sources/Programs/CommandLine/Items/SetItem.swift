@@ -102,7 +102,7 @@ struct SetItem: Command {
   private func items(
     named name: ItemName, in store: any VaultService, _ session: Session
   ) async throws(Failure) -> [Item] {
-    try await session.explained { () async throws(VaultError) in try await store.allItems(ItemSearch(ownNamed: name)) }
+    try await session.explained { () async throws(VaultError) in try await store.allItems(ItemSearch(named: name)) }
   }
 
   /// Throws if one of the items makes the name taken; the error says in which state it is.
