@@ -213,7 +213,7 @@ public struct ItemSearch: Sendable, Hashable {
   public var attributes: [AttributeName: AttributeValue]
   /// Only these items; nil for all.
   public var ids: [ItemID]?
-  /// Whether items are synchronizable. Whorl synchronizes nothing: the attribute is only kept and matched.
+  /// Whether items are synchronizable: shared with the other machines of the store's circle, if it is in one.
   public var synchronizable: Synchronizable
   /// Whether texts are compared without regard to case.
   public var ignoresCase: Bool

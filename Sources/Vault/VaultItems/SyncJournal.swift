@@ -73,9 +73,9 @@ final class SyncJournal {
     var seen = seen
     seen[circle.id.description] = progress.clock
     let head = Revision.Head(
-      circle: circle.circle, clock: progress.clock, created: created, item: item, modified: secondsSince1970(),
-      name: name, seen: seen)
-    return try Revision(head, secret: secret, by: circle.keys, as: circle.id)
+      clock: progress.clock, created: created, item: item, modified: secondsSince1970(), name: item == nil ? name : nil,
+      seen: seen)
+    return try Revision(head, secret: secret, of: circle.circle, by: circle.keys, as: circle.id)
   }
 
   private func write(
@@ -120,14 +120,14 @@ extension SyncJournal {
   /// Keeps a version of another circle, or of a member that was removed, which lost there.
   func keep(_ old: Revision, _ title: ItemName) throws {
     guard let item = try old.head.item?.item else { return }
-    try keep(item, old.secret, of: old.head.name.bytes, old.head.created, title)
+    try keep(item, old.secret, old.head.created, title)
   }
 
   /// Keeps a version beside the current one.
-  func keep(_ item: NewItem, _ secret: SharedSecret, of name: [UInt8], _ created: Double, _ title: ItemName) throws {
+  func keep(_ item: NewItem, _ secret: SharedSecret, _ created: Double, _ title: ItemName) throws {
     guard let circle = try circle(), let names = circle.recordNames else { return }
     let new = try revision(
-      of: name, replacing: [:], item: DescribedItem(item, secret: secret.bytes.count), created: created,
+      of: [], replacing: [:], item: DescribedItem(item, secret: secret.bytes.count), created: created,
       secret: secret, circle)
     try RecordRow(
       name: names.name(ofKept: new.signed.digest), head: RecordRow.Head(new, .kept, title),

@@ -64,6 +64,8 @@ struct SyncPublisher {
       [circle.epoch, start.data, limit])
     let members = try Set(circle.members.map { try $0.id.description })
     let journal = SyncJournal(change)
+    let authors = try circle.everyAuthor
+    let recipients = try circle.members.recipients
     var files: [SyncFile] = []
     var room = SyncFile.pageLimit
     for var row in rows {
@@ -78,7 +80,7 @@ struct SyncPublisher {
         row = try journal.sign(row)
         try row.write(change)
       } else if row.epoch < circle.epoch {
-        let file = try row.revision(for: circle).sealed(to: circle.members.recipients, epoch: circle.epoch)
+        let file = try row.revision(for: circle, from: authors).sealed(to: recipients, epoch: circle.epoch)
         row.put(file, epoch: circle.epoch)
         try row.write(change)
       }

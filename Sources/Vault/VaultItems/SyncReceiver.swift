@@ -13,7 +13,8 @@ final class SyncReceiver {
   private var circle: Circle
   private var progress: SyncProgress
   private(set) var receipt = SyncReceipt()
-  private lazy var everyMember = circle.everyMember
+  private var authors: Authors
+  private var place: Int
 
   /// How long a record of a deletion is kept, in seconds.
   static let deletionAge: Double = 180 * 86_400
@@ -24,6 +25,9 @@ final class SyncReceiver {
     self.change = change
     self.circle = circle
     progress = try change.syncProgress()
+    (authors, place) = (
+      try (circle.rescue?.chain.last?.members).map { try Authors($0) } ?? circle.authors, try circle.place
+    )
   }
 
   func receive(_ file: SyncFile) throws {
@@ -53,9 +57,16 @@ final class SyncReceiver {
         let records = JSONBytes(try change.publishedDigest())
         receipt.isMixed = !progress.heads.values.contains { $0.records == records }
       }
+      if progress.lost > 0, !receipt.wentBack, try isWhole() { progress.lost = 0 }
     }
     try change.put(progress)
     return receipt
+  }
+
+  /// Whether the repository has all that this machine has seen there, for instance since another machine has put it back.
+  private func isWhole() throws -> Bool {
+    try change.recordCount(where: "published IS NOT digest") == 0 && progress.circleRecords == circle.published
+      && progress.hasFormat
   }
 
   // MARK: The circle
@@ -91,7 +102,7 @@ final class SyncReceiver {
 
   /// The members have changed.
   private func follow(from before: SyncStatus.Standing) throws {
-    everyMember = circle.everyMember
+    (authors, place) = (try circle.authors, try circle.place)
     switch (before, try circle.standing) {
     case (.asking, .member): try shareItems()
     case (.member, .removed):
@@ -139,13 +150,14 @@ final class SyncReceiver {
   }
 
   private func receiveHead(_ contents: [UInt8]?, _ id: MemberID) throws {
-    guard let member = try circle.last.member(id) else { return }
+    guard authors.contains(id) else { return }
     let known = progress.heads[id.description]?.sequence ?? 0
     guard let contents else {
       if known > 0 { wentBack() }
       return
     }
-    let head = try MemberHead(contents, circle: circle.circle, by: member)
+    let head = try MemberHead(contents, circle: circle.circle, by: authors)
+    guard head.signer == id else { throw VaultError.fileUnreadable("another machine has signed it") }
     if head.sequence < known { wentBack() }
     progress.heads[id.description] = SyncProgress.Head(
       sequence: max(head.sequence, known), records: JSONBytes(head.records))
@@ -168,7 +180,7 @@ final class SyncReceiver {
     if let row, row.has(contents) { return try publish(row, contents) }
     let arrival: Arrival
     do {
-      arrival = try Arrival(contents, name, names, circle, from: circle.members)
+      arrival = try Arrival(contents, name, names, circle, at: place, from: authors)
     } catch {
       // Ours is published again in its place.
       if let row { try publish(row, contents) }
@@ -225,7 +237,7 @@ final class SyncReceiver {
     case (false, false) where (arrival.item != nil) != row.head.isItem: try revive(arrival, row)
     case (false, false):
       let old = try row.revision(for: circle)
-      let isSame = old.head.digest == head.digest && old.head.describesSame(as: head)
+      let isSame = old.digest == arrival.revision.digest && old.head.describesSame(as: head)
       if arrival.wins(over: row) {
         if row.head.isItem, !isSame { try keep(old, row.file, row.epoch, row.head.title) }
         try adopt(arrival, over: row)
@@ -329,7 +341,7 @@ final class SyncReceiver {
 
   /// Brings in an item of a circle whose machines are lost, as a version of this machine.
   private func bring(_ file: [UInt8], _ name: [UInt8], from rescue: Circle.Rescue) throws {
-    let arrival = try Arrival(file, name, from: rescue)
+    let arrival = try Arrival(file, name, from: rescue, authors)
     guard let record = arrival.record, let item = arrival.item else { return progress.obsolete.append(path(name)) }
     progress.clock = max(progress.clock, arrival.revision.head.clock)
     if arrival.isKept {
@@ -361,20 +373,22 @@ private struct Arrival {
   var title: ItemName { record?.name ?? ItemName(unchecked: "", account: "") }
 
   init(
-    _ file: [UInt8], _ name: [UInt8], _ names: RecordNames, _ circle: Circle, from members: [Member]
+    _ file: [UInt8], _ name: [UInt8], _ names: RecordNames, _ circle: Circle, at place: Int, from authors: Authors
   ) throws(VaultError) {
     try self.init(
       file, name, names,
       try Revision(
-        file, with: circle.keys.encryption, expectedAt: circle.place, circle: circle.circle, from: members))
+        file, with: circle.keys.encryption, expectedAt: place, circle: circle.circle, from: authors))
   }
 
-  init(_ file: [UInt8], _ name: [UInt8], from rescue: Circle.Rescue) throws(VaultError) {
+  init(
+    _ file: [UInt8], _ name: [UInt8], from rescue: Circle.Rescue, _ authors: Authors
+  ) throws(VaultError) {
     let last = rescue.chain[rescue.chain.count - 1]
     try self.init(
       file, name, RecordNames(rescue.contents.nameKey),
       try Revision(
-        file, with: rescue.key, expectedAt: last.members.count, circle: last.circle, from: last.members))
+        file, with: rescue.key, expectedAt: last.members.count, circle: last.circle, from: authors))
   }
 
   private init(_ file: [UInt8], _ name: [UInt8], _ names: RecordNames, _ revision: Revision) throws(VaultError) {
@@ -385,8 +399,8 @@ private struct Arrival {
     item = try revision.head.item?.item
     record = item.map { ItemRecord($0, revision.head) }
     isKept = record != nil && name == names.name(ofKept: revision.signed.digest)
-    let own = revision.head.name.bytes
-    guard isKept || own == name, record.map({ names.name(of: $0.primary) == own }) ?? true else {
+    let own = record.map { names.name(of: $0.primary) } ?? revision.head.name?.bytes
+    guard isKept || own == name else {
       throw .fileUnreadable("it stands under the name of another record")
     }
     guard record?.isSynchronizable ?? true else { throw .fileUnreadable("its item is not to be shared") }

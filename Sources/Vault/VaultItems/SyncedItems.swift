@@ -181,7 +181,7 @@ package struct SyncedItems {
           arrived.record.itemClass, wanted[0].record.attributes, access: wanted[0].access,
           accessibility: wanted[0].accessibility)
         try SyncJournal(change).keep(
-          item, SharedSecret(released.secret.copy()), of: row.name, wanted[0].record.created, name)
+          item, SharedSecret(released.secret.copy()), wanted[0].record.created, name)
         earlier = there.id
       }
       let outcome = try SyncedItem(arrived.item, arrived.record, arrived.revision.secret).store(

@@ -56,12 +56,11 @@ package struct Circle: Sendable {
     }
   }
 
+  /// The members.
+  package var authors: Authors { get throws(VaultError) { try Authors(members) } }
+
   /// All members that the circle ever had.
-  package var everyMember: [Member] {
-    var members: [Member] = []
-    for record in chain { for member in record.members where !members.contains(member) { members.append(member) } }
-    return members
-  }
+  package var everyAuthor: Authors { get throws(VaultError) { try Authors(chain.flatMap(\.members)) } }
 
   /// Names the records; nil until this machine is a member.
   package var recordNames: RecordNames? { contents.map { RecordNames($0.nameKey) } }

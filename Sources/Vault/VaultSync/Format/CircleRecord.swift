@@ -62,10 +62,7 @@ package struct CircleRecord: Sendable {
     guard !body.members.isEmpty, body.members.count <= Self.memberLimit else {
       throw .fileUnreadable("it has no members, or too many")
     }
-    guard let signer = try (previous ?? self).member(signed.signer) else {
-      throw .fileUnreadable("no member has signed it")
-    }
-    try signed.verify(.circle, by: signer)
+    try signed.verify(.circle, by: Authors((previous ?? self).members))
   }
 
   /// Reads a record that was verified before, from authenticated data.

@@ -49,16 +49,4 @@ package struct Member: Codable, Sendable, Hashable {
     guard let key = AgePublicKey(parsing: text) else { throw .fileUnreadable("a member has no public key") }
     return key
   }
-
-  func verify(_ signature: [UInt8], of message: [UInt8]) throws(VaultError) {
-    do throws(KeysError) {
-      let key = try PublicKey(external: signingKey.bytes, family: .ed25519)
-      if try key.verify(signature, of: message, .ed25519) { return }
-    } catch .badParameters {
-      // No signature is valid for a key that is none.
-    } catch {
-      throw VaultError(cause: error)
-    }
-    throw .fileUnreadable("its signature is not valid")
-  }
 }

@@ -26,10 +26,10 @@ package struct MemberHead: Sendable {
   }
 
   /// - Throws: `fileUnreadable`.
-  package init(_ file: [UInt8], circle: String, by member: Member) throws(VaultError) {
+  package init(_ file: [UInt8], circle: String, by authors: Authors) throws(VaultError) {
     signed = try SignedLine(parsing: file)
     body = try signed.value()
-    try signed.verify(.head, by: member)
+    try signed.verify(.head, by: authors)
     guard body.circle == circle, body.sequence > 0, body.sequence < 1 << 53 else {
       throw .fileUnreadable("it belongs to another circle")
     }

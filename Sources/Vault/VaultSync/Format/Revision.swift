@@ -1,5 +1,6 @@
 import AgeFormat
 import Keys
+import Primitives
 package import SecretModel
 package import SecureMemory
 
@@ -8,33 +9,28 @@ package import SecureMemory
 package struct Revision: Sendable {
   /// The signed part.
   package struct Head: Codable, Sendable {
-    package var circle: String
     /// The writer's logical clock: greater than that of every record it knew.
     package var clock: UInt64
-    /// Seconds since 1970; the item's.
+    /// Whole seconds since 1970; the item's.
     package var created: Double
-    /// SHA-256 of the secret.
-    package var digest: JSONBytes?
     /// Nil for a deletion.
     package var item: DescribedItem?
-    /// Seconds since 1970, by the writer's clock.
+    /// Whole seconds since 1970, by the writer's clock.
     package var modified: Double
-    /// The name of the item's record.
-    package var name: JSONBytes
+    /// The name of the record that is deleted; nil for an item, whose attributes give it.
+    package var name: JSONBytes?
     /// For each machine, the clock of its last version that this one replaces.
     package var seen: [String: UInt64]
 
     package init(
-      circle: String, clock: UInt64, created: Double, digest: JSONBytes? = nil, item: DescribedItem? = nil,
-      modified: Double, name: [UInt8], seen: [String: UInt64]
+      clock: UInt64, created: Double, item: DescribedItem? = nil, modified: Double, name: [UInt8]? = nil,
+      seen: [String: UInt64]
     ) {
-      self.circle = circle
       self.clock = clock
-      self.created = created
-      self.digest = digest
+      self.created = created.rounded(.down)
       self.item = item
-      self.modified = modified
-      self.name = JSONBytes(name)
+      self.modified = modified.rounded(.down)
+      self.name = name.map { JSONBytes($0) }
       self.seen = seen
     }
   }
@@ -43,45 +39,46 @@ package struct Revision: Sendable {
   package let signed: SignedLine
   /// Empty for a deletion.
   package let secret: SharedSecret
+  /// SHA-256 of the secret.
+  package let digest: [UInt8]
 
   package var writer: MemberID { signed.signer }
 
   /// Signs a new version.
-  package init(_ head: Head, secret: SharedSecret, by keys: MemberKeys, as writer: MemberID) throws(VaultError) {
-    var head = head
-    if head.item != nil { head.digest = Self.digest(of: secret) }
+  package init(
+    _ head: Head, secret: SharedSecret, of circle: String, by keys: MemberKeys, as writer: MemberID
+  ) throws(VaultError) {
     self.head = head
     self.secret = secret
-    signed = try SignedLine(head, .item, by: keys, as: writer)
+    digest = Self.digest(of: secret)
+    signed = try SignedLine(head, .item, by: keys, as: writer, context: Self.context(circle, digest))
   }
 
   /// Decrypts and verifies a version.
   ///
   /// - Throws: `fileUnreadable` for anything but a record that a member of the circle has signed.
   package init(
-    _ file: [UInt8], with key: EncryptedFile.KeyPair, expectedAt place: Int, circle: String, from members: [Member]
+    _ file: [UInt8], with key: EncryptedFile.KeyPair, expectedAt place: Int, circle: String, from authors: Authors
   ) throws(VaultError) {
     let contents = try AgeMessage.open(file, with: key, expectedAt: place)
     signed = try SignedLine(parsing: contents)
-    let signer = signed.signer
-    var author: Member?
-    for member in members where try member.id == signer { author = member }
-    guard let author else { throw .fileUnreadable("no member has signed it") }
-    try signed.verify(.item, by: author)
-    head = try signed.value()
-    guard head.circle == circle else { throw .fileUnreadable("it belongs to another circle") }
     let start = signed.bytes.count
-    guard contents.count >= start, contents.count - start == head.item?.secret ?? 0 else {
-      throw .fileUnreadable("its secret was cut off")
-    }
+    guard contents.count >= start else { throw .fileUnreadable("it was cut off") }
     secret = SharedSecret(
       contents.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[start...])) })
-    guard head.item == nil ? head.digest == nil : head.digest == Self.digest(of: secret) else {
-      throw .fileUnreadable("it has another secret than the signed one")
+    digest = Self.digest(of: secret)
+    try signed.verify(.item, by: authors, context: Self.context(circle, digest))
+    head = try signed.value()
+    guard secret.bytes.count == head.item?.secret ?? 0, (head.item == nil) == (head.name != nil) else {
+      throw .fileUnreadable("its secret has another length")
     }
-    guard head.clock < 1 << 53, head.seen.count <= 10_000, head.seen[signer.description] == head.clock else {
+    guard head.clock < 1 << 53, head.seen.count <= 10_000, head.seen[signed.signer.description] == head.clock else {
       throw .fileUnreadable("its clock is not valid")
     }
+  }
+
+  private static func context(_ circle: String, _ digest: [UInt8]) -> [String] {
+    [circle, Hexadecimal.text(of: digest)]
   }
 
   /// The file, encrypted to these keys.
@@ -100,8 +97,8 @@ package struct Revision: Sendable {
   /// For which record of members a file was encrypted; 0 if it does not say.
   package static func epoch(of file: [UInt8]) -> Int { AgeMessage.epoch(of: file) ?? 0 }
 
-  private static func digest(of secret: SharedSecret) -> JSONBytes {
-    JSONBytes(Digest.sha256(secret: secret.bytes).withUnsafeBytes { Array($0) })
+  private static func digest(of secret: SharedSecret) -> [UInt8] {
+    Digest.sha256(secret: secret.bytes).withUnsafeBytes { Array($0) }
   }
 }
 

@@ -19,10 +19,13 @@ package struct SignedLine: Sendable {
   package let signer: MemberID
   private let signature: [UInt8]
 
-  package init(_ value: some Encodable, _ kind: Kind, by keys: MemberKeys, as signer: MemberID) throws(VaultError) {
+  /// - Parameter context: lines that are signed as well and stand elsewhere.
+  package init(
+    _ value: some Encodable, _ kind: Kind, by keys: MemberKeys, as signer: MemberID, context: [String] = []
+  ) throws(VaultError) {
     line = try JSONLine.line(value)
     self.signer = signer
-    signature = try keys.sign(Self.message(line, kind))
+    signature = try keys.sign(Self.message(line, kind, context))
   }
 
   /// Reads the beginning of a file.
@@ -60,9 +63,8 @@ package struct SignedLine: Sendable {
   package var digest: [UInt8] { Digest.sha256(line) }
 
   /// - Throws: `fileUnreadable`.
-  package func verify(_ kind: Kind, by member: Member) throws(VaultError) {
-    guard try member.id == signer else { throw .fileUnreadable("another machine has signed it") }
-    try member.verify(signature, of: Self.message(line, kind))
+  package func verify(_ kind: Kind, by authors: Authors, context: [String] = []) throws(VaultError) {
+    try authors.verify(signature, of: Self.message(line, kind, context), by: signer)
   }
 
   package func value<Value: Decodable>(_ type: Value.Type = Value.self) throws(VaultError) -> Value {
@@ -73,7 +75,7 @@ package struct SignedLine: Sendable {
     }
   }
 
-  private static func message(_ line: [UInt8], _ kind: Kind) -> [UInt8] {
-    Array("whorl-sync \(kind.rawValue)\n".utf8) + line
+  private static func message(_ line: [UInt8], _ kind: Kind, _ context: [String]) -> [UInt8] {
+    Array((["whorl-sync \(kind.rawValue)"] + context).map { $0 + "\n" }.joined().utf8) + line
   }
 }

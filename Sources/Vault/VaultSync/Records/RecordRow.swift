@@ -167,11 +167,11 @@ extension RecordRow {
   /// The version in the file.
   ///
   /// - Throws: `storeDamaged`, since the row is authentic.
-  package func revision(for circle: Circle) throws(VaultError) -> Revision {
+  package func revision(for circle: Circle, from authors: Authors? = nil) throws(VaultError) -> Revision {
     do throws(VaultError) {
+      let known = if let authors { authors } else { try circle.everyAuthor }
       return try Revision(
-        file, with: circle.keys.encryption, expectedAt: circle.place, circle: circle.circle,
-        from: circle.everyMember)
+        file, with: circle.keys.encryption, expectedAt: circle.place, circle: circle.circle, from: known)
     } catch .fileUnreadable(let why) {
       throw .storeDamaged("a record of its circle: \(why)")
     }
