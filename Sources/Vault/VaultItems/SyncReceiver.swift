@@ -13,6 +13,8 @@ final class SyncReceiver {
   private var circle: Circle
   private var progress: SyncProgress
   private(set) var receipt = SyncReceipt()
+  /// Writes no records of its own: they came in.
+  private let writer: ItemWriter
   private var authors: Authors
   private var place: Int
 
@@ -24,6 +26,7 @@ final class SyncReceiver {
   init(_ change: StoreTransaction, _ circle: Circle) throws {
     self.change = change
     self.circle = circle
+    writer = ItemWriter(change, journal: nil)
     progress = try change.syncProgress()
     (authors, place) = (
       try (circle.rescue?.chain.last?.members).map { try Authors($0) } ?? circle.authors, try circle.place
@@ -306,13 +309,13 @@ final class SyncReceiver {
 
   private func remove(_ row: RecordRow) throws -> ItemName? {
     guard let id = row.item else { return nil }
-    _ = try ItemWriter(change, journal: nil).delete(.ids([ItemID(bytes: id)]))
+    _ = try writer.delete(.ids([ItemID(bytes: id)]))
     return row.head.title
   }
 
   /// Stores an item as far as that is possible now.
   private func store(_ item: NewItem, _ record: ItemRecord, _ revision: Revision, into row: inout RecordRow) throws {
-    let outcome = try SyncedItem(item, record, revision.secret).store(change, over: row.item)
+    let outcome = try SyncedItem(item, record, revision.secret).store(writer, over: row.item)
     switch outcome {
     case .stored(let id):
       row.head.state = .stored

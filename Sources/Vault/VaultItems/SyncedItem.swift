@@ -23,10 +23,11 @@ struct SyncedItem {
   /// Stores the item in the place of its earlier version.
   ///
   /// - Parameters:
+  ///   - writer: one without a journal.
   ///   - earlier: the id of the earlier version; nil if there is none. Another item with the same primary attributes,
   ///     which was never shared, is not replaced.
   ///   - set: the fingers to bind it to, if they were just touched.
-  func store(_ change: StoreTransaction, over earlier: [UInt8]?, boundTo set: StoredSet? = nil) throws -> Outcome {
+  func store(_ writer: ItemWriter, over earlier: [UInt8]?, boundTo set: StoredSet? = nil) throws -> Outcome {
     guard !item.access.applicationPassword, record.itemClass != .passkey || item.isPasskey else {
       return .waiting(.refused)
     }
@@ -34,9 +35,8 @@ struct SyncedItem {
     protection.bound = set
     guard set != nil || !protection.requirement.mentions(.boundFinger) else { return .waiting(.touch) }
     do {
-      if let there = try change.item(like: record), !there.dead, there.id != earlier { return .waiting(.touch) }
-      let stored = try ItemWriter(change, journal: nil).insert(
-        record, protection, secret: secret.bytes, replacing: true)
+      if let there = try writer.change.item(like: record), !there.dead, there.id != earlier { return .waiting(.touch) }
+      let stored = try writer.insert(record, protection, secret: secret.bytes, replacing: true)
       return .stored(id: stored.id.bytes)
     } catch let error as VaultError {
       switch error {

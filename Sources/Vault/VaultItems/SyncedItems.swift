@@ -150,7 +150,7 @@ package struct SyncedItems {
       let current = try change.item(like: arrived.record)
       let earlier = try current.flatMap { try change.record(ofItem: $0.id) == nil ? nil : $0.id }
       let outcome = try SyncedItem(arrived.item, arrived.record, arrived.revision.secret).store(
-        change, over: earlier, boundTo: change.touchedSet(shown))
+        ItemWriter(change, journal: nil), over: earlier, boundTo: change.touchedSet(shown))
       let stored: [UInt8]? = if case .stored(let id) = outcome { id } else { nil }
       try SyncJournal(change).adopt(arrived.revision, arrived.record, stored, resolving: kept)
     }
@@ -185,7 +185,7 @@ package struct SyncedItems {
         earlier = there.id
       }
       let outcome = try SyncedItem(arrived.item, arrived.record, arrived.revision.secret).store(
-        change, over: earlier, boundTo: change.touchedSet(shown))
+        ItemWriter(change, journal: nil), over: earlier, boundTo: change.touchedSet(shown))
       guard case .stored(let id) = outcome else { throw VaultError.setChanged }
       row.head.state = .stored
       row.head.reason = nil
@@ -284,10 +284,11 @@ extension StoreTransaction {
   /// Stores the items of the circle again as their records have them, after others took the place of all items.
   package func storeRecordsAgain() throws {
     guard let circle = try circle() else { return }
+    let writer = ItemWriter(self, journal: nil)
     for var row in try records(where: "item IS NOT NULL") {
       let revision = try row.revision(for: circle)
       guard let item = try revision.head.item?.item, let id = row.item else { continue }
-      let outcome = try SyncedItem(item, ItemRecord(item, revision.head), revision.secret).store(self, over: id)
+      let outcome = try SyncedItem(item, ItemRecord(item, revision.head), revision.secret).store(writer, over: id)
       switch outcome {
       case .stored(let id): row.item = id
       case .waiting(let reason):
