@@ -147,7 +147,7 @@ seen() {
 # pressing FINGER: presses it on the reader `own` in the background, as soon as a scan wants one. `pressed` ends this,
 # and sets $touch to the result.
 pressing() {
-  "$here/usb-reader/reader" tell "$state/own.orders" press "$1" 60 >"$state/touch" &
+  "$here/usb-reader/reader" tell "$state/own.orders" press "$1" 600 >"$state/touch" &
   press=$!
 }
 pressed() {
