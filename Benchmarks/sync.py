@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures `whorl sync` beside git itself and `pass git`, over a bare repository in a folder.
 
-    scripts/bench-sync [--items N] [--rounds N] [--programs DIR]
+    Benchmarks/sync.py [--items N] [--rounds N] [--programs DIR]
 
 It runs in a temporary folder, with stores, a GnuPG home and git's settings of its own. Times are medians in milliseconds;
 compare ratios of one run. Benchmarks/README.md says what is promised.
