@@ -171,24 +171,29 @@ package struct ItemSearcher {
 }
 
 extension OpenedStore {
-  /// The name indexes of a search with all primary attributes of its class, one for each access group; nil for any
-  /// other search.
+  /// The name indexes of a search with all primary attributes of its class, for each access group and for items that are
+  /// synchronizable and not, as the search wants them; nil for any other search.
   fileprivate func nameIndexes(of search: ItemSearch) -> [[UInt8]]? {
     guard let itemClass = search.itemClass, !search.ignoresCase else { return nil }
     var attributes = search.attributes
-    switch search.synchronizable {
-    case .no: attributes[.synchronizable] = .number(0)
-    case .yes: attributes[.synchronizable] = .number(1)
-    case .any: return nil
-    }
+    let synchronizable: [AttributeValue] =
+      switch search.synchronizable {
+      case .no: [.number(0)]
+      case .yes: [.number(1)]
+      case .any: [.number(0), .number(1)]
+      }
+    attributes[.synchronizable] = synchronizable[0]
     var groups = attributes[.accessGroup].map { [$0] } ?? []
     if groups.isEmpty, case .named(let names)? = search.groups { groups = names.map { .text($0) } }
     guard !groups.isEmpty else { return nil }
     attributes[.accessGroup] = groups[0]
     guard itemClass.primaryAttributes.allSatisfy({ attributes[$0] != nil }) else { return nil }
-    return groups.map { group in
+    return groups.flatMap { group in
       attributes[.accessGroup] = group
-      return nameIndex(ItemRecord(itemClass: itemClass, attributes: attributes, created: 0, modified: 0))
+      return synchronizable.map { value in
+        attributes[.synchronizable] = value
+        return nameIndex(ItemRecord(itemClass: itemClass, attributes: attributes, created: 0, modified: 0))
+      }
     }
   }
 
