@@ -183,3 +183,25 @@ final class SyncMachine: Sendable {
     }
   }
 }
+
+extension MemoryRepository {
+  /// New machines that are all members of one circle in this repository.
+  func circle(_ names: String...) async throws -> [SyncMachine] {
+    var machines: [SyncMachine] = []
+    for name in names {
+      let machine = try await SyncMachine(name)
+      if let first = machines.first {
+        try await machine.ask(self)
+        try await first.sync(self)
+        try await first.approve(machine)
+        try await first.sync(self)
+      } else {
+        try await machine.begin()
+      }
+      try await machine.sync(self)
+      machines.append(machine)
+    }
+    for machine in machines { try await machine.sync(self) }
+    return machines
+  }
+}

@@ -34,21 +34,7 @@ private struct Schedule {
   init(_ number: Int) async throws {
     self.number = number
     random = Campaign.Generator("schedule \(number)")
-    for name in ["desk", "lap", "attic"] {
-      let machine = try await SyncMachine(name)
-      if let first = machines.first {
-        try await machine.ask(repository)
-        try await first.sync(repository)
-        try await first.approve(machine)
-        try await first.sync(repository)
-        try await machine.sync(repository)
-      } else {
-        try await machine.begin()
-        try await machine.sync(repository)
-      }
-      machines.append(machine)
-    }
-    for machine in machines { try await machine.sync(repository) }
+    machines = try await repository.circle("desk", "lap", "attic")
   }
 
   mutating func run(steps: Int) async throws {

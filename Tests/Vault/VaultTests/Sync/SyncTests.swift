@@ -12,30 +12,9 @@ import VaultDriver
 struct SyncTests {
   private let repository = MemoryRepository()
 
-  /// Machines that are all members of one circle.
-  private func circle(_ names: String...) async throws -> [SyncMachine] {
-    var machines: [SyncMachine] = []
-    for name in names {
-      let machine = try await SyncMachine(name)
-      if let first = machines.first {
-        try await machine.ask(repository)
-        try await first.sync(repository)
-        try await first.approve(machine)
-        try await first.sync(repository)
-        try await machine.sync(repository)
-      } else {
-        try await machine.begin()
-        try await machine.sync(repository)
-      }
-      machines.append(machine)
-    }
-    for machine in machines { try await machine.sync(repository) }
-    return machines
-  }
-
   @Test("a secret stored on one machine is read on the others, and asks there for what its rule says")
   func shared() async throws {
-    let machines = try await circle("desk", "lap", "attic")
+    let machines = try await repository.circle("desk", "lap", "attic")
     try await machines[0].set("mail/alice", "gold")
     try await machines[1].set("bank", "silver", .passcode)
     for _ in 1...2 { for machine in machines { try await machine.sync(repository) } }
@@ -54,7 +33,7 @@ struct SyncTests {
 
   @Test("an item that is not synchronizable stays at home")
   func home() async throws {
-    let machines = try await circle("desk", "lap")
+    let machines = try await repository.circle("desk", "lap")
     try await machines[0].vault.put("home", "gold")
     try await machines[0].sync(repository)
     try await machines[1].sync(repository)
@@ -64,7 +43,7 @@ struct SyncTests {
 
   @Test("nothing in the repository names an item, a machine or a secret")
   func names() async throws {
-    let machines = try await circle("deskmachine", "lapmachine")
+    let machines = try await repository.circle("deskmachine", "lapmachine")
     try await machines[0].set("mailservice/alice", "goldsecret")
     try await machines[0].sync(repository)
     for place in 0..<repository.count {
@@ -79,7 +58,7 @@ struct SyncTests {
 
   @Test("of two changes at once one is current on all machines, the other is kept, and a person chooses")
   func conflict() async throws {
-    let machines = try await circle("desk", "lap", "attic")
+    let machines = try await repository.circle("desk", "lap", "attic")
     try await machines[0].set("mail", "old")
     for machine in machines { try await machine.sync(repository) }
     try await machines[0].set("mail", "from desk")
@@ -102,7 +81,7 @@ struct SyncTests {
 
   @Test("an item that was changed elsewhere survives a deletion that did not know of the change")
   func deletion() async throws {
-    let machines = try await circle("desk", "lap")
+    let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "old")
     try await machines[0].set("bank", "old")
     for machine in machines { try await machine.sync(repository) }
@@ -118,7 +97,7 @@ struct SyncTests {
 
   @Test("a removed machine gets nothing new, keeps what it had, and is refused")
   func removal() async throws {
-    let machines = try await circle("desk", "lap", "attic")
+    let machines = try await repository.circle("desk", "lap", "attic")
     try await machines[2].set("mail", "gold")
     for machine in machines.reversed() { try await machine.sync(repository) }
     try await machines[0].remove(machines[2])
@@ -141,7 +120,7 @@ struct SyncTests {
 
   @Test("each machine notices when an earlier state of the repository is put back, and can publish again")
   func putBack() async throws {
-    let machines = try await circle("desk", "lap")
+    let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "gold")
     for machine in machines { try await machine.sync(repository) }
     let first = repository.count - 1
@@ -177,7 +156,7 @@ struct SyncTests {
 
   @Test("both machines show the same six words, and other words for other keys")
   func words() async throws {
-    let desk = try await circle("desk")[0]
+    let desk = try await repository.circle("desk")[0]
     let lap = try await SyncMachine("lap")
     try await lap.ask(repository)
     try await desk.sync(repository)
@@ -191,7 +170,7 @@ struct SyncTests {
 
   @Test("a circle whose machines are all lost comes back with the recovery key of one of them")
   func recovery() async throws {
-    let machines = try await circle("desk", "lap")
+    let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "gold")
     try await machines[1].set("bank", "silver", .passcode)
     for _ in 1...2 { for machine in machines { try await machine.sync(repository) } }
@@ -216,7 +195,7 @@ struct SyncTests {
 
   @Test("an item bound to the fingers waits on the other machine until one of them is touched there")
   func bound() async throws {
-    let machines = try await circle("desk", "lap")
+    let machines = try await repository.circle("desk", "lap")
     for machine in machines { try await machine.enroll() }
     try await machines[0].set("mail", "gold", .currentSet)
     try await machines[0].sync(repository)
@@ -231,7 +210,7 @@ struct SyncTests {
 
   @Test("an item of the same name that was never shared is kept beside the one that comes in")
   func unshared() async throws {
-    let machines = try await circle("desk")
+    let machines = try await repository.circle("desk")
     try await machines[0].set("mail", "gold")
     try await machines[0].sync(repository)
     let lap = try await SyncMachine("lap")
@@ -269,7 +248,7 @@ struct SyncTests {
 
   @Test("a store that went back to an earlier copy leaves the circle, and keeps its items")
   func restored() async throws {
-    let machines = try await circle("desk", "lap")
+    let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "gold")
     try await machines[0].sync(repository)
     let copy = try machines[0].store.snapshot()
