@@ -9,7 +9,6 @@ struct SyncFilesOnBus {
 
   init(_ files: [SyncFile]) { self.files = files }
 
-  static let signature = "a(sxx)h"
   /// The most files of one call.
   private static let limit = 20_000
 

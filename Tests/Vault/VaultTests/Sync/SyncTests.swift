@@ -134,6 +134,7 @@ struct SyncTests {
       for machine in machines {
         let receipt = try await machine.sync(repository)
         #expect(receipt.wentBack, "state \(place) of \(machine.name)")
+        #expect(try await machine.session.sync.files(after: nil, puttingBack: false).files.isEmpty)
         #expect(repository.count == count + 1, "published to a repository that went back")
       }
       // One of them publishes again; that is enough for the others.
