@@ -355,9 +355,9 @@ let package = Package(
     .testTarget(
       name: "VaultTests",
       dependencies: [
-        "DiskWrites", "Fingerprint", "Keys", "KeySchemes", "Presence", "ProgramDriver", "ReaderClient", "SecretModel",
-        "SecureMemory", "SoftwareTPM", "TPM", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VaultSync",
-        "VirtualFinger", grdb,
+        "AgeFormat", "DiskWrites", "Fingerprint", "Keys", "KeySchemes", "MemorySearch", "Presence", "Primitives",
+        "ProgramDriver", "ReaderClient", "SecretModel", "SecureMemory", "SoftwareTPM", "TPM", "Vault", "VaultDriver",
+        "VaultItems", "VaultStore", "VaultSync", "VirtualFinger", grdb,
       ],
       path: "Tests/Vault/VaultTests"),
     .testTarget(

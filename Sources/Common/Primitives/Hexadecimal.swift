@@ -2,7 +2,12 @@
 package enum Hexadecimal {
   /// The bytes as lower-case digits, two for each byte.
   package static func text(of bytes: some Sequence<UInt8>) -> String {
-    String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    String(decoding: bytes.flatMap { [digits(of: $0).high, digits(of: $0).low] }, as: UTF8.self)
+  }
+
+  /// The two lower-case digits of a byte.
+  package static func digits(of byte: UInt8) -> (high: UInt8, low: UInt8) {
+    (digits[Int(byte >> 4)], digits[Int(byte & 15)])
   }
 
   /// The number as lower-case digits, with leading zeros: four for a `UInt16`.

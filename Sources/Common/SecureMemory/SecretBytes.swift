@@ -38,6 +38,17 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     }
   }
 
+  /// A secret between bytes that need no protection.
+  package init(joining before: [UInt8], _ secret: borrowing SecretBytes, _ after: [UInt8]) {
+    self.init(count: before.count + secret.count + after.count)
+    let middle = before.count..<before.count + secret.count
+    withUnsafeMutableBytes { target in
+      target[..<middle.lowerBound].copyBytes(from: before)
+      secret.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: target[middle]).copyMemory(from: $0) }
+      target[middle.upperBound...].copyBytes(from: after)
+    }
+  }
+
   deinit { LockedMemory.release(block) }
 
   /// Makes a second secret with the same bytes.

@@ -240,7 +240,7 @@ final class SyncReceiver {
     case (false, false) where (arrival.item != nil) != row.head.isItem: try revive(arrival, row)
     case (false, false):
       let old = try row.revision(for: circle)
-      let isSame = old.digest == arrival.revision.digest && old.head.describesSame(as: head)
+      let isSame = old.hasSameItem(as: arrival.revision)
       if arrival.wins(over: row) {
         if row.head.isItem, !isSame { try keep(old, row.file, row.epoch, row.head.title) }
         try adopt(arrival, over: row)

@@ -1,12 +1,13 @@
 internal import COpenSSL
 package import KeySchemes
+package import SecureMemory
 
 extension PrivateKey {
   /// Signs. Throws ``KeysError/badParameters(_:)`` if the scheme does not fit the key or `data` does not fit the
   /// scheme.
   package borrowing func sign(_ data: [UInt8], _ scheme: SignatureScheme) throws(KeysError) -> [UInt8] {
     let input = try scheme.input(data, for: algorithm)
-    if scheme == .ed25519 { return try Ed25519.sign(input, with: handle) }
+    if scheme == .ed25519 { return try Ed25519.sign(input, count: input.count, with: handle) }
     let context = try handle.context()
     guard EVP_PKEY_sign_init(context.pointer) == 1, try scheme.prepare(context) else { throw .drainLibrary("signing") }
     var signature = [UInt8](repeating: 0, count: Int(EVP_PKEY_get_size(handle.pointer)))
@@ -21,6 +22,15 @@ extension PrivateKey {
     guard scheme.encoding == .rfc4754 else { return signature }
     return try ECDSASignature.rfc4754(x962: signature, coordinateCount: algorithm.blockCount)
   }
+
+  /// Signs a message that is a secret, with Ed25519. Throws ``KeysError/badParameters(_:)`` for another key.
+  package borrowing func sign(secret message: borrowing SecretBytes) throws(KeysError) -> [UInt8] {
+    guard algorithm == .ed25519 else { throw .badParameters("only Ed25519 signs a secret message") }
+    let handle = handle
+    return try message.withUnsafeBytes { (bytes) throws(KeysError) in
+      try Ed25519.sign(bytes.bindMemory(to: UInt8.self).baseAddress, count: bytes.count, with: handle)
+    }
+  }
 }
 
 extension PublicKey {
@@ -30,7 +40,7 @@ extension PublicKey {
     _ signature: [UInt8], of data: [UInt8], _ scheme: SignatureScheme
   ) throws(KeysError) -> Bool {
     let input = try scheme.input(data, for: algorithm)
-    if scheme == .ed25519 { return try Ed25519.verify(signature, of: input, with: handle) }
+    if scheme == .ed25519 { return try Ed25519.verify(signature, of: input, count: input.count, with: handle) }
     var signature = signature
     if scheme.encoding == .rfc4754 {
       guard signature.count == 2 * algorithm.blockCount else { return false }
@@ -46,6 +56,16 @@ extension PublicKey {
       return false
     }
     return true
+  }
+
+  /// Whether `signature` is a valid Ed25519 signature of a message that is a secret. Throws ``KeysError/badParameters(_:)``
+  /// for another key.
+  package func verify(_ signature: [UInt8], of message: borrowing SecretBytes) throws(KeysError) -> Bool {
+    guard algorithm == .ed25519 else { throw .badParameters("only Ed25519 signs a secret message") }
+    return try message.withUnsafeBytes { (bytes) throws(KeysError) in
+      try Ed25519.verify(
+        signature, of: bytes.bindMemory(to: UInt8.self).baseAddress, count: bytes.count, with: handle)
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import KeySchemes
 import Keys
 package import SecretModel
+import SecureMemory
 import VaultStore
 
 /// The members whose signatures are accepted, with their keys ready for use.
@@ -31,11 +32,11 @@ package struct Authors: Sendable {
   package func contains(_ member: MemberID) -> Bool { keys[member] != nil }
 
   /// - Throws: `fileUnreadable`.
-  func verify(_ signature: [UInt8], of message: [UInt8], by signer: MemberID) throws(VaultError) {
+  func verify(_ signature: [UInt8], of message: borrowing SecretBytes, by signer: MemberID) throws(VaultError) {
     guard let key = keys[signer] else { throw .fileUnreadable("no member has signed it") }
     let isValid: Bool
     do throws(KeysError) {
-      isValid = try key.verify(signature, of: message, .ed25519)
+      isValid = try key.verify(signature, of: message)
     } catch {
       throw VaultError(cause: error)
     }

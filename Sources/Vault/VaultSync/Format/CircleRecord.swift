@@ -124,14 +124,8 @@ package struct CircleContents: Sendable {
 
   fileprivate func sealed(to recipients: [AgePublicKey], epoch: Int) throws(VaultError) -> [UInt8] {
     let text = try JSONLine.line(names)
-    var bytes = SecretBytes(count: Self.keyCount + text.count)
-    bytes.withUnsafeMutableBytes { target in
-      nameKey.bytes.withUnsafeBytes {
-        UnsafeMutableRawBufferPointer(rebasing: target[..<Self.keyCount]).copyMemory(from: $0)
-      }
-      text.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: target[Self.keyCount...]).copyMemory(from: $0) }
-    }
-    return try AgeMessage.seal(bytes, to: recipients, epoch: epoch)
+    return try AgeMessage.seal(
+      SecretBytes(joining: [], nameKey.bytes, text), to: recipients, epoch: epoch)
   }
 
   fileprivate init(opening sealed: [UInt8], with key: EncryptedFile.KeyPair) throws(VaultError) {

@@ -62,9 +62,9 @@ package struct MemberKeys: Sendable {
     return bytes
   }
 
-  func sign(_ message: [UInt8]) throws(VaultError) -> [UInt8] {
+  func sign(_ message: borrowing SecretBytes) throws(VaultError) -> [UInt8] {
     do throws(KeysError) {
-      return try PrivateKey(stored: signing.bytes, family: .ed25519).sign(message, .ed25519)
+      return try PrivateKey(stored: signing.bytes, family: .ed25519).sign(secret: message)
     } catch {
       throw VaultError(cause: error)
     }

@@ -39,8 +39,6 @@ package struct Revision: Sendable {
   package let signed: SignedLine
   /// Empty for a deletion.
   package let secret: SharedSecret
-  /// SHA-256 of the secret.
-  package let digest: [UInt8]
 
   package var writer: MemberID { signed.signer }
 
@@ -50,8 +48,7 @@ package struct Revision: Sendable {
   ) throws(VaultError) {
     self.head = head
     self.secret = secret
-    digest = Self.digest(of: secret)
-    signed = try SignedLine(head, .item, by: keys, as: writer, context: Self.context(circle, digest))
+    signed = try SignedLine(head, .item, by: keys, as: writer, context: Self.context(circle, secret))
   }
 
   /// Decrypts and verifies a version.
@@ -66,8 +63,7 @@ package struct Revision: Sendable {
     guard contents.count >= start else { throw .fileUnreadable("it was cut off") }
     secret = SharedSecret(
       contents.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[start...])) })
-    digest = Self.digest(of: secret)
-    try signed.verify(.item, by: authors, context: Self.context(circle, digest))
+    try signed.verify(.item, by: authors, context: Self.context(circle, secret))
     head = try signed.value()
     guard secret.bytes.count == head.item?.secret ?? 0, (head.item == nil) == (head.name != nil) else {
       throw .fileUnreadable("its secret has another length")
@@ -77,28 +73,33 @@ package struct Revision: Sendable {
     }
   }
 
-  private static func context(_ circle: String, _ digest: [UInt8]) -> [String] {
-    [circle, Hexadecimal.text(of: digest)]
+  /// The circle's identifier and SHA-256 of the secret, each in a line.
+  private static func context(_ circle: String, _ secret: SharedSecret) -> SharedSecret {
+    let digest = Digest.sha256(secret: secret.bytes)
+    var text = SecretBytes(count: 2 * digest.count)
+    digest.withUnsafeBytes { digest in
+      text.withUnsafeMutableBytes { text in
+        for (place, byte) in digest.enumerated() {
+          (text[2 * place], text[2 * place + 1]) = Hexadecimal.digits(of: byte)
+        }
+      }
+    }
+    return SharedSecret(SecretBytes(joining: Array("\(circle)\n".utf8), text, Array("\n".utf8)))
   }
 
   /// The file, encrypted to these keys.
   package func sealed(to recipients: [AgePublicKey], epoch: Int) throws(VaultError) -> [UInt8] {
-    let start = signed.bytes
-    var contents = SecretBytes(count: start.count + secret.bytes.count)
-    contents.withUnsafeMutableBytes { target in
-      start.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: target[..<start.count]).copyMemory(from: $0) }
-      secret.bytes.withUnsafeBytes {
-        UnsafeMutableRawBufferPointer(rebasing: target[start.count...]).copyMemory(from: $0)
-      }
-    }
-    return try AgeMessage.seal(contents, to: recipients, epoch: epoch)
+    try AgeMessage.seal(SecretBytes(joining: signed.bytes, secret.bytes, []), to: recipients, epoch: epoch)
   }
 
   /// For which record of members a file was encrypted; 0 if it does not say.
   package static func epoch(of file: [UInt8]) -> Int { AgeMessage.epoch(of: file) ?? 0 }
+}
 
-  private static func digest(of secret: SharedSecret) -> [UInt8] {
-    Digest.sha256(secret: secret.bytes).withUnsafeBytes { Array($0) }
+extension Revision {
+  /// Whether both have the same item.
+  package func hasSameItem(as other: Revision) -> Bool {
+    head.describesSame(as: other.head) && secret.bytes.constantTimeEquals(other.secret.bytes)
   }
 }
 
@@ -109,7 +110,7 @@ extension Revision.Head {
   }
 
   /// Whether both have the same item, apart from its secret.
-  package func describesSame(as other: Revision.Head) -> Bool {
+  fileprivate func describesSame(as other: Revision.Head) -> Bool {
     guard let mine = item, let theirs = other.item else { return item == nil && other.item == nil }
     return (try? JSONLine.line(mine)) == (try? JSONLine.line(theirs))
   }

@@ -19,9 +19,9 @@ package struct SignedLine: Sendable {
   package let signer: MemberID
   private let signature: [UInt8]
 
-  /// - Parameter context: lines that are signed as well and stand elsewhere.
+  /// - Parameter context: lines that are signed before it and stand elsewhere.
   package init(
-    _ value: some Encodable, _ kind: Kind, by keys: MemberKeys, as signer: MemberID, context: [String] = []
+    _ value: some Encodable, _ kind: Kind, by keys: MemberKeys, as signer: MemberID, context: SharedSecret? = nil
   ) throws(VaultError) {
     line = try JSONLine.line(value)
     self.signer = signer
@@ -63,7 +63,7 @@ package struct SignedLine: Sendable {
   package var digest: [UInt8] { Digest.sha256(line) }
 
   /// - Throws: `fileUnreadable`.
-  package func verify(_ kind: Kind, by authors: Authors, context: [String] = []) throws(VaultError) {
+  package func verify(_ kind: Kind, by authors: Authors, context: SharedSecret? = nil) throws(VaultError) {
     try authors.verify(signature, of: Self.message(line, kind, context), by: signer)
   }
 
@@ -75,7 +75,9 @@ package struct SignedLine: Sendable {
     }
   }
 
-  private static func message(_ line: [UInt8], _ kind: Kind, _ context: [String]) -> [UInt8] {
-    Array((["whorl-sync \(kind.rawValue)"] + context).map { $0 + "\n" }.joined().utf8) + line
+  /// What is signed. The context of an item has the digest of its secret, so it is a secret as well.
+  private static func message(_ line: [UInt8], _ kind: Kind, _ context: SharedSecret?) -> SecretBytes {
+    let first = Array("whorl-sync \(kind.rawValue)\n".utf8)
+    return context.map { SecretBytes(joining: first, $0.bytes, line) } ?? SecretBytes(copying: (first + line).span)
   }
 }
