@@ -1,0 +1,272 @@
+import AgeFormat
+import Foundation
+import Keys
+import Primitives
+import SecretModel
+import SecureMemory
+import Testing
+import VaultDriver
+
+@testable import Presence
+@testable import Vault
+@testable import VaultItems
+@testable import VaultStore
+@testable import VaultSync
+
+extension Vault {
+  /// The keys and records that a hostile machine has of its circle.
+  fileprivate var circle: Circle {
+    get throws { try #require(try presence.passcodes.store.read { try $0.circle() }) }
+  }
+}
+
+extension SyncMachine {
+  fileprivate var circle: Circle { get async throws { try await vault.circle } }
+}
+
+/// A version of an item in a file that is encrypted to the members of a circle, as whoever can read it can make one.
+private struct Forgery {
+  var circle: Circle
+  var keys: MemberKeys
+  var id: MemberID
+  var circleID: String
+  var clock: UInt64 = 900
+  var seen: [String: UInt64]?
+  var item = NewItem(.genericPassword, [:], access: AccessControl(.none))
+  var secretCount: Int?
+  var name: [UInt8]?
+
+  /// A valid one, by a member.
+  init(by circle: Circle) throws {
+    (self.circle, keys, id, circleID) = (circle, circle.keys, circle.id, circle.circle)
+    item = NewItem(named: try ItemName(parsing: "forged"), access: AccessControl(.none))
+    item.attributes[.synchronizable] = .number(1)
+  }
+
+  func with(_ change: (inout Forgery) throws -> Void) rethrows -> Forgery {
+    var other = self
+    try change(&other)
+    return other
+  }
+
+  /// The path and the contents, encrypted to the members of another state of the circle.
+  func file(for members: [Member]? = nil) throws -> (path: String, contents: [UInt8]) {
+    let head = Revision.Head(
+      clock: clock, created: 0, item: DescribedItem(item, secret: secretCount ?? 4), modified: 0, name: name,
+      seen: seen ?? [id.description: clock])
+    let revision = try Revision(
+      head, secret: SharedSecret(SecretBytes(text: "iron")), of: circleID, by: keys, as: id)
+    let name = try #require(circle.recordNames).name(of: ItemRecord(item, head).primary)
+    let recipients = try (members ?? circle.members).recipients
+    return (SyncPath.item(name).text, try revision.sealed(to: recipients, epoch: circle.epoch))
+  }
+}
+
+@Suite("Files that are encrypted to the members, by somebody who has read the repository")
+struct ForgedFilesTests {
+  private let repository = MemoryRepository()
+
+  private func expectRefused(_ path: String, _ contents: [UInt8], by machine: SyncMachine, _ what: String) async throws
+  {
+    let before = try await machine.items
+    var files = repository.tip
+    files[path] = contents
+    let receipt = try await machine.receive(files)
+    #expect(receipt.refused.map(\.path) == [path], "\(what): \(receipt)")
+    #expect(try await machine.items == before, "\(what)")
+    _ = try await machine.receive(repository.tip)
+  }
+
+  @Test("a version of an item counts only with a member's signature for this circle, and where it is what it says")
+  func items() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
+    let stranger = try MemberKeys.make()
+    let strangerID = try Member(stranger, recovery: stranger.encryption.publicKey, salt: []).id
+    let forgeries: [(String, Forgery)] = [
+      ("a stranger's signature", valid.with { ($0.keys, $0.id) = (stranger, strangerID) }),
+      ("a stranger's signature in a member's name", valid.with { $0.keys = stranger }),
+      ("a version of another circle", valid.with { $0.circleID = String(repeating: "0", count: 32) }),
+      ("a secret of another length", valid.with { $0.secretCount = 5 }),
+      ("an item and the name of a deleted one", valid.with { $0.name = [1] }),
+      ("a clock that is too great", valid.with { $0.clock = 1 << 53 }),
+      ("a version that has not seen itself", valid.with { $0.seen = [:] }),
+      (
+        "too many writers",
+        valid.with { forgery in
+          forgery.seen = Dictionary(uniqueKeysWithValues: (0..<10_001).map { ("\($0)", 1) })
+          forgery.seen?[forgery.id.description] = forgery.clock
+        }
+      ),
+      ("an item that is not shared", valid.with { $0.item.attributes[.synchronizable] = nil }),
+      (
+        "attributes that are too long",
+        valid.with {
+          $0.item.attributes[AttributeName(rawValue: "icmt")] = .text(String(repeating: "x", count: 1 << 20))
+        }
+      ),
+    ]
+    for (what, forgery) in forgeries {
+      let (path, contents) = try forgery.file()
+      try await expectRefused(path, contents, by: desk, what)
+    }
+    var files = repository.tip
+    let (path, contents) = try valid.file()
+    files[path] = contents
+    #expect(try await desk.receive(files).refused.isEmpty)
+    #expect(try await desk.get("forged") == "iron")
+  }
+
+  @Test("a removed machine writes nothing that counts, though its keys were good once")
+  func removed() async throws {
+    let machines = try await repository.circle("desk", "attic", "lap")
+    let old = try Forgery(by: try await machines[2].circle)
+    let oldHead = try MemberHead(
+      circle: old.circleID, sequence: 99, records: [1], by: old.keys, as: old.id
+    ).bytes
+    try await machines[0].remove(machines[2])
+    for machine in [machines[0], machines[1]] { try await machine.sync(repository) }
+    let members = try await machines[0].circle.members
+    for machine in [machines[0], machines[1]] {
+      let (path, contents) = try old.file(for: members)
+      try await expectRefused(path, contents, by: machine, "by \(machine.name)")
+      // The head of a machine that is no member stands for nothing.
+      let receipt = try await machine.receive(repository.tip.merging([SyncPath.head(old.id).text: oldHead]) { $1 })
+      #expect(!receipt.wentBack && receipt.refused.isEmpty)
+      _ = try await machine.receive(repository.tip)
+    }
+  }
+
+  @Test("a head counts only with the signature of the machine that it stands for")
+  func heads() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, circle) = (machines[0], try await machines[1].circle)
+    let (stranger, path) = (try MemberKeys.make(), SyncPath.head(circle.id).text)
+    func head(
+      _ sequence: Int = 50, of id: String? = nil, by keys: MemberKeys? = nil, as signer: MemberID? = nil
+    ) throws -> [UInt8] {
+      try MemberHead(
+        circle: id ?? circle.circle, sequence: sequence, records: [1], by: keys ?? circle.keys,
+        as: signer ?? circle.id
+      ).bytes
+    }
+    let ownPath = SyncPath.head(try await desk.circle.id).text
+    for (what, path, contents) in [
+      ("another's signature", path, try head(by: stranger)),
+      ("another circle", path, try head(of: String(repeating: "0", count: 32))),
+      ("no sequence", path, try head(0)),
+      ("a member's in the place of another's", ownPath, try head()),
+    ] {
+      try await expectRefused(path, contents, by: desk, what)
+    }
+    var files = repository.tip
+    files[path] = try head()
+    #expect(try await desk.receive(files).refused.isEmpty)
+  }
+
+  /// The fields of a record of members.
+  private struct Body: Codable {
+    var circle: String
+    var epoch: Int
+    var format = 1
+    var members: [Member]
+    var previous: JSONBytes?
+    var sealed = JSONBytes([])
+  }
+
+  @Test("a record of members counts only after the one before it, with a signature of one of its members")
+  func members() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, circle) = (machines[0], try await machines[1].circle)
+    let (stranger, epoch) = (try MemberKeys.make(), circle.epoch + 1)
+    let strange = Member(stranger, recovery: stranger.encryption.publicKey, salt: [])
+    let valid = Body(
+      circle: circle.circle, epoch: epoch, members: circle.members, previous: JSONBytes(circle.last.digest),
+      sealed: try JSONBytes(Self.sealed(of: circle)))
+    func file(
+      _ body: Body, by keys: MemberKeys? = nil, as id: MemberID? = nil
+    ) throws -> [UInt8] {
+      try SignedLine(body, .circle, by: keys ?? circle.keys, as: id ?? circle.id).bytes
+    }
+    func with(_ change: (inout Body) -> Void) -> Body {
+      var body = valid
+      change(&body)
+      return body
+    }
+    let path = SyncPath.circle(epoch).text
+    for (what, contents) in [
+      ("a stranger's", try file(with { $0.members.append(strange) }, by: stranger, as: strange.id)),
+      ("a stranger's in a member's name", try file(valid, by: stranger)),
+      ("of another kind", try SignedLine(valid, .head, by: circle.keys, as: circle.id).bytes),
+      ("with more at its end", try file(valid) + [10]),
+      ("of another epoch", try file(with { $0.epoch += 1 })),
+      ("after another record", try file(with { $0.previous = JSONBytes([1]) })),
+      ("of another circle", try file(with { $0.circle = String(repeating: "0", count: 32) })),
+      ("without members", try file(with { $0.members = [] })),
+      ("with too many members", try file(with { $0.members = [Member](repeating: strange, count: 101) })),
+    ] {
+      try await expectRefused(path, contents, by: desk, what)
+    }
+    #expect(try await desk.status.members.count == 2)
+    // Nothing of a later format is understood, so the call fails.
+    var files = repository.tip
+    files[path] = try file(with { $0.format = 2 })
+    let later = files
+    await #expect(throws: VaultError.newerFormat(2)) { try await desk.receive(later) }
+    files[path] = try file(valid)
+    #expect(try await desk.receive(files).refused.isEmpty)
+  }
+
+  /// What only the members read, from the last record.
+  private static func sealed(of circle: Circle) throws -> [UInt8] {
+    let line = circle.last.bytes.prefix { $0 != 10 }
+    return try JSONDecoder().decode(Body.self, from: Data(line)).sealed.bytes
+  }
+
+  /// The fields of a request.
+  private struct Request: Codable {
+    var circle: String
+    var member: Member
+    var name: JSONBytes
+    var record: JSONBytes
+  }
+
+  @Test("a request counts only with the signature of the machine that asks, for a state of this circle")
+  func requests() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, circle) = (machines[0], try await machines[1].circle)
+    let (stranger, other) = (try MemberKeys.make(), try MemberKeys.make())
+    let member = Member(stranger, recovery: stranger.encryption.publicKey, salt: [])
+    let name = try AgeMessage.seal(SecretBytes(text: "new"), to: circle.members.recipients, epoch: circle.epoch)
+    let valid = Request(
+      circle: circle.circle, member: member, name: JSONBytes(name), record: JSONBytes(circle.last.digest))
+    let path = SyncPath.request(try member.id).text
+    func file(_ request: Request, by keys: MemberKeys, as id: MemberID? = nil) throws -> [UInt8] {
+      try SignedLine(request, .request, by: keys, as: try id ?? request.member.id).bytes
+    }
+    func with(_ change: (inout Request) -> Void) -> Request {
+      var request = valid
+      change(&request)
+      return request
+    }
+    let unusable = try JSONDecoder().decode(
+      Member.self,
+      from: Data(
+        String(decoding: try JSONLine.line(member), as: UTF8.self)
+          .replacingOccurrences(of: #""recovery":"age1"#, with: #""recovery":"agf1"#).utf8))
+    for (what, contents) in [
+      ("another's signature", try file(valid, by: other)),
+      ("another circle", try file(with { $0.circle = String(repeating: "0", count: 32) }, by: stranger)),
+      ("a record that is unknown", try file(with { $0.record = JSONBytes([1]) }, by: stranger)),
+      ("a key that is none", try file(with { $0.member = unusable }, by: stranger)),
+      ("a signer who is not the member", try file(valid, by: stranger, as: circle.id)),
+    ] {
+      try await expectRefused(path, contents, by: desk, what)
+      #expect(try await desk.status.candidates.isEmpty, "\(what)")
+    }
+    var files = repository.tip
+    files[path] = try file(valid, by: stranger)
+    #expect(try await desk.receive(files).refused.isEmpty)
+    #expect(try await desk.status.candidates.map(\.name) == ["new"])
+  }
+}
