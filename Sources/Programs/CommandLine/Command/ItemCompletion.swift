@@ -44,6 +44,16 @@ extension CompletionKind {
     }
   }
 
+  /// Completes the machines of the circle other than this one.
+  static let syncMembers = names { store throws(VaultError) in
+    try await store.sync.status().members.filter { !$0.isThisMachine }.map(\.name)
+  }
+
+  /// Completes the machines that ask to be let into the circle.
+  static let syncCandidates = names { store throws(VaultError) in
+    try await store.sync.status().candidates.filter { !$0.isThisMachine }.map(\.name)
+  }
+
   private static func names(
     _ list: @escaping @Sendable (any VaultService) async throws(VaultError) -> [String]
   ) -> CompletionKind {

@@ -14,7 +14,7 @@ struct Overview {
     let hasStore = isOn(.store)
     let names: [(SetupStep, String)] = [
       (.login, "login"), (.keyring, "GNOME's keyring"), (.kwallet, "KWallet"), (.secrets, "passwords of the desktop"),
-      (.ssh, "ssh"), (.git, "git"),
+      (.passkeys, "passkeys"), (.ssh, "ssh"), (.git, "git"), (.sync, "sync"),
     ]
     let on = names.filter { isOn($0.0) }.map(\.1)
     let left = findings.filter { $0.state == .open }.map(\.step.rawValue)

@@ -1,6 +1,6 @@
 /// The steps of `whorl setup`, in order.
 enum SetupStep: String, CaseIterable, Encodable {
-  case service, store, passcode, reader, fingers, login, keyring, kwallet, secrets, ssh, git
+  case service, store, passcode, reader, fingers, login, keyring, kwallet, secrets, passkeys, ssh, git, sync
 }
 
 /// A command for a step or a part of it, and the question whether to run it.
@@ -23,7 +23,7 @@ struct SetupFinding: Encodable {
     case open
     /// Another step has to be done first.
     case later
-    /// For information: no command of this user can change it.
+    /// For information: `setup` does nothing about it.
     case note
   }
 

@@ -35,8 +35,10 @@ struct SetupSurvey {
       try await lookAtLogin(store, isOwn, &findings)
       findings.append(try await secrets())
       findings.append(try await ssh(store))
+      findings.append(try passkeys())
+      findings.append(try await sync(store))
     } else {
-      findings += [.passcode, .secrets, .ssh].map { .later($0, "after the store is made") }
+      findings += [.passcode, .secrets, .passkeys, .ssh, .sync].map { .later($0, "after the store is made") }
       findings += await readerAndFingers()
     }
     await session.close()
@@ -197,6 +199,32 @@ struct SetupSurvey {
     case true?: .done(.ssh, "\(there), which whorl-agent gives to ssh", undo: undo)
     case false?: .open(.ssh, "\(there), but ssh does not ask whorl-agent for them", offer, undo: undo)
     case nil: .note(.ssh, "\(there); start whorl-agent for ssh to find them")
+    }
+  }
+
+  private func passkeys() throws(Failure) -> SetupFinding {
+    let files = try PasskeyFiles()
+    let undo = command("passkey", "disable")
+    guard files.isEnabled != true else {
+      return .done(.passkeys, "browsers find Whorl as a security key", undo: undo)
+    }
+    guard files.service.isInstalled, access(PasskeyFiles.deviceSocket, F_OK) == 0 else {
+      return .note(.passkeys, "not possible here; 'whorl passkey enable' says why")
+    }
+    let offer = SetupOffer(
+      question: "Let browsers find Whorl as a security key, so that you sign in to sites with a finger?",
+      command: command("passkey", "enable"))
+    return .open(.passkeys, "browsers do not find Whorl as a security key", offer, undo: undo)
+  }
+
+  /// Checks whether other computers have the same secrets. Only the person knows the repository, so nothing is offered.
+  private func sync(_ store: any VaultService) async throws(Failure) -> SetupFinding {
+    let status = try await session.explained { () async throws(VaultError) in try await store.sync.status() }
+    let undo = command("sync", "leave", "--circle")
+    return switch status.standing {
+    case .member: .done(.sync, "\(Spoken.plural(status.members.count, "computer")) in the circle", undo: undo)
+    case .asking: .done(.sync, "waits until a computer of the circle lets this one in", undo: undo)
+    case .none, .removed: .note(.sync, "with no other computer; 'whorl sync --help' says how to begin")
     }
   }
 

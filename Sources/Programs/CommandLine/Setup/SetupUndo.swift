@@ -10,7 +10,7 @@ struct SetupUndo {
   /// Whether to skip the prompts. The store is then kept.
   let isAgreed: Bool
 
-  private static let steps: [SetupStep] = [.git, .ssh, .secrets, .kwallet, .keyring, .login]
+  private static let steps: [SetupStep] = [.sync, .git, .ssh, .passkeys, .secrets, .kwallet, .keyring, .login]
 
   func run() async throws(Failure) {
     let findings = try await survey.findings()

@@ -4,8 +4,11 @@ internal import PromptTexts
 import SecretModel
 import SyncRepository
 
-/// The options of the commands by which a machine comes into a circle.
+/// The arguments of the commands by which a machine comes into a circle.
 struct SyncEntryOptions: ParsableArguments {
+  @Argument(help: ArgumentHelp("The git repository of the circle.", valueName: "remote"))
+  var remote: String
+
   @Option(
     help: ArgumentHelp(
       "What this machine is called in the circle.", discussion: "Default: its host name.", valueName: "machine"))
@@ -13,6 +16,8 @@ struct SyncEntryOptions: ParsableArguments {
 
   @Flag(help: "Enable no user units: nothing is synced but by 'whorl sync now'.")
   var noTimer = false
+
+  @OptionGroup var recovery: RecoveryKeyOption
 
   /// The machine's name.
   var machine: String {
@@ -33,10 +38,18 @@ struct SyncEntryOptions: ParsableArguments {
   }
 }
 
+/// A call that brings a machine into a circle, after a question.
+typealias SyncEntryCall = @Sendable (any SyncService, Asking) async throws(VaultError) -> Void
+
 extension SyncSession {
-  /// Makes the private copy of a remote for a store that is in no circle, and removes it if `enter` fails.
+  /// Brings a store that is in no circle into one. Makes the private copy of the remote, and removes it if that fails.
+  ///
+  /// - Parameters:
+  ///   - reason: what the passcode is asked for.
+  ///   - prepare: looks at the remote, and gives the call for it.
   func enter(
-    _ remote: SyncRemote, _ body: (SyncRun) async throws(Failure) -> Void
+    _ remote: SyncRemote, _ recovery: RecoveryKeyOption, reason: String,
+    _ prepare: (SyncRun) async throws(Failure) -> SyncEntryCall
   ) async throws(Failure) {
     let standing = try await status().standing
     guard standing == .none || standing == .removed else {
@@ -46,7 +59,10 @@ extension SyncSession {
     }
     try await explained { () async throws(SyncRunError) in try await repository.make(for: remote) }
     do throws(Failure) {
-      try await body(SyncRun(repository, store.sync))
+      let call = try await prepare(SyncRun(repository, store.sync))
+      try await session.asking(store, session.answers(recoveryKey: recovery.recoveryFd), reason: reason) {
+        try await call(store.sync, $0)
+      }
     } catch {
       try? repository.remove()
       throw error
@@ -92,21 +108,15 @@ struct SyncInit: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("The empty repository.", valueName: "remote"))
-  var remote: String
-
   @OptionGroup var entry: SyncEntryOptions
-  @OptionGroup var recovery: RecoveryKeyOption
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let remote = try SyncSession.remote(self.remote)
+    let remote = try SyncSession.remote(entry.remote)
     let machine = entry.machine
     let sync = try await SyncSession(session)
-    try await sync.enter(remote) { run throws(Failure) in
+    try await sync.enter(remote, entry.recovery, reason: "share secrets with other machines") { run throws(Failure) in
       try await sync.explained { () async throws(SyncRunError) in try await run.requireEmpty() }
-      _ = try await session.asking(
-        sync.store, session.answers(recoveryKey: recovery.recoveryFd), reason: "share secrets with other machines"
-      ) { try await sync.store.sync.begin(.new(machine: machine), $0) }
+      return { service, asking throws(VaultError) in try await service.begin(.new(machine: machine), asking) }
     }
     try await sync.publish()
     if !entry.noTimer { try sync.enableUnits(options, hardening) }
@@ -137,24 +147,20 @@ struct SyncJoin: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("The circle's repository.", valueName: "remote"))
-  var remote: String
-
   @OptionGroup var entry: SyncEntryOptions
-  @OptionGroup var recovery: RecoveryKeyOption
 
   @Flag(help: "Wait until the machine is let in.")
   var wait = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let remote = try SyncSession.remote(self.remote)
+    let remote = try SyncSession.remote(entry.remote)
     let machine = entry.machine
     let sync = try await SyncSession(session)
-    try await sync.enter(remote) { run throws(Failure) in
+    try await sync.enter(remote, entry.recovery, reason: "share secrets with other machines") { run throws(Failure) in
       let records = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
-      _ = try await session.asking(
-        sync.store, session.answers(recoveryKey: recovery.recoveryFd), reason: "share secrets with other machines"
-      ) { try await sync.store.sync.begin(.join(machine: machine, records: records), $0) }
+      return { service, asking throws(VaultError) in
+        try await service.begin(.join(machine: machine, records: records), asking)
+      }
     }
     var report = try await sync.run()
     let words = report.status.words.joined(separator: " ")

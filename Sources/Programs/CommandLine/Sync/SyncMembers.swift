@@ -21,7 +21,7 @@ struct SyncApprove: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("The machine, if several ask.", valueName: "machine"))
+  @Argument(help: ArgumentHelp("The machine, if several ask.", valueName: "machine"), completion: .syncCandidates)
   var machine: String?
 
   @Option(
@@ -78,7 +78,7 @@ struct SyncRemoveMachine: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("The machine.", valueName: "machine"))
+  @Argument(help: ArgumentHelp("The machine.", valueName: "machine"), completion: .syncMembers)
   var machine: String
 
   @Flag(name: .shortAndLong, help: "Do not ask whether the machine may go.")

@@ -22,11 +22,7 @@ struct SyncRecover: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("The circle's repository.", valueName: "remote"))
-  var remote: String
-
   @OptionGroup var entry: SyncEntryOptions
-  @OptionGroup var recovery: RecoveryKeyOption
 
   @Option(
     help: ArgumentHelp("Read the recovery key of the lost store from this descriptor.", valueName: "n"),
@@ -34,16 +30,14 @@ struct SyncRecover: Command {
   var lostKeyFd: Int32?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let remote = try SyncSession.remote(self.remote)
+    let remote = try SyncSession.remote(entry.remote)
     let machine = entry.machine
     let sync = try await SyncSession(session)
-    try await sync.enter(remote) { run throws(Failure) in
+    try await sync.enter(remote, entry.recovery, reason: "bring back the secrets of a circle") { run throws(Failure) in
       let records = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
       let key = SharedSecret(try lostKey(session.answers()))
-      _ = try await session.asking(
-        sync.store, session.answers(recoveryKey: recovery.recoveryFd), reason: "bring back the secrets of a circle"
-      ) {
-        try await sync.store.sync.recover(machine: machine, records: records, recoveryKey: key.copy(), $0)
+      return { service, asking throws(VaultError) in
+        try await service.recover(machine: machine, records: records, recoveryKey: key.copy(), asking)
       }
     }
     let report = try await sync.run()

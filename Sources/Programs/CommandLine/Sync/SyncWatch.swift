@@ -8,7 +8,8 @@ struct SyncWatch: Command {
     commandName: "watch",
     abstract: "Run 'whorl sync now' after each change, until it is ended.",
     discussion: """
-      The user unit whorl-sync.service runs it. It asks nobody, and says on standard error what it could not do, and when \
+      The user unit whorl-sync.service runs it. It is for the store in the service: of changes of a private store no \
+      program is told. It asks nobody, and says on standard error what it could not do, and when \
       that has changed.
 
       Examples:
@@ -24,6 +25,11 @@ struct SyncWatch: Command {
   private static let pause = Duration.seconds(2)
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    guard try session.isStoreOfService else {
+      throw Failure(
+        .unavailable, "no program is told of changes of a private store",
+        advice: "run 'whorl sync now', or have 'systemctl --user enable --now whorl-sync.timer' run it")
+    }
     let sync = try await SyncSession(session, isQuiet: true)
     var known = -1
     var said: String?

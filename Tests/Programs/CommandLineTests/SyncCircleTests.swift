@@ -1,0 +1,157 @@
+import FoundationEssentials
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("whorl sync, from a person's side")
+struct SyncCircleTests {
+  private struct Status: Decodable {
+    struct Machine: Decodable { var name: String }
+    var standing: String
+    var machines: [Machine]
+    var asking: [Machine]
+  }
+
+  private func status(_ store: TestStore) async throws -> Status {
+    try await store.whorl("sync", "--json").json(Status.self)
+  }
+
+  /// A program that runs until it is ended.
+  private func terminal(_ store: TestStore, _ words: [String]) throws -> PseudoTerminal {
+    try PseudoTerminal(store.arguments(["sync"] + words), environment: ["HOME": store.folder, "PATH": "/usr/bin:/bin"])
+  }
+
+  @Test("at a terminal approve shows the words, and a yes and the passcode let the machine in, which waits for it")
+  func approval() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
+      try await one.unlocked("sync", "init", machines.remote, "--name", "one").mustSucceed()
+      try await one.set("x", "1", "--access", "none", "--sync")
+      try await one.whorl("sync", "now").mustSucceed()
+      let joining = try terminal(two, ["join", machines.remote, "--name", "two", "--wait"])
+      try await joining.waits(for: "Passcode: ")
+      try await joining.becomes(echoing: false)
+      joining.type("\(TestStore.passcode)\n")
+      try await joining.waits(for: "Run 'whorl sync approve' on a machine of the circle")
+      let words = try #require(
+        joining.shown.split(separator: "\r\n").first { $0.split(separator: " ").count == 6 && $0.hasPrefix("  ") })
+
+      let declined = try terminal(one, ["approve"])
+      try await declined.waits(for: "Do both machines show these words?")
+      #expect(declined.shown.contains(words))
+      declined.type("n\n")
+      #expect(try await declined.status() == 77)
+      #expect(try await status(one).asking.map(\.name) == ["two"])
+
+      let approving = try terminal(one, ["approve"])
+      try await approving.waits(for: "Do both machines show these words?")
+      approving.type("y\n")
+      try await approving.waits(for: "Passcode: ")
+      try await approving.becomes(echoing: false)
+      approving.type("\(TestStore.passcode)\n")
+      #expect(try await approving.status() == 0)
+      #expect(try await joining.status(seconds: 40) == 0)
+      #expect(joining.shown.contains("This machine is in the circle. 1 item came in."), "\(joining.shown)")
+      #expect(try await two.whorl("get", "x").text == "1")
+    }
+  }
+
+  @Test("add --ssh shares the keys for ssh, which the other machine then has, and leave --ssh takes them back")
+  func keys() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      try await one.whorl("ssh", "add", "work", "--access", "passcode").mustSucceed()
+      try await one.unlocked("sync", "add", "--ssh").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      let there = try await two.whorl("ssh", "public", "work")
+      let here = try await one.whorl("ssh", "public", "work")
+      #expect(there.status == 0 && there.text == here.text)
+      try await one.unlocked("sync", "leave", "--ssh").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      #expect(try await two.whorl("ssh", "public", "work").status == 66)
+      #expect(try await one.whorl("ssh", "public", "work").status == 0)
+    }
+  }
+
+  @Test("watch refuses a private store, since other programs that change it tell nobody")
+  func watching() async throws {
+    try await SyncMachines.with { machines in
+      let (one, _) = try await machines.pair()
+      let refused = try await one.whorl("sync", "watch")
+      #expect(refused.status == 69 && refused.failure.contains("whorl-sync.timer"), "\(refused.diagnostics)")
+    }
+  }
+
+  @Test("a store that is made from a backup is in no circle, and its items are there")
+  func restored() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      try await one.set("x", "1", "--access", "none", "--sync")
+      try await one.whorl("sync", "now").mustSucceed()
+      let copy = "\(machines.folder)/copy"
+      try await one.unlocked("backup", copy).mustSucceed()
+      let new = TestStore(folder: "\(machines.folder)/new", recoveryKey: one.recoveryKey)
+      #expect(mkdirPrivate(new.folder))
+      let restored = try await Invocation(
+        arguments: new.arguments(["restore", copy, "--yes", "--recovery-fd", "3", "--passcode-fd", "4"]),
+        descriptors: [one.recoveryKey + "\n", TestStore.passcode + "\n"]
+      ).run()
+      try restored.mustSucceed()
+      #expect(try await status(new).standing == "none")
+      #expect(try await new.whorl("get", "x").text == "1")
+      // The machine that was copied goes on.
+      try await two.whorl("sync", "now").mustSucceed()
+      #expect(try await status(one).machines.map(\.name).sorted() == ["one", "two"])
+    }
+  }
+
+  @Test("after the recovery key was replaced, the new one brings the circle back and the old one does not")
+  func newRecoveryKey() async throws {
+    try await SyncMachines.with { machines in
+      let one = try await machines.machine("one")
+      try await one.unlocked("sync", "init", machines.remote, "--name", "one").mustSucceed()
+      try await one.set("x", "1", "--access", "none", "--sync")
+      let replaced = try await Invocation(
+        arguments: one.arguments(["recover", "--new-key", "--passcode-fd", "3", "--new-recovery-fd", "9"]),
+        descriptors: [TestStore.passcode + "\n"], readsDescriptor9: true
+      ).run()
+      try replaced.mustSucceed()
+      try await one.whorl("sync", "now").mustSucceed()
+      let new = try await machines.machine("new")
+      func recover(_ key: String) async throws -> Invocation.Result {
+        try await Invocation(
+          arguments: new.arguments([
+            "sync", "recover", machines.remote, "--name", "new", "--passcode-fd", "3", "--lost-key-fd", "4",
+          ]), descriptors: [TestStore.passcode + "\n", key + "\n"]
+        ).run()
+      }
+      #expect(try await recover(one.recoveryKey).status == 77)
+      let key = try #require(replaced.descriptor9.split(separator: "\n").last.map(String.init))
+      try await recover(key).mustSucceed()
+      #expect(try await new.whorl("get", "x").text == "1")
+    }
+  }
+
+  @Test("the machines of the circle are completed, and setup says how many there are")
+  func names() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      func completed(_ command: String, _ store: TestStore) async throws -> String {
+        let words = ["whorl", "sync", command, "--store", store.directory, ""]
+        return try await Invocation(
+          arguments: ["---completion", "sync", command, "--", "positional@0", "5", "0"] + words
+        ).run().text
+      }
+      #expect(try await completed("remove", one) == "two\n")
+      #expect(try await completed("approve", one).split(separator: "\n") == [])
+      let home = ["HOME": two.folder, "XDG_RUNTIME_DIR": two.folder]
+      #expect(
+        try await two.whorl("setup", environment: home).text.contains("ok    sync      2 computers in the circle\n"))
+      try await two.unlocked("sync", "leave", "--circle", "--yes").mustSucceed()
+      #expect(try await two.whorl("setup", environment: home).text.contains("      sync      with no other computer;"))
+      try await two.unlocked("sync", "join", machines.remote, "--name", "again").mustSucceed()
+      try await one.whorl("sync", "now").mustSucceed()
+      #expect(try await completed("approve", one) == "again\n")
+    }
+  }
+}
