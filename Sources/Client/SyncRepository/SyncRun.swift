@@ -99,8 +99,11 @@ package struct SyncRun: Sendable {
   /// Gives the vault what has changed since it has taken files last.
   private func take(_ tip: GitRepository.Tip, _ report: inout SyncReport) async throws(SyncRunError) {
     let received = try await repository.received()
-    guard received != tip.commit else { return }
     let blobs = repository.blobs()
+    guard received != tip.commit else {
+      guard report.status.waitsForStore else { return }
+      return try await finish(Pages(service, blobs, of: 0, report, progress), upTo: nil, &report)
+    }
     if let commit = tip.commit { try Self.check(commit, blobs) }
     var ancestry: GitProcess?
     if let received, let commit = tip.commit { ancestry = try repository.ancestry(of: received, before: commit) }
@@ -194,6 +197,11 @@ package struct SyncRun: Sendable {
     }
     return Made(commit: made, count: writer.count, files: pages.count == 1 ? pages[0] : nil)
   }
+}
+
+extension SyncStatus {
+  /// Whether the vault may be able to store now what came in before.
+  fileprivate var waitsForStore: Bool { standing == .member && waiting.contains { $0.reason != .touch } }
 }
 
 // MARK: Beginning

@@ -16,6 +16,8 @@ final class PretendVault: SyncService {
     var lastCalls = 0
     var statusCalls = 0
     var isMixed = false
+    /// What one item waits for; nothing waits without.
+    var waiting: SyncStatus.Waiting.Reason?
   }
 
   let state: Mutex<State>
@@ -45,6 +47,7 @@ final class PretendVault: SyncService {
       return SyncStatus(
         standing: state.standing, items: state.own.count,
         pending: state.standing == .removed ? 0 : Self.missing(state, false).count,
+        waiting: state.waiting.map { [SyncStatus.Waiting(item: ItemName("x"), reason: $0)] } ?? [],
         lost: state.lost.count)
     }
   }

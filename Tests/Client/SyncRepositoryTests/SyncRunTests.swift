@@ -36,6 +36,21 @@ struct SyncRunTests {
     }
   }
 
+  @Test(
+    "has the vault store what waited for the store, where nothing has changed",
+    arguments: SyncStatus.Waiting.Reason.allCases)
+  func waiting(_ reason: SyncStatus.Waiting.Reason) async throws {
+    try await withRemote { folder in
+      let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
+      try await one.sync()
+      one.vault.state.withLock { $0.waiting = reason }
+      let before = one.vault.state.withLock { $0.lastCalls }
+      try await one.sync()
+      // A touch is asked for by another command.
+      #expect(one.vault.state.withLock { $0.lastCalls } == before + (reason == .touch ? 0 : 1))
+    }
+  }
+
   @Test("brings changes both ways, in one commit each, which tells nothing of the machine")
   func changes() async throws {
     try await withRemote { folder in

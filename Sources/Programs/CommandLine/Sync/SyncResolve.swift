@@ -10,8 +10,8 @@ struct SyncResolve: Command {
     abstract: "Choose between two versions of an item, or take in one that waits.",
     discussion: """
       Where two machines have changed an item at the same time, the later one counts everywhere, and the other version \
-      is kept beside it. --use makes the kept version the current one, and keeps the other; --drop removes the kept \
-      one. Without either it asks. Both ask for what the item needs.
+      is kept beside it. --use puts the kept version in the place of the current one; --drop removes the kept one. \
+      Without either it asks. --use asks for what the item needs.
 
       An item that is bound to the fingers of a machine waits on the others: this binds it to the fingers enrolled here, \
       after a touch.

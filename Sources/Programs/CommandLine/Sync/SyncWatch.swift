@@ -34,13 +34,17 @@ struct SyncWatch: Command {
     var known = -1
     var said: String?
     while true {
+      // Before the run, so that an unlock during it counts.
+      let surroundings = try await session.explained { () async throws(VaultError) in
+        try await sync.store.surroundings(otherThan: nil)
+      }
       let failure = await run(sync)
       if failure != said, let failure { StandardError.line(failure) }
       if failure == nil, said != nil, !quiet.quiet { StandardError.line("whorl: sync watch: done") }
       said = failure
       let last = known
       known = try await session.explained { () async throws(VaultError) in
-        try await sync.store.sync.change(from: last)
+        try await sync.store.change(from: last, orOf: surroundings)
       }
       // The state that the first run has found is no change.
       if last == -1 { continue }
@@ -58,5 +62,22 @@ struct SyncWatch: Command {
     } catch {
       return error.line(command: Self.spoken)
     }
+  }
+}
+
+extension VaultService {
+  /// Waits until there is something to publish or to tell. While something waits for the store to be unlocked, also until the
+  /// owner may have done that.
+  fileprivate func change(from known: Int, orOf surroundings: Surroundings) async throws(VaultError) -> Int {
+    let waits = try await sync.status().waiting.contains { $0.reason == .locked }
+    guard waits else { return try await sync.change(from: known) }
+    await withTaskGroup { group in
+      group.addTask { _ = try? await self.sync.change(from: known) }
+      group.addTask { _ = try? await self.surroundings(otherThan: surroundings) }
+      await group.next()
+      group.cancelAll()
+    }
+    // At once, with the errors of the calls above.
+    return try await sync.change(from: -1)
   }
 }

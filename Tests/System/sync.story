@@ -1,0 +1,255 @@
+# Three machines of one person, and a repository on a fourth that they reach by ssh: the same secrets on each, after a touch
+# there; changes at the same time, a machine that is away with a wrong clock, a repository that went back, a machine that is
+# removed, and all of them lost. This machine is the server, and reaches the others as root (see scripts/system-test).
+. /usr/share/whorl-tests/common.sh
+
+sensor=/run/service-reader/socket
+right=right-index:1
+stranger=right-index:2
+remote=secrets:secrets.git
+
+# on MACHINE COMMAND...: a command, or a function of common.sh, as root on another machine.
+on() {
+  place=$1
+  shift
+  words=
+  for word; do words="$words '$(printf '%s' "$word" | sed "s/'/'\\\\''/g")'"; done
+  ssh -n -o ControlMaster=auto -o ControlPath=/run/control-%h -o ControlPersist=yes "$place" \
+    ". /usr/share/whorl-tests/common.sh; sensor=$sensor; $words"
+}
+
+# alice MACHINE COMMAND: at her seat there.
+alice() { on "$1" at_seat alice "$2"; }
+
+# touched MACHINE FINGERS COMMAND: the same, with a finger for each touch.
+touched() { on "$1" touching "$2" at_seat alice "$3"; }
+
+# asked MACHINE ANSWERS COMMAND: the same at a terminal, where questions are answered (conversing.py).
+asked() {
+  on "$1" env FINGER="$right" SENSOR="$sensor" python3 /usr/share/whorl-tests/conversing.py "$2" \
+    sh -c ". /usr/share/whorl-tests/common.sh; at_seat alice \"script -qec '$3' /dev/null\""
+}
+
+# reads SECRET MACHINE...: whether the item bank has that secret on each of the machines, after a touch there.
+reads() {
+  secret=$1
+  shift
+  for name; do expect 0 "$secret" touched "$name" "$right" 'whorl get bank'; done
+}
+
+# now MACHINE...: brings in and publishes, on one after the other.
+now() { for name; do expect 0 "" alice "$name" 'whorl sync now'; done; }
+
+# away, back MACHINE: without and with a way to the repository.
+away() { on "$1" ip route add unreachable 10.99.0.100; }
+back() { on "$1" ip route del unreachable 10.99.0.100; }
+
+# begins MACHINE: Whorl is installed, alice has a store and a finger there, and a key that reaches the repository.
+begins() {
+  on "$1" user alice
+  on "$1" sh -c "mkdir -p /etc/whorl/whorld.conf.d /etc/systemd/system/whorld.service.d
+    echo 'reader = virtual-image:$sensor' >/etc/whorl/whorld.conf.d/virtual.conf
+    printf '[Service]\nRuntimeDirectory=service-reader\nRuntimeDirectoryPreserve=yes\n' \
+      >/etc/systemd/system/whorld.service.d/virtual.conf
+    echo '10.99.0.100 git.test' >>/etc/hosts
+    install -m 755 /usr/src/whorl/bin/whorl-finger /usr/bin/"
+  expect 0 "/etc/whorl/system" on "$1" \
+    env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
+  on "$1" own_password_is_typed
+  alice "$1" "umask 077; echo 'the passcode of $1' >passcode"
+  expect 0 "" alice "$1" 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
+  expect 0 "is enrolled" touched "$1" "$right $right $right $right $right $right $right $right" \
+    'whorl enroll right-index --passcode-fd 3 3<passcode'
+  # As docs/sync.md says.
+  alice "$1" 'mkdir -m 700 .ssh; ssh-keygen -q -t ed25519 -N "" -f .ssh/secrets
+    printf "Host secrets\nHostName git.test\nUser git\nIdentityFile ~/.ssh/secrets\nIdentitiesOnly yes\nIdentityAgent none\n" \
+      >.ssh/config'
+  on "$1" cat /home/alice/.ssh/secrets.pub >>/home/git/.ssh/authorized_keys
+}
+
+# The repository.
+useradd --create-home --shell /usr/bin/git-shell git
+install -d -m 700 -o git -g git /home/git/.ssh
+install -m 600 -o git -g git /dev/null /home/git/.ssh/authorized_keys
+runuser -u git -- git init --quiet --bare /home/git/secrets.git
+ip address add 10.99.0.100/24 dev host0
+
+for machine in desk laptop tower; do begins "$machine"; done
+# Three systems, each with a service of its own.
+for machine in desk laptop tower; do on "$machine" cat /etc/machine-id; done | sort -u | wc -l | grep -qx 3 ||
+  fail "they are not three systems"
+
+# A circle, and two machines that come in.
+expect 0 "“desk”, is the first of the circle" alice desk "whorl sync init $remote --passcode-fd 3 3<passcode"
+expect 0 "asks to be let in. Its words are:" alice laptop "whorl sync join $remote --passcode-fd 3 3<passcode"
+six=$(echo "$output" | sed -n 's/^  \([a-z]* [a-z]* [a-z]* [a-z]* [a-z]* [a-z]*\)$/\1/p')
+[ -n "$six" ] || fail "no six words: $output"
+expect 0 "$six" alice laptop 'whorl sync'
+expect 77 "has other words: $six" alice desk "whorl sync approve --words 'one two three four five six'"
+expect 77 "nobody is there to give it" alice desk 'whorl sync approve </dev/null'
+# At a terminal the words are shown, and the person is asked.
+expect 77 "$six" asked desk 'these words? [y/N]=>n' 'whorl sync approve'
+expect 0 "waits to be let in" alice laptop 'whorl sync'
+expect 0 "$six" asked desk 'these words? [y/N]=>y' 'whorl sync approve'
+now laptop
+expect 0 "laptop (this one)" alice laptop 'whorl sync'
+# The second one lets the third one in.
+expect 0 "Its words are:" alice tower "whorl sync join $remote --no-timer --passcode-fd 3 3<passcode"
+six=$(echo "$output" | sed -n 's/^  \([a-z]* [a-z]* [a-z]* [a-z]* [a-z]* [a-z]*\)$/\1/p')
+expect 0 "$six" asked laptop 'these words? [y/N]=>y' 'whorl sync approve tower'
+now tower
+expect 0 "desk" alice tower 'whorl sync'
+
+# By itself: the unit on the desk publishes what was stored there, and that on the laptop looks at the next login.
+expect 0 "" alice desk 'printf gold | whorl set bank --sync && printf mine | whorl set diary
+  printf silver | whorl set note --sync --access none; sleep 8'
+has_note() { alice laptop 'sleep 2; whorl get note' | grep -qx silver; }
+wait_for "the note on the laptop" has_note
+for machine in desk laptop; do
+  expect 0 "" alice "$machine" 'systemctl --user disable --now whorl-sync.timer whorl-sync.service'
+done
+# From here on nothing is synced but by the command.
+now tower
+
+# The secret is there after a touch, and not without one.
+for machine in laptop tower; do
+  expect 77 "" alice "$machine" 'whorl get bank --no-prompt'
+  expect 77 "" touched "$machine" "$stranger $stranger $stranger" 'whorl get bank'
+  expect 77 "no finger is asked for" on "$machine" elsewhere alice 'whorl get bank'
+  expect 66 "" alice "$machine" 'whorl get diary'
+done
+reads gold desk laptop tower
+# One that is bound to the fingers of the desk waits for a touch.
+expect 0 "" alice desk 'printf platinum | whorl set deed --sync --access current-set'
+now desk laptop
+expect 0 "waiting for a touch here: “deed”" alice laptop 'whorl sync'
+expect 0 "" touched laptop "$right" 'whorl sync resolve deed'
+expect 0 platinum touched laptop "$right" 'whorl get deed'
+# No name and no secret is readable where the repository is.
+! git -c safe.directory='*' -C /home/git/secrets.git log -p --all --text | grep -qE 'bank|note|gold|silver|desk|laptop' ||
+  fail "the repository has a word in clear"
+
+# Both change it at once: neither is lost.
+for machine in desk laptop; do
+  away "$machine"
+  expect 0 "" touched "$machine" "$right" "printf 'gold of the $machine' | whorl set bank --replace"
+  expect 0 "" alice "$machine" "printf 'silver of the $machine' | whorl set note --replace --access none"
+  expect 0 "" alice "$machine" "printf 'only here until now' | whorl set 'new on the $machine' --sync --access none"
+  expect 69 "cannot be reached" alice "$machine" 'whorl sync now'
+  back "$machine"
+done
+now desk laptop desk tower
+for machine in desk laptop tower; do
+  expect 0 "kept" alice "$machine" 'whorl sync status'
+  case $output in *"Written on two machines at once, with both versions kept: "*"“bank”"*) ;; *) fail "$output" ;; esac
+  for other in desk laptop; do expect 0 "only here" alice "$machine" "whorl get 'new on the $other'"; done
+done
+expect 0 "gold of the" touched desk "$right" 'whorl get bank'
+current=$output
+case $current in *desk*) other="gold of the laptop" ;; *) other="gold of the desk" ;; esac
+reads "$(echo "$current" | grep -o 'gold of the [a-z]*')" laptop tower
+expect 77 "" touched tower "$stranger $stranger $stranger" 'whorl sync resolve bank --use'
+expect 0 "" touched tower "$right" 'whorl sync resolve bank --use'
+now desk laptop
+reads "$other" desk laptop tower
+expect 0 "silver of the" alice laptop 'whorl get note'
+note=$output
+expect 0 "" alice laptop 'whorl sync resolve note --drop'
+now tower desk
+for machine in desk laptop tower; do
+  expect 0 "unpublished" alice "$machine" 'whorl sync status'
+  case $output in *kept*) fail "still kept: $output" ;; esac
+  expect 0 "$note" alice "$machine" 'whorl get note'
+done
+reads "$other" desk laptop tower
+
+# The tower is away for a while, with a clock that is 400 days ahead (wrong-clock.c).
+away tower
+on tower sh -c 'echo /usr/lib/wrong-clock.so >/etc/ld.so.preload
+  systemctl stop "user@$(id -u alice).service"
+  systemctl restart whorld.service'
+wrong=$(alice tower 'date +%s')
+[ "$((wrong - $(date +%s)))" -gt 34000000 ] || fail "the tower's clock is right"
+expect 0 "wrong-clock.so" on tower sh -c 'cat "/proc/$(pgrep -x whorld)/maps"'
+expect 0 "" alice tower 'whorl unlock --passcode-fd 3 3<passcode'
+expect 0 "" alice tower 'printf "silver of the tower" | whorl set note --replace --access none'
+expect 0 "" alice tower 'printf tin | whorl set "from the future" --sync --access none'
+expect 69 "cannot be reached" alice tower 'whorl sync now'
+expect 0 "" touched desk "$right" "printf 'gold of today' | whorl set bank --replace"
+expect 0 "" alice desk 'whorl rm "new on the laptop" --yes'
+away laptop
+now desk
+back tower
+now tower desk
+reads "gold of today" tower desk
+expect 0 "silver of the tower" alice desk 'whorl get note'
+expect 0 tin alice desk 'whorl get "from the future"'
+expect 66 "" alice tower 'whorl get "new on the laptop"'
+# A later change counts, whatever the clocks say, and what was removed stays so on a machine that comes last.
+expect 0 "" alice desk 'printf "silver of today" | whorl set note --replace --access none'
+now desk tower
+back laptop
+now laptop tower desk
+for machine in desk laptop tower; do
+  expect 0 "silver of today" alice "$machine" 'whorl get note'
+  expect 66 "" alice "$machine" 'whorl get "new on the laptop"'
+  expect 0 "unpublished" alice "$machine" 'whorl sync status'
+  case $output in *kept*) fail "kept: $output" ;; esac
+done
+on tower sh -c 'rm /etc/ld.so.preload
+  systemctl stop "user@$(id -u alice).service"
+  systemctl restart whorld.service'
+[ "$(alice tower 'date +%s')" -lt "$wrong" ] || fail "the tower's clock is still wrong"
+expect 0 "" alice tower 'whorl unlock --passcode-fd 3 3<passcode'
+now tower
+
+# The server restores an old backup: each machine says so, and goes on working.
+cp -a /home/git/secrets.git /home/git/backup.git
+expect 0 "" touched desk "$right" "printf 'gold of the evening' | whorl set bank --replace"
+now desk laptop tower
+rm -rf /home/git/secrets.git
+mv /home/git/backup.git /home/git/secrets.git
+for machine in desk laptop tower; do
+  expect 65 "has lost what this machine has seen" alice "$machine" 'whorl sync now'
+  expect 0 "lost" alice "$machine" 'whorl sync status'
+  reads "gold of the evening" "$machine"
+done
+expect 0 "" alice desk 'whorl sync now --put-back'
+now laptop tower desk
+expect 0 "Nothing is new" alice laptop 'whorl sync now'
+reads "gold of the evening" desk laptop tower
+
+# The tower is sold, and nobody has wiped it.
+expect 0 "gets nothing new" asked desk 'nothing new. [y/N]=>y' 'whorl sync remove tower'
+case $output in *bank*note* | *note*bank*) ;; *) fail "the secrets to change are not named: $output" ;; esac
+expect 0 "" alice desk 'printf copper | whorl set "after the tower" --sync --access none'
+expect 0 "" touched desk "$right" "printf 'gold after the tower' | whorl set bank --replace"
+now desk laptop
+expect 77 "no longer in the circle" alice tower 'whorl sync now; whorl sync now'
+expect 66 "" alice tower 'whorl get "after the tower"'
+reads "gold of the evening" tower
+expect 0 "no longer in the circle" alice tower 'whorl sync'
+reads "gold after the tower" desk laptop
+
+# All machines are lost; a new one comes back with the repository and the desk's recovery key, which is on paper.
+paper=$(on desk cat /home/alice/recovery)
+for machine in desk tower; do
+  # The connection may end first.
+  on "$machine" systemctl --no-block poweroff || :
+  ssh -O exit -o "ControlPath=/run/control-$machine" "$machine" 2>/dev/null || :
+done
+begins new
+expect 77 "" alice new "whorl sync recover $remote --no-timer --passcode-fd 3 --lost-key-fd 4 3<passcode 4<recovery"
+expect 0 "came back. This machine, “new”, is the only one" asked new "lost store:=>$paper
+Passcode:=>the passcode of new" "whorl sync recover $remote"
+expect 0 copper alice new 'whorl get "after the tower"'
+expect 77 "" alice new 'whorl get bank --no-prompt'
+reads "gold after the tower" new
+expect 66 "" alice new 'whorl get diary'
+expect 0 "waiting for a touch here: “deed”" alice new 'whorl sync'
+expect 0 "" touched new "$right" 'whorl sync resolve deed'
+expect 0 platinum touched new "$right" 'whorl get deed'
+# Whoever found the laptop gets nothing new: it takes no machines for members that it has not seen.
+expect 0 "" alice new 'printf iron | whorl set "after all" --sync --access none; whorl sync now'
+expect 65 "has lost what this machine has seen" alice laptop 'whorl sync now'
+expect 66 "" alice laptop 'whorl get "after all"'
