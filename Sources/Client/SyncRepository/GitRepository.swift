@@ -13,6 +13,8 @@ package struct GitRepository: Sendable {
   let git: GitProgram
   /// The bare repository.
   let folder: String
+  /// What was the bare repository, until it is removed: a removal that was killed must not leave half a repository.
+  private var earlier: String { "\(place)/earlier" }
 
   /// - Parameters:
   ///   - place: a full path; made where it is missing.
@@ -34,8 +36,16 @@ package struct GitRepository: Sendable {
     guard mkdir(new, 0o700) == 0 else { throw .system("\(new): \(String(cString: strerror(errno)))") }
     try await run(["init", "--quiet", "--bare", "--template=", new], in: new)
     try await run(["config", "remote.origin.url", remote.url], in: new)
-    try remove()
-    guard rename(new, folder) == 0 else { throw .system("\(folder): \(String(cString: strerror(errno)))") }
+    try PrivateFolder.remove(earlier)
+    guard rename(folder, earlier) == 0 || errno == ENOENT, rename(new, folder) == 0 else {
+      throw .system("\(folder): \(String(cString: strerror(errno)))")
+    }
+    try PrivateFolder.remove(earlier)
+  }
+
+  /// Takes the earlier repository back if a run was killed before the new one was in its place.
+  func restore() {
+    if !exists { rename(earlier, folder) }
   }
 
   /// Makes it again for the same remote, if something in it cannot be read.
@@ -43,7 +53,11 @@ package struct GitRepository: Sendable {
     try await make(for: SyncRemote(try await url(), in: "/"))
   }
 
-  package func remove() throws(SyncRunError) { try PrivateFolder.remove(folder) }
+  package func remove() throws(SyncRunError) {
+    try PrivateFolder.remove(earlier)
+    rename(folder, earlier)
+    try PrivateFolder.remove(earlier)
+  }
 
   /// The remote's URL.
   package func url() async throws(SyncRunError) -> String {

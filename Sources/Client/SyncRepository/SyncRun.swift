@@ -25,9 +25,10 @@ package struct SyncRun: Sendable {
   }
 
   package func run() async throws(SyncRunError) -> SyncReport {
-    guard repository.exists else { throw .noRemote }
     let lock = try await repository.lock(patience: patience)
     defer { withExtendedLifetime(lock) {} }
+    repository.restore()
+    guard repository.exists else { throw .noRemote }
     do throws(SyncRunError) {
       return try await turn()
     } catch .damaged {

@@ -80,6 +80,18 @@ struct InterruptedRunTests {
     }
   }
 
+  @Test("while it replaces the private repository goes on with the earlier one")
+  func halfReplaced() async throws {
+    try await withRemote { folder in
+      let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
+      try await one.sync()
+      #expect(rename("\(one.place)/repository", "\(one.place)/earlier") == 0)
+      one.vault.set("items/y", "2")
+      #expect(try await one.sync().published == 1)
+      #expect(one.vault.isSettled && access("\(one.place)/earlier", F_OK) != 0)
+    }
+  }
+
   @Test("by the loss of the private repository's references to what was taken takes everything again")
   func lostRef() async throws {
     try await withRemote { folder in
