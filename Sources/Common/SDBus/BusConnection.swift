@@ -289,9 +289,11 @@ package actor BusConnection: BusLoopSource {
           if kind != .member { return end() }
         }
       }
+      // The message may have ended the connection, which frees the bus.
+      guard let bus = self.bus else { return }
       unread.update(of: bus)
       if endIfUnread() { return }
-      if !isReady, let bus = self.bus, sd_bus_is_ready(bus) > 0 {
+      if !isReady, sd_bus_is_ready(bus) > 0 {
         isReady = true
         input.endHandshake()
         resumeWaitingForReady()

@@ -20,8 +20,8 @@ struct UnreadMessages {
 
   /// Updates to the number of messages that sd-bus has. Drops those that were sent. Counts those that sd-bus has added
   /// itself, such as answers to `Ping`, with the smallest size of a message.
-  mutating func update(of bus: OpaquePointer?) {
-    let count = bus.map(Self.queued) ?? 0
+  mutating func update(of bus: OpaquePointer) {
+    let count = Self.queued(on: bus)
     if count < sizes.count {
       let sent = sizes.count - count
       bytes -= sizes[..<sent].reduce(0, +)
