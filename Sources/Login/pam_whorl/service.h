@@ -47,12 +47,11 @@ typedef struct {
   const char *pam_service, *seat, *terminal;
 } whorl_login;
 
-// Connects to the service. Returns 0 or a negative errno: -ENOENT if it is not installed, -EPERM if a user other than
-// root could have made the socket or listens on it, -ETIMEDOUT.
-int whorl_service_connect(whorl_deadline deadline, sd_bus **bus);
-
-// Closes and frees a connection made by whorl_service_connect.
-void whorl_service_close(sd_bus *bus);
+// Connects to the service, and sets the deadline for its first answer, which the descriptor INTERRUPT (or -1) ends
+// sooner. The deadline is later if systemd has to start the service. Returns 0 or a negative errno: -ENOENT if it is not
+// installed, -EPERM if a user other than root could have made the socket or listens on it, -ETIMEDOUT, -EINTR.
+// whorl_close closes the connection.
+int whorl_service_connect(int interrupt, whorl_deadline *deadline, sd_bus **bus);
 
 // Reports a login. PASSWORD may be NULL. If the service tries it as the passcode, waits up to TRYING_MILLISECONDS more
 // for the result. Returns 0, or a negative errno: -EACCES if the service refuses.
@@ -71,8 +70,20 @@ int whorl_service_change_password(
 // Asks the service for a finger of the user. The outcome is whorl_trying, or the reason why no finger is asked for.
 int whorl_service_verify(sd_bus *bus, const whorl_login *login, whorl_deadline deadline, whorl_outcome *outcome);
 
-// Waits for the next outcome, after whorl_trying or after a prompt for a touch. Show that prompt before the call: the
+// The answer to a call that was sent. It must stay in its place until whorl_service_forget.
+typedef struct {
+  int result, has_ended;
+  whorl_outcome outcome;
+  sd_bus_slot *slot;
+} whorl_answer;
+
+// Asks for the next outcome, after whorl_trying or after a prompt for a touch. Show that prompt before the call: the
 // call has the service arm the reader.
-int whorl_service_next(sd_bus *bus, whorl_deadline deadline, whorl_outcome *outcome);
+int whorl_service_next(sd_bus *bus, whorl_answer *answer);
+
+// Waits for the answer. After -ETIMEDOUT it can be waited for again.
+int whorl_service_wait(sd_bus *bus, whorl_answer *answer, whorl_deadline deadline, whorl_outcome *outcome);
+
+void whorl_service_forget(whorl_answer *answer);
 
 #endif

@@ -5,14 +5,14 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "connection.h"
 #include "interrupt.h"
 #include "service.h"
 
 enum {
-  // For connecting to the service and its first answer.
-  answer_milliseconds = 900,
-  // Then for the reader to become ready.
-  reader_milliseconds = 3000,
+  // For the reader to become ready, and before the person is told that it is waited for.
+  reader_milliseconds = 8000,
+  silent_milliseconds = 1500,
   // For each touch. The service itself ends the wait after ten seconds.
   touch_milliseconds = 10500,
   // For all touches together.
@@ -46,24 +46,45 @@ static const char *prompt(whorl_outcome outcome) {
   }
 }
 
-// Shows the prompts that the service asks for until it returns a final result.
-static int ask(
-  pam_handle_t *pamh, sd_bus *bus, const whorl_login *login, whorl_deadline answer, int interrupt,
-  whorl_outcome *outcome
+// Waits for the reader to become ready. The person is told if that takes long, as where its program has to be started.
+static int wait_for_reader(
+  pam_handle_t *pamh, sd_bus *bus, whorl_answer *answer, whorl_deadline deadline, whorl_outcome *outcome
 ) {
+  whorl_deadline silent = whorl_deadline_in(silent_milliseconds);
+  silent.interrupt = deadline.interrupt;
+  int result = whorl_service_wait(bus, answer, silent, outcome);
+  if (result != -ETIMEDOUT) return result;
+  pam_info(pamh, "Waiting for the fingerprint reader.");
+  return whorl_service_wait(bus, answer, deadline, outcome);
+}
+
+// Asks for what follows the outcome, and waits for that.
+static int next(pam_handle_t *pamh, sd_bus *bus, whorl_deadline end, whorl_outcome *outcome) {
+  int is_trying = *outcome == whorl_trying;
+  whorl_deadline deadline = whorl_deadline_in(is_trying ? reader_milliseconds : touch_milliseconds);
+  if (deadline.microseconds > end.microseconds) deadline = end;
+  deadline.interrupt = end.interrupt;
+  whorl_answer answer;
+  int result = whorl_service_next(bus, &answer);
+  if (result >= 0)
+    result = is_trying ? wait_for_reader(pamh, bus, &answer, deadline, outcome)
+                       : whorl_service_wait(bus, &answer, deadline, outcome);
+  whorl_service_forget(&answer);
+  return result;
+}
+
+// Shows the prompts that the service asks for until it returns a final result.
+static int ask(pam_handle_t *pamh, sd_bus *bus, const whorl_login *login, whorl_deadline answer, whorl_outcome *outcome) {
   whorl_deadline end = whorl_deadline_in(whole_milliseconds);
+  end.interrupt = answer.interrupt;
   unsigned prompts = 0;
   int result = whorl_service_verify(bus, login, answer, outcome);
   while (result >= 0 && (*outcome == whorl_trying || prompt(*outcome) != NULL)) {
-    whorl_deadline deadline = whorl_deadline_in(reader_milliseconds);
-    if (*outcome != whorl_trying) {
-      // Shown with PAM_SILENT, too: without a prompt nobody would touch the reader, so it must not be armed.
-      if (prompts++ == most_prompts || pam_info(pamh, "%s", prompt(*outcome)) != PAM_SUCCESS) return -ENOTTY;
-      deadline = whorl_deadline_in(touch_milliseconds);
-    }
-    if (deadline.microseconds > end.microseconds) deadline = end;
-    deadline.interrupt = interrupt;
-    result = whorl_service_next(bus, deadline, outcome);
+    // Shown with PAM_SILENT, too: without a prompt nobody would touch the reader, so it must not be armed.
+    if (*outcome != whorl_trying &&
+        (prompts++ == most_prompts || pam_info(pamh, "%s", prompt(*outcome)) != PAM_SUCCESS))
+      return -ENOTTY;
+    result = next(pamh, bus, end, outcome);
     if (result >= 0 && *outcome == whorl_trying) return -EBADMSG;
   }
   // A match without a prompt cannot be true.
@@ -74,15 +95,15 @@ int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greete
   whorl_login login = describe(pamh, account, is_greeter);
   whorl_outcome outcome = whorl_no_finger;
   sd_bus *bus = NULL;
-  whorl_deadline answer = whorl_deadline_in(answer_milliseconds);
-  int result = whorl_service_connect(answer, &bus);
+  whorl_deadline answer;
+  whorl_interrupt interrupt = whorl_interrupt_begin();
+  int result = whorl_service_connect(interrupt.descriptor, &answer, &bus);
   if (result >= 0) {
-    whorl_interrupt interrupt = whorl_interrupt_begin();
-    result = ask(pamh, bus, &login, answer, interrupt.descriptor, &outcome);
-    whorl_interrupt_end(interrupt);
+    result = ask(pamh, bus, &login, answer, &outcome);
     // Closing the connection has the service disarm the reader.
-    whorl_service_close(bus);
+    whorl_close(bus);
   }
+  whorl_interrupt_end(interrupt);
   if (result < 0) {
     // Log nothing if the service is not installed or the person pressed Ctrl-C.
     if (result != -ENOENT && result != -EINTR)
