@@ -1,10 +1,9 @@
-// Whether systemd is starting the service, which a connection to its socket has it do.
+// Whether the service has only just been started, as a connection to its socket has systemd do.
 #ifndef WHORL_ACTIVATION_H
 #define WHORL_ACTIVATION_H
 
-#include "deadline.h"
-
-// Asks systemd. Not if it fails, is stopped, masked or not installed, nor if systemd does not answer by the deadline.
-int whorl_is_starting(whorl_deadline deadline);
+// Asks systemd whether it is starting the service, or has within the last seconds. Not if the service fails, is stopped,
+// masked or not installed, nor if systemd does not answer or the descriptor INTERRUPT (or -1) becomes readable.
+int whorl_is_starting(int interrupt);
 
 #endif

@@ -15,34 +15,43 @@ static const char interface[] = "org.whorl.Login1";
 enum {
   // The longest that a program waits for a service that does not answer.
   answer_milliseconds = 900,
-  // The longest while systemd is starting the service.
-  start_milliseconds = 5000,
+  // The longest after that while systemd is starting the service, and then for its first answer.
+  start_milliseconds = 4000,
+  first_milliseconds = 5000,
 };
 
 // MARK: Connecting
 
-// Extends the deadline, which has passed, if systemd is starting the service. Returns whether it did.
-static int extend(whorl_deadline *deadline, whorl_deadline end) {
-  whorl_deadline longer = whorl_deadline_in(answer_milliseconds);
-  longer.interrupt = deadline->interrupt;
-  if (longer.microseconds > end.microseconds || !whorl_is_starting(longer)) return 0;
-  *deadline = longer;
-  return 1;
+// Waits for the handshake: before it is complete, sd-bus would block when it sends a descriptor.
+static int shake_hands(sd_bus *bus, whorl_deadline deadline) {
+  int result = 0;
+  while (result >= 0 && (result = sd_bus_is_ready(bus)) == 0) result = whorl_step(bus, deadline);
+  return result < 0 ? result : 0;
 }
 
 int whorl_service_connect(int interrupt, whorl_deadline *deadline, sd_bus **made) {
   *deadline = whorl_deadline_in(answer_milliseconds);
   deadline->interrupt = interrupt;
-  whorl_deadline end = whorl_deadline_in(start_milliseconds);
   int result = whorl_connect(&place, made);
   if (result < 0) return result;
-  // Waits for the handshake: before it is complete, sd-bus would block when it sends a descriptor.
-  while (result >= 0 && (result = sd_bus_is_ready(*made)) == 0) {
-    result = whorl_step(*made, *deadline);
-    if (result == -ETIMEDOUT && extend(deadline, end)) result = 0;
-  }
+  result = shake_hands(*made, *deadline);
+  if (result == -ETIMEDOUT && whorl_is_starting(interrupt)) return -EINPROGRESS;
   if (result < 0) whorl_close(*made);
-  return result < 0 ? result : 0;
+  return result;
+}
+
+int whorl_service_start(whorl_deadline *deadline, sd_bus *bus) {
+  int interrupt = deadline->interrupt, result;
+  whorl_deadline end = whorl_deadline_in(start_milliseconds);
+  do {
+    *deadline = whorl_deadline_in(answer_milliseconds);
+    deadline->interrupt = interrupt;
+    result = shake_hands(bus, *deadline);
+  } while (result == -ETIMEDOUT && whorl_milliseconds_left(end) > 0 && whorl_is_starting(interrupt));
+  *deadline = whorl_deadline_in(first_milliseconds);
+  deadline->interrupt = interrupt;
+  if (result < 0) whorl_close(bus);
+  return result;
 }
 
 // MARK: Calling
@@ -121,11 +130,21 @@ void whorl_service_forget(whorl_answer *answer) {
   answer->slot = NULL;
 }
 
+int whorl_service_has_just_started(whorl_deadline *deadline) {
+  int interrupt = deadline->interrupt;
+  if (!whorl_is_starting(interrupt)) return 0;
+  *deadline = whorl_deadline_in(first_milliseconds);
+  deadline->interrupt = interrupt;
+  return 1;
+}
+
 // Sends a call and waits for its answer. Frees the message.
 static int ask(sd_bus *bus, sd_bus_message *message, int result, whorl_deadline deadline, whorl_outcome *outcome) {
   whorl_answer answer;
   result = send(bus, message, result, &answer);
   if (result >= 0) result = whorl_service_wait(bus, &answer, deadline, outcome);
+  if (result == -ETIMEDOUT && whorl_service_has_just_started(&deadline))
+    result = whorl_service_wait(bus, &answer, deadline, outcome);
   whorl_service_forget(&answer);
   return result;
 }
@@ -176,13 +195,13 @@ int whorl_service_change_password(
   return request(bus, message, result, deadline, old == NULL ? 0 : trying_milliseconds, outcome);
 }
 
-int whorl_service_verify(sd_bus *bus, const whorl_login *login, whorl_deadline deadline, whorl_outcome *outcome) {
+int whorl_service_verify(sd_bus *bus, const whorl_login *login, whorl_answer *answer) {
   sd_bus_message *message = NULL;
   int result = new_call(bus, "Verify", &message);
   if (result >= 0)
     result = sd_bus_message_append(
       message, "ubsss", (uint32_t)login->user, login->is_greeter, login->pam_service, login->seat, login->terminal);
-  return ask(bus, message, result, deadline, outcome);
+  return send(bus, message, result, answer);
 }
 
 int whorl_service_next(sd_bus *bus, whorl_answer *answer) {
