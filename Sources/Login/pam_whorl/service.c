@@ -17,7 +17,7 @@ enum {
   answer_milliseconds = 900,
   // The longest after that while systemd is starting the service, and then for its first answer.
   start_milliseconds = 4000,
-  first_milliseconds = 5000,
+  first_milliseconds = 8000,
 };
 
 // MARK: Connecting

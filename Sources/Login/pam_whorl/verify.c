@@ -10,8 +10,9 @@
 #include "service.h"
 
 enum {
-  // For the reader to become ready, and before the person is told that it is waited for.
-  reader_milliseconds = 8000,
+  // For the reader to become ready, where the service itself gives up after ten seconds, and before the person is told
+  // that it is waited for.
+  reader_milliseconds = 15000,
   silent_milliseconds = 1500,
   // For each touch. The service itself ends the wait after ten seconds.
   touch_milliseconds = 10500,
