@@ -107,11 +107,11 @@ for program in ("/bin/sh", "/usr/bin/python3", "/usr/libexec/whorl/whorl-reader"
         print(error.strerror, program)
 END
 # shellcheck disable=SC2016 # the guest's shell fills in
-machine run -i "$(cat "$state/intruder.py")" sh -c 'cat >/var/lib/whorl/intruder.py && cp "$(readlink -f /usr/bin/python3)" /run/python &&
-  mount -o bind,exec /run/python /usr/libexec/whorl/whorld'
+machine run -i "$(cat "$state/intruder.py")" sh -c 'cat >/usr/lib/intruder.py && cp "$(readlink -f /usr/bin/python3)" /usr/local/bin/intruder &&
+  mount --bind /usr/local/bin/intruder /usr/libexec/whorl/whorld'
 expect 0 "Permission denied" inside systemd-run --quiet --pipe --wait --collect -p AppArmorProfile=whorld \
-  /usr/libexec/whorl/whorld -S /var/lib/whorl/intruder.py
+  /usr/libexec/whorl/whorld -S /usr/lib/intruder.py
 case $output in *read* | *wrote* | *"Python "*) fail "an intruder can do this: $output" ;; esac
 [ "$(echo "$output" | grep -c "Permission denied")" = 15 ] || fail "not each was refused: $output"
 # Without the profile it does.
-expect 0 "read /etc/shadow" inside systemd-run --quiet --pipe --wait --collect /usr/libexec/whorl/whorld -S /var/lib/whorl/intruder.py
+expect 0 "read /etc/shadow" inside systemd-run --quiet --pipe --wait --collect /usr/libexec/whorl/whorld -S /usr/lib/intruder.py
