@@ -19,7 +19,12 @@ def tell(**words):
 
 
 def run(id, run, input=""):
-    process = subprocess.Popen(run, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        process = subprocess.Popen(run, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    except OSError as error:  # no such command
+        tell(id=id, out=f"{run[0]}: {error.strerror}\n")
+        tell(id=id, status=127)
+        return
     threading.Thread(target=feed, args=(process.stdin, input.encode()), daemon=True).start()
     while part := os.read(process.stdout.fileno(), 1 << 16):
         tell(id=id, out=part.decode(errors="replace"))

@@ -98,7 +98,7 @@ struct MakefileTests {
         "opt/whorl/lib/tmpfiles.d/whorl.conf", "usr/share/polkit-1/actions/org.whorl.policy",
         "opt/whorl/share/dbus-1/interfaces/org.whorl.Vault1.xml",
         "opt/whorl/share/dbus-1/interfaces/org.whorl.Login1.xml", "etc/X11/Xsession.d/80whorl-agent",
-        "opt/whorl/share/zsh/site-functions/_whorl",
+        "etc/apparmor.d/whorld", "opt/whorl/share/zsh/site-functions/_whorl",
       ] {
         #expect(FileManager.default.fileExists(atPath: folder.appending(path: file).path), "\(file)")
       }

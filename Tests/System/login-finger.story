@@ -141,6 +141,30 @@ mv /etc/whorl/virtual.conf /etc/whorl/whorld.conf.d/virtual.conf
 systemctl restart whorld.service
 entered "the reader again" "$right" gdm-fingerprint
 
+# After the boot of a slow machine the service is started by the login, which waits for it, and for not much
+# longer than five seconds.
+# starts_after SECONDS: has the service start that slowly.
+starts_after() {
+  mkdir -p /run/systemd/system/whorld.service.d
+  printf '[Service]\nExecStart=\nExecStart=/bin/sh -c "sleep %s; exec /usr/libexec/whorl/whorld --system"\n' "$1" \
+    >/run/systemd/system/whorld.service.d/slow.conf
+  systemctl daemon-reload
+  systemctl stop whorld.service
+  systemctl reset-failed whorld.service 2>/dev/null || :
+}
+# The greeter's own login starts the service, too.
+greet
+starts_after 2
+expect 0 "Waiting for the fingerprint reader." asked_at tty2 lightdm "$right"
+starts_after 60
+began=$(date +%s)
+expect 0 "" asked_at tty2 lightdm "$password"
+[ $(($(date +%s) - began)) -le 7 ] || fail "the password came after $(($(date +%s) - began)) seconds"
+rm /run/systemd/system/whorld.service.d/slow.conf
+systemctl daemon-reload
+systemctl stop whorld.service
+entered "the service starts as before" "$right" lightdm
+
 # A wrong finger does not log in, and the password does.
 kept_out "a stranger" "$stranger,$stranger,$stranger" gdm-fingerprint
 grep -q "The fingerprint does not match" /tmp/login || fail "not told: $(cat /tmp/login)"

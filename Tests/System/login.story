@@ -281,6 +281,18 @@ expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
 is_open alice
 echo 'alice:a newer word' | chpasswd
 
+# A login waits for a service that is being started.
+mkdir -p /run/systemd/system/whorld.service.d
+printf '[Service]\nExecStart=\nExecStart=/bin/sh -c "sleep 2; exec /usr/libexec/whorl/whorld --system"\n' \
+  >/run/systemd/system/whorld.service.d/slow.conf
+systemctl daemon-reload
+systemctl stop whorld.service
+typed gdm-password alice 'a newer word'
+[ "$took" -ge 2000 ] || fail "the service was started in $took ms"
+is_open alice
+rm /run/systemd/system/whorld.service.d/slow.conf
+systemctl daemon-reload
+
 # Without the service, or if it fails or was stopped, the login continues within a second.
 systemctl kill --kill-whom=main -s STOP whorld.service
 fastest typed gdm-password alice 'a newer word'
@@ -297,6 +309,13 @@ fastest typed gdm-password alice 'a newer word'
 within 1000 "a service that does not start"
 rm /run/systemd/system/whorld.service.d/fails.conf
 systemctl daemon-reload
+systemctl stop whorld.service whorld.socket
+systemctl reset-failed whorld.service whorld.socket
+systemctl mask --runtime whorld.service
+systemctl start whorld.socket
+fastest typed gdm-password alice 'a newer word'
+within 1000 "a masked service"
+systemctl unmask --runtime whorld.service
 systemctl stop whorld.socket
 systemctl reset-failed whorld.service whorld.socket
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "child.h"
+#include "connection.h"
 #include "options.h"
 #include "password.h"
 #include "service.h"
@@ -21,8 +22,6 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-// The longest that a login waits for a service that does not answer.
-enum { answer_milliseconds = 900 };
 // The longest waits for scrypt while the service tries a passcode: it runs once at a login, twice for a new passcode.
 enum { login_milliseconds = 3000, change_milliseconds = 8000 };
 enum { child_milliseconds = 2000 };
@@ -42,19 +41,25 @@ static void note(pam_handle_t *pamh, const char *what, int result) {
   pam_syslog(pamh, LOG_WARNING, "%s: %s", what, strerror(-result));
 }
 
+// Connects to the service, which is started where it does not run.
+static int reach(whorl_deadline *deadline, sd_bus **bus) {
+  int result = whorl_service_connect(-1, deadline, bus);
+  return result == -EINPROGRESS ? whorl_service_start(deadline, *bus) : result;
+}
+
 // MARK: The auth phase
 
 // Whether the password would open the user's store and a finger would not.
 static int wants_password(pam_handle_t *pamh) {
   const struct passwd *account = person(pamh);
   if (account == NULL) return 0;
-  whorl_deadline deadline = whorl_deadline_in(answer_milliseconds);
+  whorl_deadline deadline;
   sd_bus *bus = NULL;
   whorl_outcome outcome = whorl_any;
-  int result = whorl_service_connect(deadline, &bus);
+  int result = reach(&deadline, &bus);
   if (result >= 0) {
     result = whorl_service_first_factor(bus, account->pw_uid, deadline, &outcome);
-    whorl_service_close(bus);
+    whorl_close(bus);
   }
   if (result < 0) note(pamh, "the service was not asked what opens the store", result);
   return result >= 0 && outcome == whorl_password;
@@ -112,13 +117,13 @@ static int tell_of_login(
 ) {
   const void *service = NULL;
   if (pam_get_item(pamh, PAM_SERVICE, &service) != PAM_SUCCESS || service == NULL) return -EINVAL;
-  whorl_deadline deadline = whorl_deadline_in(answer_milliseconds);
+  whorl_deadline deadline;
   sd_bus *bus = NULL;
-  int result = whorl_service_connect(deadline, &bus);
+  int result = reach(&deadline, &bus);
   if (result < 0) return result;
   result = whorl_service_open_session(
     bus, account->pw_uid, session, service, whorl_password_kept(pamh), deadline, login_milliseconds, outcome);
-  whorl_service_close(bus);
+  whorl_close(bus);
   return result;
 }
 
@@ -198,14 +203,14 @@ EXPORTED int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int count, const ch
     pam_syslog(pamh, LOG_NOTICE, "the password was not changed, and the passcode stays");
     return PAM_IGNORE;
   }
-  whorl_deadline deadline = whorl_deadline_in(answer_milliseconds);
+  whorl_deadline deadline;
   sd_bus *bus = NULL;
   whorl_outcome outcome = whorl_not_chosen;
-  int result = whorl_service_connect(deadline, &bus);
+  int result = reach(&deadline, &bus);
   if (result >= 0) {
     result =
       whorl_service_change_password(bus, account->pw_uid, old, new, deadline, change_milliseconds, &outcome);
-    whorl_service_close(bus);
+    whorl_close(bus);
   }
   if (result < 0)
     note(pamh, "the service was not told of the new password", result);

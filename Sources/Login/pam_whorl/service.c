@@ -1,127 +1,62 @@
 #include "service.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "activation.h"
+#include "connection.h"
 #include "password.h"
 
-#define SOCKET "/run/whorl/bus"
-#ifndef SO_PASSRIGHTS
-// Of Linux 6.16, and of later kernel headers than those of most distributions.
-#define SO_PASSRIGHTS 83
-#endif
+static const whorl_place place = {.folder = "/run/whorl", .socket = "/run/whorl/bus"};
 static const char path[] = "/org/whorl/Login";
 static const char interface[] = "org.whorl.Login1";
 
+enum {
+  // The longest that a program waits for a service that does not answer.
+  answer_milliseconds = 900,
+  // The longest after that while systemd is starting the service, and then for its first answer.
+  start_milliseconds = 4000,
+  first_milliseconds = 8000,
+};
+
 // MARK: Connecting
 
-// 0 if only root can replace this folder and the entries in it; otherwise a negative errno.
-static int is_roots_folder(const char *folder) {
-  struct stat status;
-  if (lstat(folder, &status) != 0) return -errno;
-  return S_ISDIR(status.st_mode) && status.st_uid == 0 && (status.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? 0 : -EPERM;
+// Waits for the handshake: before it is complete, sd-bus would block when it sends a descriptor.
+static int shake_hands(sd_bus *bus, whorl_deadline deadline) {
+  int result = 0;
+  while (result >= 0 && (result = sd_bus_is_ready(bus)) == 0) result = whorl_step(bus, deadline);
+  return result < 0 ? result : 0;
 }
 
-static int check_socket(void) {
-  static const char *const folders[] = {"/", "/run", "/run/whorl"};
-  for (size_t index = 0; index < sizeof folders / sizeof *folders; index++) {
-    int result = is_roots_folder(folders[index]);
-    if (result < 0) return result;
-  }
-  struct stat status;
-  if (lstat(SOCKET, &status) != 0) return -errno;
-  return S_ISSOCK(status.st_mode) && status.st_uid == 0 ? 0 : -EPERM;
-}
-
-// Connects to the socket and checks that root listens on it: systemd listens for the service.
-static int connect_socket(void) {
-  int result = check_socket();
+int whorl_service_connect(int interrupt, whorl_deadline *deadline, sd_bus **made) {
+  *deadline = whorl_deadline_in(answer_milliseconds);
+  deadline->interrupt = interrupt;
+  int result = whorl_connect(&place, made);
   if (result < 0) return result;
-  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (descriptor < 0) return -errno;
-  // The service sends no descriptors, and sd-bus leaks those of a message that it cannot read. Older kernels ignore
-  // this option.
-  const int none = 0;
-  (void)setsockopt(descriptor, SOL_SOCKET, SO_PASSRIGHTS, &none, sizeof none);
-  const struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = SOCKET};
-  struct ucred listener;
-  socklen_t size = sizeof listener;
-  // The socket does not block: if the queue of connections is full, connect fails.
-  if (connect(descriptor, (const struct sockaddr *)&address, sizeof address) != 0 ||
-      getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &listener, &size) != 0)
-    result = -errno;
-  else if (listener.uid != 0)
-    result = -EPERM;
-  if (result < 0) {
-    close(descriptor);
-    return result;
-  }
-  return descriptor;
+  result = shake_hands(*made, *deadline);
+  if (result == -ETIMEDOUT && whorl_is_starting(interrupt)) return -EINPROGRESS;
+  if (result < 0) whorl_close(*made);
+  return result;
 }
 
-// Handles one event of the connection, or waits for the next one. Returns 0, or a negative errno.
-static int step(sd_bus *bus, whorl_deadline deadline) {
-  int left = whorl_milliseconds_left(deadline);
-  if (left == 0) return -ETIMEDOUT;
-  int result = sd_bus_process(bus, NULL);
-  if (result != 0) return result < 0 ? result : 0;
-  // sd-bus has its own deadline, which is now if the other side has closed.
-  whorl_deadline wanted = deadline;
-  if (sd_bus_get_timeout(bus, &wanted.microseconds) < 0) return -ECONNRESET;
-  if (wanted.microseconds < deadline.microseconds) left = whorl_milliseconds_left(wanted);
-  int events = sd_bus_get_events(bus);
-  struct pollfd polled[] = {
-    {.fd = sd_bus_get_fd(bus), .events = (short)events}, {.fd = deadline.interrupt, .events = POLLIN}};
-  if (polled[0].fd < 0 || events < 0) return -ECONNRESET;
-  if (poll(polled, 2, left) < 0) return errno == EINTR ? 0 : -errno;
-  return polled[1].revents != 0 ? -EINTR : 0;
-}
-
-int whorl_service_connect(whorl_deadline deadline, sd_bus **made) {
-  int descriptor = connect_socket();
-  if (descriptor < 0) return descriptor;
-  sd_bus *bus = NULL;
-  int result = sd_bus_new(&bus);
-  if (result >= 0) result = sd_bus_set_fd(bus, descriptor, descriptor);
-  if (result < 0) {
-    close(descriptor);
-    sd_bus_unref(bus);
-    return result;
-  }
-  // From here on the bus closes the socket.
-  result = sd_bus_negotiate_fds(bus, 1);
-  if (result >= 0) result = sd_bus_start(bus);
-  // Waits for the handshake: before it is complete, sd-bus would block when it sends a descriptor.
-  while (result >= 0 && (result = sd_bus_is_ready(bus)) == 0) result = step(bus, deadline);
-  if (result < 0) {
-    whorl_service_close(bus);
-    return result;
-  }
-  *made = bus;
-  return 0;
-}
-
-void whorl_service_close(sd_bus *bus) {
-  // Not sd_bus_flush_close_unref: a flush would wait for the service.
-  sd_bus_close(bus);
-  sd_bus_unref(bus);
+int whorl_service_start(whorl_deadline *deadline, sd_bus *bus) {
+  int interrupt = deadline->interrupt, result;
+  whorl_deadline end = whorl_deadline_in(start_milliseconds);
+  do {
+    *deadline = whorl_deadline_in(answer_milliseconds);
+    deadline->interrupt = interrupt;
+    result = shake_hands(bus, *deadline);
+  } while (result == -ETIMEDOUT && whorl_milliseconds_left(end) > 0 && whorl_is_starting(interrupt));
+  *deadline = whorl_deadline_in(first_milliseconds);
+  deadline->interrupt = interrupt;
+  if (result < 0) whorl_close(bus);
+  return result;
 }
 
 // MARK: Calling
 
-typedef struct {
-  int result;
-  int has_ended;
-  whorl_outcome outcome;
-} answer;
-
-static int read_outcome(const char *word, answer *answer) {
+static int read_outcome(const char *word, whorl_answer *answer) {
   static const struct {
     const char *word;
     whorl_outcome outcome;
@@ -144,7 +79,7 @@ static int read_outcome(const char *word, answer *answer) {
 
 static int take_reply(sd_bus_message *reply, void *data, sd_bus_error *unused) {
   (void)unused;
-  answer *answer = data;
+  whorl_answer *answer = data;
   answer->has_ended = 1;
   const char *word = NULL;
   if (sd_bus_message_is_method_error(reply, NULL)) {
@@ -156,18 +91,6 @@ static int take_reply(sd_bus_message *reply, void *data, sd_bus_error *unused) {
     if (answer->result >= 0) answer->result = read_outcome(word, answer);
   }
   return 0;
-}
-
-// Sends the call and waits for its answer.
-static int send_and_wait(sd_bus *bus, sd_bus_message *message, whorl_deadline deadline, answer *answer) {
-  memset(answer, 0, sizeof *answer);
-  sd_bus_slot *slot = NULL;
-  // sd-bus's own time limit is longer than the deadline.
-  int result = sd_bus_call_async(bus, &slot, message, take_reply, answer, 0);
-  while (result >= 0 && !answer->has_ended) result = step(bus, deadline);
-  // From here on no reply is written to `answer`.
-  sd_bus_slot_unref(slot);
-  return result < 0 ? result : answer->result;
 }
 
 static int new_call(sd_bus *bus, const char *member, sd_bus_message **message) {
@@ -185,12 +108,44 @@ static int append_password(sd_bus_message *message, const char *password) {
   return result;
 }
 
+// Sends a call, whose answer whorl_service_wait returns. Frees the message.
+static int send(sd_bus *bus, sd_bus_message *message, int result, whorl_answer *answer) {
+  memset(answer, 0, sizeof *answer);
+  // sd-bus's own time limit is longer than any deadline.
+  if (result >= 0) result = sd_bus_call_async(bus, &answer->slot, message, take_reply, answer, 0);
+  sd_bus_message_unref(message);
+  return result;
+}
+
+int whorl_service_wait(sd_bus *bus, whorl_answer *answer, whorl_deadline deadline, whorl_outcome *outcome) {
+  int result = 0;
+  while (result >= 0 && !answer->has_ended) result = whorl_step(bus, deadline);
+  if (result >= 0) result = answer->result;
+  if (result >= 0) *outcome = answer->outcome;
+  return result;
+}
+
+void whorl_service_forget(whorl_answer *answer) {
+  sd_bus_slot_unref(answer->slot);
+  answer->slot = NULL;
+}
+
+int whorl_service_has_just_started(whorl_deadline *deadline) {
+  int interrupt = deadline->interrupt;
+  if (!whorl_is_starting(interrupt)) return 0;
+  *deadline = whorl_deadline_in(first_milliseconds);
+  deadline->interrupt = interrupt;
+  return 1;
+}
+
 // Sends a call and waits for its answer. Frees the message.
 static int ask(sd_bus *bus, sd_bus_message *message, int result, whorl_deadline deadline, whorl_outcome *outcome) {
-  answer answer = {0};
-  if (result >= 0) result = send_and_wait(bus, message, deadline, &answer);
-  sd_bus_message_unref(message);
-  if (result >= 0) *outcome = answer.outcome;
+  whorl_answer answer;
+  result = send(bus, message, result, &answer);
+  if (result >= 0) result = whorl_service_wait(bus, &answer, deadline, outcome);
+  if (result == -ETIMEDOUT && whorl_service_has_just_started(&deadline))
+    result = whorl_service_wait(bus, &answer, deadline, outcome);
+  whorl_service_forget(&answer);
   return result;
 }
 
@@ -203,7 +158,10 @@ static int request(
   if (result < 0 || *outcome != whorl_trying) return result;
   // Without a password there is nothing to try.
   if (trying_milliseconds == 0) return -EBADMSG;
-  result = whorl_service_next(bus, whorl_deadline_in(trying_milliseconds), outcome);
+  whorl_answer answer;
+  result = whorl_service_next(bus, &answer);
+  if (result >= 0) result = whorl_service_wait(bus, &answer, whorl_deadline_in(trying_milliseconds), outcome);
+  whorl_service_forget(&answer);
   return result >= 0 && *outcome == whorl_trying ? -EBADMSG : result;
 }
 
@@ -237,17 +195,17 @@ int whorl_service_change_password(
   return request(bus, message, result, deadline, old == NULL ? 0 : trying_milliseconds, outcome);
 }
 
-int whorl_service_verify(sd_bus *bus, const whorl_login *login, whorl_deadline deadline, whorl_outcome *outcome) {
+int whorl_service_verify(sd_bus *bus, const whorl_login *login, whorl_answer *answer) {
   sd_bus_message *message = NULL;
   int result = new_call(bus, "Verify", &message);
   if (result >= 0)
     result = sd_bus_message_append(
       message, "ubsss", (uint32_t)login->user, login->is_greeter, login->pam_service, login->seat, login->terminal);
-  return ask(bus, message, result, deadline, outcome);
+  return send(bus, message, result, answer);
 }
 
-int whorl_service_next(sd_bus *bus, whorl_deadline deadline, whorl_outcome *outcome) {
+int whorl_service_next(sd_bus *bus, whorl_answer *answer) {
   sd_bus_message *message = NULL;
   int result = new_call(bus, "Await", &message);
-  return ask(bus, message, result, deadline, outcome);
+  return send(bus, message, result, answer);
 }

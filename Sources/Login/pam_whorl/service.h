@@ -47,12 +47,15 @@ typedef struct {
   const char *pam_service, *seat, *terminal;
 } whorl_login;
 
-// Connects to the service. Returns 0 or a negative errno: -ENOENT if it is not installed, -EPERM if a user other than
-// root could have made the socket or listens on it, -ETIMEDOUT.
-int whorl_service_connect(whorl_deadline deadline, sd_bus **bus);
+// Connects to the service, and sets the deadline for its first answer, which the descriptor INTERRUPT (or -1) ends
+// sooner. Returns 0 or a negative errno: -ENOENT if it is not installed, -EPERM if a user other than root could have made
+// the socket or listens on it, -ETIMEDOUT, -EINTR. whorl_close closes the connection. -EINPROGRESS: systemd is starting
+// the service, and whorl_service_start waits for it.
+int whorl_service_connect(int interrupt, whorl_deadline *deadline, sd_bus **bus);
 
-// Closes and frees a connection made by whorl_service_connect.
-void whorl_service_close(sd_bus *bus);
+// Waits as long as systemd is starting the service, for some seconds at most, and sets the deadline anew. Closes the
+// connection if it fails.
+int whorl_service_start(whorl_deadline *deadline, sd_bus *bus);
 
 // Reports a login. PASSWORD may be NULL. If the service tries it as the passcode, waits up to TRYING_MILLISECONDS more
 // for the result. Returns 0, or a negative errno: -EACCES if the service refuses.
@@ -68,11 +71,26 @@ int whorl_service_change_password(
   sd_bus *bus, uid_t user, const char *old, const char *new, whorl_deadline deadline, unsigned trying_milliseconds,
   whorl_outcome *outcome);
 
-// Asks the service for a finger of the user. The outcome is whorl_trying, or the reason why no finger is asked for.
-int whorl_service_verify(sd_bus *bus, const whorl_login *login, whorl_deadline deadline, whorl_outcome *outcome);
+// The answer to a call that was sent. It must stay in its place until whorl_service_forget.
+typedef struct {
+  int result, has_ended;
+  whorl_outcome outcome;
+  sd_bus_slot *slot;
+} whorl_answer;
 
-// Waits for the next outcome, after whorl_trying or after a prompt for a touch. Show that prompt before the call: the
+// Asks the service for a finger of the user. The outcome is whorl_trying, or the reason why no finger is asked for.
+int whorl_service_verify(sd_bus *bus, const whorl_login *login, whorl_answer *answer);
+
+// Asks for the next outcome, after whorl_trying or after a prompt for a touch. Show that prompt before the call: the
 // call has the service arm the reader.
-int whorl_service_next(sd_bus *bus, whorl_deadline deadline, whorl_outcome *outcome);
+int whorl_service_next(sd_bus *bus, whorl_answer *answer);
+
+// Waits for the answer. After -ETIMEDOUT it can be waited for again.
+int whorl_service_wait(sd_bus *bus, whorl_answer *answer, whorl_deadline deadline, whorl_outcome *outcome);
+
+// Whether its first answer may take longer; sets the deadline anew then.
+int whorl_service_has_just_started(whorl_deadline *deadline);
+
+void whorl_service_forget(whorl_answer *answer);
 
 #endif

@@ -5,14 +5,15 @@
 #include <string.h>
 #include <syslog.h>
 
+#include "connection.h"
 #include "interrupt.h"
 #include "service.h"
 
 enum {
-  // For connecting to the service and its first answer.
-  answer_milliseconds = 900,
-  // Then for the reader to become ready.
-  reader_milliseconds = 3000,
+  // For the reader to become ready, where the service itself gives up after ten seconds, and before the person is told
+  // that it is waited for.
+  reader_milliseconds = 15000,
+  silent_milliseconds = 1500,
   // For each touch. The service itself ends the wait after ten seconds.
   touch_milliseconds = 10500,
   // For all touches together.
@@ -46,24 +47,71 @@ static const char *prompt(whorl_outcome outcome) {
   }
 }
 
+// A login by finger, from the call to the result.
+typedef struct {
+  pam_handle_t *pamh;
+  sd_bus *bus;
+  // For the first answer, and for all of it.
+  whorl_deadline answer, end;
+  int is_told;
+} asking;
+
+// Says once what is waited for.
+static void tell(asking *asking) {
+  if (!asking->is_told) pam_info(asking->pamh, "Waiting for the fingerprint reader.");
+  asking->is_told = 1;
+}
+
+// Waits for the reader to become ready. The person is told if that takes long, as where its program has to be started.
+static int wait_for_reader(asking *asking, whorl_answer *answer, whorl_deadline deadline, whorl_outcome *outcome) {
+  whorl_deadline silent = whorl_deadline_in(silent_milliseconds);
+  silent.interrupt = deadline.interrupt;
+  int result = whorl_service_wait(asking->bus, answer, silent, outcome);
+  if (result != -ETIMEDOUT) return result;
+  tell(asking);
+  return whorl_service_wait(asking->bus, answer, deadline, outcome);
+}
+
+// Asks for a finger, and waits for the first answer.
+static int begin(asking *asking, const whorl_login *login, whorl_outcome *outcome) {
+  whorl_answer answer;
+  int result = whorl_service_verify(asking->bus, login, &answer);
+  if (result >= 0) result = whorl_service_wait(asking->bus, &answer, asking->answer, outcome);
+  if (result == -ETIMEDOUT && whorl_service_has_just_started(&asking->answer)) {
+    tell(asking);
+    result = whorl_service_wait(asking->bus, &answer, asking->answer, outcome);
+  }
+  whorl_service_forget(&answer);
+  return result;
+}
+
+// Asks for what follows the outcome, and waits for that.
+static int next(asking *asking, whorl_outcome *outcome) {
+  int is_trying = *outcome == whorl_trying;
+  whorl_deadline deadline = whorl_deadline_in(is_trying ? reader_milliseconds : touch_milliseconds);
+  if (deadline.microseconds > asking->end.microseconds) deadline = asking->end;
+  deadline.interrupt = asking->end.interrupt;
+  whorl_answer answer;
+  int result = whorl_service_next(asking->bus, &answer);
+  if (result >= 0)
+    result = is_trying ? wait_for_reader(asking, &answer, deadline, outcome)
+                       : whorl_service_wait(asking->bus, &answer, deadline, outcome);
+  whorl_service_forget(&answer);
+  return result;
+}
+
 // Shows the prompts that the service asks for until it returns a final result.
-static int ask(
-  pam_handle_t *pamh, sd_bus *bus, const whorl_login *login, whorl_deadline answer, int interrupt,
-  whorl_outcome *outcome
-) {
-  whorl_deadline end = whorl_deadline_in(whole_milliseconds);
+static int ask(asking *asking, const whorl_login *login, whorl_outcome *outcome) {
+  asking->end = whorl_deadline_in(whole_milliseconds);
+  asking->end.interrupt = asking->answer.interrupt;
   unsigned prompts = 0;
-  int result = whorl_service_verify(bus, login, answer, outcome);
+  int result = begin(asking, login, outcome);
   while (result >= 0 && (*outcome == whorl_trying || prompt(*outcome) != NULL)) {
-    whorl_deadline deadline = whorl_deadline_in(reader_milliseconds);
-    if (*outcome != whorl_trying) {
-      // Shown with PAM_SILENT, too: without a prompt nobody would touch the reader, so it must not be armed.
-      if (prompts++ == most_prompts || pam_info(pamh, "%s", prompt(*outcome)) != PAM_SUCCESS) return -ENOTTY;
-      deadline = whorl_deadline_in(touch_milliseconds);
-    }
-    if (deadline.microseconds > end.microseconds) deadline = end;
-    deadline.interrupt = interrupt;
-    result = whorl_service_next(bus, deadline, outcome);
+    // Shown with PAM_SILENT, too: without a prompt nobody would touch the reader, so it must not be armed.
+    if (*outcome != whorl_trying &&
+        (prompts++ == most_prompts || pam_info(asking->pamh, "%s", prompt(*outcome)) != PAM_SUCCESS))
+      return -ENOTTY;
+    result = next(asking, outcome);
     if (result >= 0 && *outcome == whorl_trying) return -EBADMSG;
   }
   // A match without a prompt cannot be true.
@@ -73,16 +121,19 @@ static int ask(
 int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greeter) {
   whorl_login login = describe(pamh, account, is_greeter);
   whorl_outcome outcome = whorl_no_finger;
-  sd_bus *bus = NULL;
-  whorl_deadline answer = whorl_deadline_in(answer_milliseconds);
-  int result = whorl_service_connect(answer, &bus);
-  if (result >= 0) {
-    whorl_interrupt interrupt = whorl_interrupt_begin();
-    result = ask(pamh, bus, &login, answer, interrupt.descriptor, &outcome);
-    whorl_interrupt_end(interrupt);
-    // Closing the connection has the service disarm the reader.
-    whorl_service_close(bus);
+  asking asking = {.pamh = pamh};
+  whorl_interrupt interrupt = whorl_interrupt_begin();
+  int result = whorl_service_connect(interrupt.descriptor, &asking.answer, &asking.bus);
+  if (result == -EINPROGRESS) {
+    tell(&asking);
+    result = whorl_service_start(&asking.answer, asking.bus);
   }
+  if (result >= 0) {
+    result = ask(&asking, &login, &outcome);
+    // Closing the connection has the service disarm the reader.
+    whorl_close(asking.bus);
+  }
+  whorl_interrupt_end(interrupt);
   if (result < 0) {
     // Log nothing if the service is not installed or the person pressed Ctrl-C.
     if (result != -ENOENT && result != -EINTR)

@@ -17,44 +17,46 @@ final class LoginTouch: LoginVerification {
     case settled(LoginOutcome)
   }
 
+  /// The session of the request, once it is open.
+  private struct Opened: Sendable {
+    let session: VaultSession
+    let context: ContextHandle
+  }
+
+  private struct State {
+    var opened: Opened?
+    var hasEnded = false
+    /// The touch event whose prompt the login program has to show, until it reports that it is shown.
+    var question: Int?
+  }
+
   private let store: UserStore
-  private let session: VaultSession
-  private let context: ContextHandle
   private let log: @Sendable (LoginOutcome, VaultError?) -> Void
   private let steps: AsyncStream<Step>
   private let told: AsyncStream<Step>.Continuation
-  /// The touch event whose prompt the login program has to show, until it reports that it is shown.
-  private let question = Mutex<Int?>(nil)
+  private let state = Mutex(State())
 
+  /// Begins at once and opens the session meanwhile: after a boot this waits for other services to start, and a login
+  /// program has to know soon that a finger will be asked for.
+  ///
   /// - Parameter log: called with the result, and with the error if no finger matched.
-  init(
-    for caller: Caller, on store: UserStore, log: @escaping @Sendable (LoginOutcome, VaultError?) -> Void
-  ) async throws(VaultError) {
+  init(for caller: Caller, on store: UserStore, log: @escaping @Sendable (LoginOutcome, VaultError?) -> Void) {
     self.store = store
     self.log = log
-    session = try await store.open(for: caller)
-    let events: ContextEvents
-    do throws(VaultError) {
-      (context, events) = try await session.openContext(ContextOptions(timeout: Self.limit))
-    } catch {
-      await store.end(session)
-      throw error
-    }
     (steps, told) = AsyncStream.makeStream(of: Step.self)
-    Task(executorPreference: BackgroundThread.shared) { await self.listen(to: events) }
-    Task(executorPreference: BackgroundThread.shared) { await self.run() }
+    Task(executorPreference: BackgroundThread.shared) { await self.run(for: caller) }
   }
 
   func next() async -> LoginStep {
-    let standing = question.withLock { question in
-      defer { question = nil }
-      return question
+    let (opened, standing) = state.withLock { state in
+      defer { state.question = nil }
+      return (state.opened, state.question)
     }
-    if let standing { await session.respond(context, .ready(question: standing)) }
+    if let opened, let standing { await opened.session.respond(opened.context, .ready(question: standing)) }
     for await step in steps {
       switch step {
       case .prompt(let prompt, let number):
-        question.withLock { $0 = number }
+        state.withLock { $0.question = number }
         return .prompt(prompt)
       case .settled(let outcome): return .settled(outcome)
       }
@@ -62,7 +64,13 @@ final class LoginTouch: LoginVerification {
     return .settled(.noFinger)
   }
 
-  func end() async { await session.closeContext(context, reason: .program) }
+  func end() async {
+    let opened = state.withLock { state in
+      state.hasEnded = true
+      return state.opened
+    }
+    if let opened { await opened.session.closeContext(opened.context, reason: .program) }
+  }
 
   private func listen(to events: ContextEvents) async {
     var prompt = LoginPrompt.touch
@@ -79,10 +87,10 @@ final class LoginTouch: LoginVerification {
     }
   }
 
-  private func run() async {
+  private func run(for caller: Caller) async {
     let outcome: LoginOutcome
     do throws(VaultError) {
-      try await session.verifyForLogin(Asking(in: context))
+      try await verify(caller)
       outcome = .verified
       log(outcome, nil)
     } catch {
@@ -97,6 +105,26 @@ final class LoginTouch: LoginVerification {
     told.yield(.settled(outcome))
     told.finish()
     await end()
-    await store.end(session)
+    if let opened = state.withLock({ $0.opened }) { await store.end(opened.session) }
+  }
+
+  private func verify(_ caller: Caller) async throws(VaultError) {
+    let session = try await store.open(for: caller)
+    let context: ContextHandle
+    let events: ContextEvents
+    do throws(VaultError) {
+      (context, events) = try await session.openContext(ContextOptions(timeout: Self.limit))
+    } catch {
+      await store.end(session)
+      throw error
+    }
+    let hasEnded = state.withLock { state in
+      state.opened = Opened(session: session, context: context)
+      return state.hasEnded
+    }
+    // The login program has gone meanwhile.
+    guard !hasEnded else { throw .appCancelled }
+    Task(executorPreference: BackgroundThread.shared) { await self.listen(to: events) }
+    try await session.verifyForLogin(Asking(in: context))
   }
 }

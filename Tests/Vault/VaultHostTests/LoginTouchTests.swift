@@ -267,6 +267,23 @@ struct LoginTouchTests {
     }
   }
 
+  @Test("is promised at once, also while the machine's other services have yet to answer")
+  func slowServices() async throws {
+    try await withSite { site in
+      site.logind.manner = .silent
+      let start = ContinuousClock.now
+      guard case .verifying(let verification) = try await site.begin(Self.inSession) else {
+        throw RunningService.Failed(what: "no finger is promised")
+      }
+      #expect(ContinuousClock.now - start < .seconds(2))
+      site.logind.answerAll()
+      site.logind.manner = .proper
+      #expect(await verification.next() == .prompt(.swipe))
+      await verification.end()
+      #expect(await verification.next() == .settled(.noFinger))
+    }
+  }
+
   @Test("is not asked for without a store or without fingers")
   func nothing() async throws {
     try await withSite(enrolling: false) { site in

@@ -1,0 +1,24 @@
+// Connections to sockets on which only root can listen. Each step ends by a deadline, whatever the other side does.
+#ifndef WHORL_CONNECTION_H
+#define WHORL_CONNECTION_H
+
+#include <systemd/sd-bus.h>
+
+#include "deadline.h"
+
+// A socket, and the folder of /run that it is in.
+typedef struct {
+  const char *folder, *socket;
+} whorl_place;
+
+// Connects, and does not wait for the handshake. Returns 0 or a negative errno: -ENOENT if there is no such socket,
+// -EPERM if a user other than root could have made it or listens on it.
+int whorl_connect(const whorl_place *place, sd_bus **bus);
+
+// Handles one event of the connection, or waits for the next one. Returns 0, or a negative errno: -ETIMEDOUT, -EINTR.
+int whorl_step(sd_bus *bus, whorl_deadline deadline);
+
+// Closes and frees a connection.
+void whorl_close(sd_bus *bus);
+
+#endif
