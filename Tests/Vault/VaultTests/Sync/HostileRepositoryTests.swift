@@ -73,6 +73,27 @@ struct HostileRepositoryTests {
     }
   }
 
+  @Test("a record of members that is gone, and a version that was dropped and is there again, are noticed")
+  func gone() async throws {
+    let (desk, lap) = try await pair()
+    var files = repository.tip
+    files["circle/00000002"] = nil
+    #expect(try await lap.receive(files).wentBack)
+    _ = try await lap.receive(repository.tip)
+    try await lap.sync(repository, puttingBack: true)
+    for machine in [desk, lap] { try await machine.set("mail", machine.name) }
+    for machine in [desk, lap, desk] { try await machine.sync(repository) }
+    let before = repository.tip
+    let kept = try #require(try await desk.status.kept.first)
+    try await desk.resolve(.drop(kept: kept.id))
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    let path = try #require(
+      before.keys.first { $0.hasPrefix("items/") && $0.filter { $0 != "/" }.hasPrefix("items\(kept.id)") })
+    #expect(repository.tip[path] != before[path])
+    #expect(try await lap.receive(repository.tip.merging([path: before[path] ?? []]) { $1 }).wentBack)
+    #expect(try await lap.status.kept.isEmpty)
+  }
+
   @Test("a new machine notices a mixture of old and new files")
   func mixed() async throws {
     let (desk, _) = try await pair()

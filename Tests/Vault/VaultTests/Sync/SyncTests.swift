@@ -109,6 +109,7 @@ struct SyncTests {
     try await machines[2].set("late", "iron")
     try await machines[2].sync(repository)
     #expect(try await machines[2].status.standing == .removed)
+    #expect(try await machines[2].status.items == 0)
     #expect(try await machines[2].get("mail") == "gold")
     #expect(try await machines[2].get("bank") == nil)
     try await machines[1].sync(repository)
