@@ -283,11 +283,7 @@ package actor BusConnection: BusLoopSource {
       if result < 0 { return end() }
       if let pointer {
         // transfer full
-        do throws(BusError) {
-          try receive(BusMessage(taking: pointer))
-        } catch {
-          if kind != .member { return end() }
-        }
+        do throws(BusError) { try receive(BusMessage(taking: pointer)) } catch { if kind != .member { return end() } }
       }
       // The message may have ended the connection, which frees the bus.
       guard let bus = self.bus else { return }

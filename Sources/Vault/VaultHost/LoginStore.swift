@@ -48,8 +48,11 @@ struct LoginStore: Sendable {
   /// - Parameters:
   ///   - caller: the user, and the login program.
   ///   - log: called with the result.
-  func touch(for caller: Caller, log: @escaping @Sendable (LoginOutcome, VaultError?) -> Void) -> LoginTouch {
-    LoginTouch(for: caller, on: store, log: log)
+  func touch(
+    for caller: Caller, log: @escaping @Sendable (LoginOutcome, VaultError?) -> Void
+  ) async throws(VaultError) -> LoginTouch {
+    try await store.requireStore()
+    return LoginTouch(for: caller, on: store, log: log)
   }
 
   /// Tries the passcode once. A wrong one counts as a failed try, as elsewhere.

@@ -65,7 +65,7 @@ package final class Logins: LoginService {
     return try await settling(what, of: caller.user) { [caller] store throws(VaultError) in
       // A finger would let the person in and leave the store closed.
       if caller.login?.isGreeter == true, try await store.wantsPassword() { return .settled(.password) }
-      let touch = store.touch(for: caller) { outcome, error in
+      let touch = try await store.touch(for: caller) { outcome, error in
         log("\(what): \(outcome.rawValue)\(error.map { ": \($0)" } ?? "")")
       }
       return .verifying(touch)

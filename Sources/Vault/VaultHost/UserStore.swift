@@ -142,15 +142,26 @@ actor UserStore {
         passcodeRule: PasscodeRule(shortest: configuration.shortestPasscode, isRequired: true),
         readerUser: readerUser(), storage: configuration.storage)
     } catch .storeNotFound {
-      if let other = StoreNames(in: configuration.folder).other(of: user, than: place) {
-        throw .unsafeDirectory(
-          "\(other) belongs to an account that had this user id under another name: an administrator renames it to "
-            + "\(place) or removes it, and 'whorl init' makes a new store")
-      }
-      throw .storeNotFound(place)
+      throw missing(place)
     }
     opened = .open(vault, place: place, file: FileIdentity(of: Vault.database(in: place)))
     return vault
+  }
+
+  /// Throws `storeNotFound` where the user has no store. Opens nothing.
+  func requireStore() throws(VaultError) {
+    let place = try place()
+    guard access(Vault.database(in: place), F_OK) != 0 else { return }
+    throw missing(place)
+  }
+
+  private func missing(_ place: String) -> VaultError {
+    guard let other = StoreNames(in: configuration.folder).other(of: user, than: place) else {
+      return .storeNotFound(place)
+    }
+    return .unsafeDirectory(
+      "\(other) belongs to an account that had this user id under another name: an administrator renames it to "
+        + "\(place) or removes it, and 'whorl init' makes a new store")
   }
 
   /// The user whose fingers fprintd uses. Without it, all users would share the fingers of the unit's own user.
