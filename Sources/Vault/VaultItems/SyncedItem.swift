@@ -28,9 +28,7 @@ struct SyncedItem {
   ///     which was never shared, is not replaced.
   ///   - set: the fingers to bind it to, if they were just touched.
   func store(_ writer: ItemWriter, over earlier: [UInt8]?, boundTo set: StoredSet? = nil) throws -> Outcome {
-    guard !item.access.applicationPassword, record.itemClass != .passkey || item.isPasskey else {
-      return .waiting(.refused)
-    }
+    guard record.itemClass != .passkey || item.isPasskey else { return .waiting(.refused) }
     var protection = ItemProtection(access: item.access, accessibility: item.accessibility)
     protection.bound = set
     guard set != nil || !protection.requirement.mentions(.boundFinger) else { return .waiting(.touch) }

@@ -117,6 +117,27 @@ struct ForgedFilesTests {
     #expect(try await desk.get("forged") == "iron")
   }
 
+  @Test("a passkey that is none waits and is not stored, and a file that is too long ends the call")
+  func unusable() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
+    let passkey = valid.with {
+      $0.item = NewItem(.passkey, [.synchronizable: .number(1)], access: AccessControl(.anyFinger))
+    }
+    let (path, contents) = try passkey.file()
+    var files = repository.tip
+    files[path] = contents
+    #expect(try await desk.receive(files).refused.isEmpty)
+    #expect(try await desk.status.waiting.map(\.reason) == [.refused])
+    files[path] = [UInt8](repeating: 0, count: SyncFile.sizeLimit + 1)
+    let long = files
+    await #expect {
+      try await desk.receive(long)
+    } throws: { error in
+      if case VaultError.invalidRequest = error { true } else { false }
+    }
+  }
+
   @Test("a removed machine writes nothing that counts, though its keys were good once")
   func removed() async throws {
     let machines = try await repository.circle("desk", "attic", "lap")
@@ -163,6 +184,11 @@ struct ForgedFilesTests {
     var files = repository.tip
     files[path] = try head()
     #expect(try await desk.receive(files).refused.isEmpty)
+    // An earlier one, or none, is a repository that went back.
+    files[path] = try head(49)
+    #expect(try await desk.receive(files).wentBack)
+    files[path] = nil
+    #expect(try await desk.receive(files).wentBack)
   }
 
   /// The fields of a record of members.
@@ -208,6 +234,7 @@ struct ForgedFilesTests {
     ] {
       try await expectRefused(path, contents, by: desk, what)
     }
+    try await expectRefused(SyncPath.circle(epoch + 1).text, try file(valid), by: desk, "under another number")
     #expect(try await desk.status.members.count == 2)
     // Nothing of a later format is understood, so the call fails.
     var files = repository.tip

@@ -7,6 +7,7 @@ import VaultDriver
 @testable import Presence
 @testable import Vault
 @testable import VaultStore
+@testable import VaultSync
 
 @Suite("Items of several machines")
 struct SyncTests {
@@ -110,6 +111,7 @@ struct SyncTests {
     try await machines[2].sync(repository)
     #expect(try await machines[2].status.standing == .removed)
     #expect(try await machines[2].status.items == 0)
+    #expect(try await machines[2].vault.circle.contents == nil)
     #expect(try await machines[2].get("mail") == "gold")
     #expect(try await machines[2].get("bank") == nil)
     try await machines[1].sync(repository)
@@ -208,6 +210,19 @@ struct SyncTests {
     #expect(try await machines[1].status.waiting == [])
     #expect(try await machines[1].get("mail") == "gold")
     #expect(try await machines[1].sync(repository) == SyncReceipt())
+  }
+
+  @Test("a store is in one circle at a time, and does not remove itself")
+  func refusals() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    for call in [{ try await machines[0].begin() }, { try await machines[0].remove(machines[0]) }] {
+      await #expect {
+        try await call()
+      } throws: { error in
+        if case VaultError.invalidRequest = error { true } else { false }
+      }
+    }
+    #expect(try await machines[0].status.members.count == 2)
   }
 
   @Test("an item of the same name that was never shared is kept beside the one that comes in")
