@@ -225,6 +225,31 @@ struct SyncTests {
     #expect(try await machines[0].status.members.count == 2)
   }
 
+  @Test("one proof serves a secret or a change of the members, not both")
+  func freshProofs() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let session = machines[0].session
+    try await machines[0].set("mail", "gold", .presence)
+    let lap = try #require(try await machines[0].status.members.first { $0.name == "lap" }?.id)
+    let mail = ItemSearch(named: try ItemName(parsing: "mail"))
+    var options = ContextOptions(timeout: .seconds(20))
+    options.preferPasscode = true
+    let wanted = options
+    await #expect(throws: VaultError.self) {
+      try await Person(passcodes: [ScratchStore.passcode]).with(session, wanted) { context in
+        _ = try await session.secrets(.search(mail), Asking(in: context))
+        try await session.sync.change(.remove(lap), Asking(in: context))
+      }
+    }
+    #expect(try await machines[0].status.members.count == 2)
+    let isReleased = try await Person(passcodes: [ScratchStore.passcode]).with(session, wanted) { context in
+      try await session.sync.change(.remove(lap), Asking(in: context))
+      return (try? await session.secrets(.search(mail), Asking(in: context))) != nil
+    }
+    #expect(!isReleased)
+    #expect(try await machines[0].status.members.count == 1)
+  }
+
   @Test("an item of the same name that was never shared is kept beside the one that comes in")
   func unshared() async throws {
     let machines = try await repository.circle("desk")
