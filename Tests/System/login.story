@@ -311,8 +311,8 @@ rm /run/systemd/system/whorld.service.d/fails.conf
 systemctl daemon-reload
 systemctl stop whorld.service whorld.socket
 systemctl reset-failed whorld.service whorld.socket
-systemctl mask --runtime whorld.service
 systemctl start whorld.socket
+systemctl mask --runtime whorld.service
 fastest typed gdm-password alice 'a newer word'
 within 1000 "a masked service"
 systemctl unmask --runtime whorld.service
