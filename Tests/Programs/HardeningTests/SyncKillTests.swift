@@ -23,6 +23,15 @@ struct SyncKillTests {
     }
   }
 
+  /// Removes one item and replaces another that both have.
+  private func change(_ one: TestStore, knownTo two: TestStore) async throws {
+    for name in ["gone", "old"] { try await one.set(name, "1", "--access", "none", "--sync") }
+    try await one.whorl("sync", "now").mustSucceed()
+    try await two.whorl("sync", "now").mustSucceed()
+    try await one.whorl("rm", "gone", "--yes").mustSucceed()
+    try await one.set("old", "2", "--access", "none", "--replace")
+  }
+
   /// Kills a sync of `store` at points of a sample, each time with the same stores and repository.
   private func killed(
     _ store: TestStore, _ stores: [TestStore], _ remote: String, _ what: String,
@@ -59,11 +68,7 @@ struct SyncKillTests {
   )
   func publishing() async throws {
     try await pair { one, two, remote in
-      for name in ["gone", "old"] { try await one.set(name, "1", "--access", "none", "--sync") }
-      try await one.whorl("sync", "now").mustSucceed()
-      try await two.whorl("sync", "now").mustSucceed()
-      try await one.whorl("rm", "gone", "--yes").mustSucceed()
-      try await one.set("old", "2", "--access", "none", "--replace")
+      try await change(one, knownTo: two)
       try await one.set("new", "3", "--access", "none", "--sync")
       try await killed(one, [one, two], remote, "publishing") { point in
         try await syncs(one, point)
@@ -78,11 +83,7 @@ struct SyncKillTests {
   @Test("while it takes what another machine has published: the next run has all of it", .timeLimit(.minutes(30)))
   func taking() async throws {
     try await pair { one, two, remote in
-      for name in ["gone", "old"] { try await one.set(name, "1", "--access", "none", "--sync") }
-      try await one.whorl("sync", "now").mustSucceed()
-      try await two.whorl("sync", "now").mustSucceed()
-      try await one.whorl("rm", "gone", "--yes").mustSucceed()
-      try await one.set("old", "2", "--access", "none", "--replace")
+      try await change(one, knownTo: two)
       try await one.whorl("sync", "now").mustSucceed()
       try await two.set("new", "3", "--access", "none", "--sync")
       try await killed(two, [one, two], remote, "taking") { point in
