@@ -36,10 +36,8 @@ package struct GitRepository: Sendable {
     guard mkdir(new, 0o700) == 0 else { throw .system("\(new): \(String(cString: strerror(errno)))") }
     try await run(["init", "--quiet", "--bare", "--template=", new], in: new)
     try await run(["config", "remote.origin.url", remote.url], in: new)
-    try PrivateFolder.remove(earlier)
-    guard rename(folder, earlier) == 0 || errno == ENOENT, rename(new, folder) == 0 else {
-      throw .system("\(folder): \(String(cString: strerror(errno)))")
-    }
+    try setAside()
+    guard rename(new, folder) == 0 else { throw .system("\(folder): \(String(cString: strerror(errno)))") }
     try PrivateFolder.remove(earlier)
   }
 
@@ -54,9 +52,16 @@ package struct GitRepository: Sendable {
   }
 
   package func remove() throws(SyncRunError) {
+    try setAside()
     try PrivateFolder.remove(earlier)
-    rename(folder, earlier)
+  }
+
+  /// Takes the repository from its place at once, if there is one.
+  private func setAside() throws(SyncRunError) {
     try PrivateFolder.remove(earlier)
+    guard rename(folder, earlier) == 0 || errno == ENOENT else {
+      throw .system("\(folder): \(String(cString: strerror(errno)))")
+    }
   }
 
   /// The remote's URL.
