@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures `whorl sync` beside git itself and `pass git`, over a bare repository in a folder.
+"""Measures `whorl sync` beside git itself, `pass git` and Debian's `gopass git`, over a bare repository in a folder.
 
     Benchmarks/sync.py [--items N] [--rounds N] [--programs DIR]
 
@@ -148,7 +148,9 @@ class Bench:
         self.run("git", "clone", "--quiet", f"{self.work}/pass-remote", f"{self.work}/pass-two")
 
     def changes(self):
-        results = {name: [] for name in ["whorl", "git", "pass", "whorl, nothing", "git fetch, nothing", "pass pull, nothing"]}
+        managers = [name for name in ["pass", "gopass"] if shutil.which(name)]
+        names = ["whorl", "git", "whorl, nothing", "git, nothing"] + managers + [f"{name}, nothing" for name in managers]
+        results = {name: [] for name in names}
         two = {"PASSWORD_STORE_DIR": self.work + "/pass-two"}
         for number in range(self.rounds):
             self.whorl("one", "set", "changing", "--replace", "--access", "none", "--sync", text=f"value {number}")
@@ -161,16 +163,25 @@ class Bench:
                 self.timed(
                     lambda: self.git("git-one", "fetch", "-q"), lambda: self.git("git-one", "push", "-q"),
                     lambda: self.git("git-two", "fetch", "-q")))
-            self.run("pass", "insert", "-m", "-f", "site0", text=f"value {number}\n")
-            results["pass"].append(
-                self.timed(
-                    lambda: self.run("pass", "git", "pull", "-q", "--rebase"), lambda: self.run("pass", "git", "push", "-q"),
-                    lambda: self.run("pass", "git", "pull", "-q", "--rebase", more=two)))
+            for manager in managers:
+                self.run("pass", "insert", "-m", "-f", "site0", text=f"value {number} of {manager}\n")
+                results[manager].append(
+                    self.timed(
+                        lambda: self.run(manager, "git", "pull", "-q", "--rebase"),
+                        lambda: self.run(manager, "git", "push", "-q"),
+                        lambda: self.run(manager, "git", "pull", "-q", "--rebase", more=two)))
+                results[f"{manager}, nothing"].append(
+                    self.timed(lambda: self.run(manager, "git", "pull", "-q", "--rebase", more=two)))
             results["whorl, nothing"].append(self.timed(lambda: self.whorl("two", "sync", "now")))
-            results["git fetch, nothing"].append(self.timed(lambda: self.git("git-two", "fetch", "-q")))
-            results["pass pull, nothing"].append(
-                self.timed(lambda: self.run("pass", "git", "pull", "-q", "--rebase", more=two)))
+            results["git, nothing"].append(self.timed(lambda: self.git("git-two", "fetch", "-q")))
         return {name: statistics.median(times) for name, times in results.items()}
+
+    def tell(self, results, what, kind, plain, pull, promise):
+        mine = results["whorl" + kind]
+        print(f"{what:<34}{mine:10.0f} ms")
+        for name in [name for name in ["git", "pass", "gopass"] if name + kind in results]:
+            beside, end = (plain, f"  (promise: {promise})") if name == "git" else (f"{name} {pull}", "")
+            print(f"  beside {beside:<25}{results[name + kind]:10.0f} ms  {mine / results[name + kind]:6.2f}{end}")
 
     def main(self):
         self.run("git", "init", "--quiet", "--bare", f"{self.work}/remote")
@@ -193,12 +204,8 @@ class Bench:
         pack = next(int(line.split()[1]) for line in sizes if line.startswith("size-pack"))
         bytes_each = pack * 1024 / self.items - len("secret number 000000")
         approving = self.join("three")
-        print(f"one change to the other machine      {changes['whorl']:8.0f} ms")
-        print(f"  beside git fetch and push          {changes['git']:8.0f} ms  {changes['whorl'] / changes['git']:6.2f}  (promise: 1.5)")
-        print(f"  beside pass git pull and push      {changes['pass']:8.0f} ms  {changes['whorl'] / changes['pass']:6.2f}")
-        print(f"nothing changed                      {changes['whorl, nothing']:8.0f} ms")
-        print(f"  beside git fetch                   {changes['git fetch, nothing']:8.0f} ms  {changes['whorl, nothing'] / changes['git fetch, nothing']:6.2f}  (promise: 1.2)")
-        print(f"  beside pass git pull               {changes['pass pull, nothing']:8.0f} ms  {changes['whorl, nothing'] / changes['pass pull, nothing']:6.2f}")
+        self.tell(changes, "one change to the other machine", "", "git fetch and push", "git pull and push", 1.5)
+        self.tell(changes, "nothing changed", ", nothing", "git fetch", "git pull", 1.2)
         print(f"{self.items} items published                {publishing:8.0f} ms  {self.items / publishing * 1000:6.0f} a second")
         print(f"{self.items} items, first copy              {copying:8.0f} ms  {self.items / copying * 1000:6.0f} a second  (promise: 2000)")
         print(f"a new member of {self.items} items          {approving:8.0f} ms  (promise: 30000)")
