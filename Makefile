@@ -32,7 +32,7 @@ examples: setup ## build Examples/ as a package of its own and run its programs 
 test: setup ## build everything and run all tests (FILTER=NAME for some of them)
 	@scripts/test $(if $(FILTER),--filter '$(FILTER)')
 
-lint: ## check the format of every Swift file, script and workflow, and the order of the house; changes nothing
+lint: ## check the format of every Swift file, script and workflow, and the structure of the sources; changes nothing
 	@scripts/setup lint
 	swift format lint --strict --recursive --parallel $(SWIFT_FILES)
 	shellcheck .ci/run udev/generate $(filter-out %.txt %.py,$(wildcard scripts/*)) Tests/System/*.sh Tests/Machine/make-guest Tests/Machine/*.sh packaging/debian/*.p* packaging/arch/whorl.install data/git/git-credential-whorl data/docker/docker-credential-whorl data/xsession/*
