@@ -13,7 +13,7 @@ package struct GitRepository: Sendable {
   let git: GitProgram
   /// The bare repository.
   let folder: String
-  /// What was the bare repository, until it is removed: a removal that was killed must not leave half a repository.
+  /// The earlier bare repository, until it is removed: a removal that was killed must not leave half a repository.
   private var earlier: String { "\(place)/earlier" }
 
   /// - Parameters:
@@ -56,7 +56,7 @@ package struct GitRepository: Sendable {
     try PrivateFolder.remove(earlier)
   }
 
-  /// Takes the repository from its place at once, if there is one.
+  /// Moves the repository out of its place by a rename, if there is one.
   private func setAside() throws(SyncRunError) {
     try PrivateFolder.remove(earlier)
     guard rename(folder, earlier) == 0 || errno == ENOENT else {
@@ -114,7 +114,7 @@ package struct GitRepository: Sendable {
     try await run(["update-ref"] + (commit.map { [Self.receivedRef, $0] } ?? ["-d", Self.receivedRef]), in: folder)
   }
 
-  /// Starts to look whether a commit comes before another one, which it does if git succeeds.
+  /// Starts to check whether a commit is an ancestor of another one: then git succeeds.
   func ancestry(of commit: String, before other: String) throws(SyncRunError) -> GitProcess {
     try GitProcess(git, git.local(["merge-base", "--is-ancestor", commit, other]), in: folder)
   }
@@ -228,7 +228,7 @@ extension GitRepository {
     throw .damaged(reason)
   }
 
-  /// What became of a push.
+  /// The result of a push.
   enum Pushed {
     case accepted
     /// The remote has another state by now, or refuses changes; the words are git's.
@@ -256,7 +256,7 @@ extension GitRepository {
       patience: .seconds(git.mayAsk ? 300 : 90))
   }
 
-  /// Reads what a transfer tells, and returns its last lines without progress.
+  /// Reads the output of a transfer, and returns its last lines without progress.
   private func watch(_ process: GitProcess, _ progress: (Int, Int) -> Void) throws(SyncRunError) -> [String] {
     process.everySecond = { [self] () throws(SyncRunError) in
       guard PrivateFolder.size(of: "\(folder)/objects/pack", prefix: "tmp_") < Self.transferLimit else {
