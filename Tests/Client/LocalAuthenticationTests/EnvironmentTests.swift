@@ -24,7 +24,7 @@ struct EnvironmentTests {
     return watcher.changes.withLock { $0.count } == count
   }
 
-  @Test("an observer hears at once of fingers that another program enrols and removes, and nothing after its end")
+  @Test("an observer is notified at once of fingers that another program enrols and removes, until its end")
   func atOnce() async throws {
     let machine = try await Machine(fingers: [])
     machine.share()
@@ -42,7 +42,7 @@ struct EnvironmentTests {
     #expect(watcher.changes.withLock { $0.count } == 2)
   }
 
-  @Test("the environment knows reader, fingers, lockout and passcode, and tells its observers")
+  @Test("the environment has reader, fingers, lockout and passcode, and notifies its observers")
   func states() async throws {
     let machine = try await Machine(fingers: [])
     machine.share(Array(repeating: .pressStranger, count: 5))

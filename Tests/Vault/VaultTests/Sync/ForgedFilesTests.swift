@@ -62,7 +62,7 @@ private struct Forgery {
   }
 }
 
-@Suite("Files that are encrypted to the members, by somebody who has read the repository")
+@Suite("Forged files that are encrypted to the members of a circle")
 struct ForgedFilesTests {
   private let repository = MemoryRepository()
 
@@ -77,7 +77,7 @@ struct ForgedFilesTests {
     _ = try await machine.receive(repository.tip)
   }
 
-  @Test("a version of an item counts only with a member's signature for this circle, and where it is what it says")
+  @Test("a version of an item is accepted only with a member's signature for this circle and consistent contents")
   func items() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
@@ -117,7 +117,7 @@ struct ForgedFilesTests {
     #expect(try await desk.get("forged") == "iron")
   }
 
-  @Test("a passkey that is none waits and is not stored, and a file that is too long ends the call")
+  @Test("an invalid passkey waits and is not stored, and a file that is too long ends the call")
   func unusable() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
@@ -138,7 +138,7 @@ struct ForgedFilesTests {
     }
   }
 
-  @Test("a removed machine writes nothing that counts, though its keys were good once")
+  @Test("files that a removed machine signs have no effect")
   func removed() async throws {
     let machines = try await repository.circle("desk", "attic", "lap")
     let old = try Forgery(by: try await machines[2].circle)
@@ -159,7 +159,7 @@ struct ForgedFilesTests {
     }
   }
 
-  @Test("a head counts only with the signature of the machine that it stands for")
+  @Test("a head is accepted only with the signature of its machine")
   func heads() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, circle) = (machines[0], try await machines[1].circle)
@@ -201,7 +201,7 @@ struct ForgedFilesTests {
     var sealed = JSONBytes([])
   }
 
-  @Test("a record of members counts only after the one before it, with a signature of one of its members")
+  @Test("a record of members is accepted only after the previous one, with the signature of a member of that")
   func members() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, circle) = (machines[0], try await machines[1].circle)
@@ -259,7 +259,7 @@ struct ForgedFilesTests {
     var record: JSONBytes
   }
 
-  @Test("a request counts only with the signature of the machine that asks, for a state of this circle")
+  @Test("a request to join is accepted only with its machine's signature, for a state of this circle")
   func requests() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, circle) = (machines[0], try await machines[1].circle)

@@ -32,7 +32,7 @@ struct SyncTests {
     }
   }
 
-  @Test("an item that is not synchronizable stays at home")
+  @Test("an item that is not synchronizable stays on its machine")
   func home() async throws {
     let machines = try await repository.circle("desk", "lap")
     try await machines[0].vault.put("home", "gold")
@@ -172,7 +172,7 @@ struct SyncTests {
     #expect(try await other.status.words != words)
   }
 
-  @Test("a circle whose machines are all lost comes back with the recovery key of one of them")
+  @Test("a circle whose machines are all lost is recovered with the recovery key of one of them")
   func recovery() async throws {
     let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "gold")
@@ -252,7 +252,7 @@ struct SyncTests {
     #expect(try await machines[0].status.members.count == 1)
   }
 
-  @Test("an item of the same name that was never shared is kept beside the one that comes in")
+  @Test("an item of the same name that was never shared is kept beside the received one")
   func unshared() async throws {
     let machines = try await repository.circle("desk")
     try await machines[0].set("mail", "gold")
@@ -290,7 +290,7 @@ struct SyncTests {
     #expect(try await VaultSession(of: later).sync.status() == SyncStatus())
   }
 
-  @Test("a store that went back to an earlier copy leaves the circle, and keeps its items")
+  @Test("a store that was restored to an earlier copy leaves the circle, and keeps its items")
   func restored() async throws {
     let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "gold")
