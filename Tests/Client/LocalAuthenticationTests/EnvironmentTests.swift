@@ -62,7 +62,7 @@ struct EnvironmentTests {
     let context = machine.context(PersonAtPrompt(machine))
     #expect(context.problem(.deviceOwnerAuthenticationWithBiometrics) == nil)
     #expect(enrolled.biometry?.stateHash == context.domainState.biometry.stateHash)
-    // The vault has told of the finger.
+    // The vault has reported the finger.
     for _ in 1...2 { try? await LARight(requirement: .biometry).authorize(localizedReason: "see") }
     let locked = environment.state
     #expect(locked.biometry?.isLockedOut == true && locked.biometry?.isUsable == false)

@@ -172,7 +172,7 @@ struct SyncRunTests {
       one.vault.set("items/z", "3")
       let report = try await one.sync()
       #expect(report.isHeldBack && report.lost == 1 && report.wasRewritten && report.published == 0)
-      // Also at the next time.
+      // The next run does the same.
       #expect(try await one.sync().isHeldBack)
       #expect(try await git("rev-parse", "main", in: "\(folder)/remote") == earlier)
       let back = try await one.sync(puttingBack: true)

@@ -99,7 +99,7 @@ struct SyncCircleTests {
       try restored.mustSucceed()
       #expect(try await status(new).standing == "none")
       #expect(try await new.whorl("get", "x").text == "1")
-      // The machine that was copied goes on.
+      // The machine that was copied still works.
       try await two.whorl("sync", "now").mustSucceed()
       #expect(try await status(one).machines.map(\.name).sorted() == ["one", "two"])
     }

@@ -148,7 +148,7 @@ struct CeremonyTests {
       #expect(try await platform.assert(with: [5: ["up": false]]).status == 0x2E)
       #expect(try await platform.assert(allow: [[1]], with: [5: ["up": false]]).status == 0x2E)
       #expect(await platform.vault.prompts.count == count)
-      // With a token the hidden one is found, and the token is still good for the sign-in.
+      // With a token the hidden one is found, and the token is still valid for the sign-in.
       let token = try await platform.token(2)
       let proof: [CBORValue: CBORValue] = [6: token.mac(TestPlatform.hash), 7: token.version]
       #expect(try await platform.assert(allow: [hidden], with: proof.merging([5: ["up": false]]) { $1 }).status == 0)

@@ -149,7 +149,7 @@ struct HIDTransportTests {
     #expect(shown(transport.tick(at: 1999, .processing)) == ["send 63 5"])
     #expect(transport.deadline == nil)
     #expect(transport.receive(packets[2], at: 2000).isEmpty)
-    // The packet itself is never late, only its absence is noticed. Another message finds the channel free.
+    // A late packet is accepted; only the timer notices its absence. The next message can use the channel.
     #expect(transport.receive(packets[0], at: 3000).isEmpty)
     #expect(transport.receive(packets[1], at: 3600).isEmpty)
     #expect(shown(send(&transport, .ping, [5], on: channel, at: 4200)) == ["send 63 5", "send 1 5"])

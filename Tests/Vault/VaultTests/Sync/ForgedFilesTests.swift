@@ -146,13 +146,13 @@ struct ForgedFilesTests {
       circle: old.circleID, sequence: 99, records: [1], by: old.keys, as: old.id
     ).bytes
     try await machines[0].remove(machines[2])
-    // The other one hears of the removal together with the forged file.
+    // The other one receives the removal together with the forged file.
     try await machines[0].sync(repository)
     let members = try await machines[0].circle.members
     for machine in [machines[0], machines[1]] {
       let (path, contents) = try old.file(for: members)
       try await expectRefused(path, contents, by: machine, "by \(machine.name)")
-      // The head of a machine that is no member stands for nothing.
+      // The head of a machine that is not a member is ignored.
       let receipt = try await machine.receive(repository.tip.merging([SyncPath.head(old.id).text: oldHead]) { $1 })
       #expect(!receipt.wentBack && receipt.refused.isEmpty)
       _ = try await machine.receive(repository.tip)
@@ -184,7 +184,7 @@ struct ForgedFilesTests {
     var files = repository.tip
     files[path] = try head()
     #expect(try await desk.receive(files).refused.isEmpty)
-    // An earlier one, or none, is a repository that went back.
+    // An earlier head, or a missing one, means that the repository was put back.
     files[path] = try head(49)
     #expect(try await desk.receive(files).wentBack)
     files[path] = nil

@@ -47,7 +47,7 @@ struct HostileRepositoryTests {
       #expect(receipt.changed.isEmpty && receipt.removed.isEmpty && receipt.kept.isEmpty, "\(attack)")
       #expect(receipt.refused.count == files.count, "\(attack): \(receipt)")
       #expect(try await lap.items == ["mail": "gold", "bank": "silver"], "\(attack)")
-      // What is here takes the place of what was put there.
+      // This machine's files replace the forged ones.
       try await lap.sync(repository)
       try await desk.sync(repository)
       #expect(try await desk.items == ["mail": "gold", "bank": "silver"], "\(attack)")

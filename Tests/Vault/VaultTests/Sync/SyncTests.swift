@@ -106,7 +106,7 @@ struct SyncTests {
     try await machines[1].sync(repository)
     try await machines[0].set("bank", "silver")
     try await machines[0].sync(repository)
-    // It writes once more before it hears of its removal.
+    // It writes once more before it has received its removal.
     try await machines[2].set("late", "iron")
     try await machines[2].sync(repository)
     #expect(try await machines[2].status.standing == .removed)
@@ -193,7 +193,7 @@ struct SyncTests {
     try await fourth.sync(repository)
     try await fifth.sync(repository)
     #expect(try await fifth.get("mail") == "gold")
-    // A machine that was not lost after all says so, and follows nothing.
+    // A machine that was not lost after all reports that the repository went back, and takes no changes.
     #expect(try await machines[0].sync(repository).wentBack)
   }
 
