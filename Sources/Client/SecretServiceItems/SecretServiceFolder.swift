@@ -33,8 +33,8 @@ package struct SecretServiceFolder: Sendable, Hashable {
   package var grant: SecretServiceItem.Grant
   /// Other names of a collection, such as `default`.
   package var aliases: [String] = []
-  /// Whether it is shared with the user's other machines, and so are its new items that have a rule.
-  package private(set) var isShared = false
+  /// Whether it is shared with the user's other machines.
+  private var isShared = false
   /// Seconds since 1970; 0 for the usual collection before the store has a record of it.
   package var created: Double = 0
   /// Seconds since 1970.
@@ -69,6 +69,9 @@ package struct SecretServiceFolder: Sendable, Hashable {
     (created, modified) = (item.created, item.modified)
     guard ([label] + aliases).allSatisfy(\.fitsIntoMessage) else { return nil }
   }
+
+  /// Whether a new item with this rule is shared with the user's other machines.
+  package func shares(_ access: AccessControl) -> Bool { isShared && access != .none }
 
   /// The search for all records of a kind. The vault has an index of services and none of groups: a search for the group
   /// alone would open every item of the store.

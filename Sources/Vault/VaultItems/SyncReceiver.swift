@@ -91,7 +91,15 @@ final class SyncReceiver {
       return
     }
     let before = try circle.standing
-    switch try circle.take(contents, at: epoch) {
+    let taken: Circle.Taken
+    do throws(VaultError) {
+      taken = try circle.take(contents, at: epoch)
+    } catch {
+      // It continues another circle, whose first records have replaced ours. Putting ours back removes it.
+      if progress.circleRecords < circle.published { giveUp(.circle(epoch)) }
+      throw error
+    }
+    switch taken {
     case .known: progress.circleRecords = max(progress.circleRecords, epoch)
     case .new:
       progress.circleRecords = max(progress.circleRecords, epoch)
@@ -102,6 +110,11 @@ final class SyncReceiver {
       throw VaultError.fileUnreadable("it names other machines than those that this one has seen there")
     }
     try change.put(circle)
+  }
+
+  /// Lets the file be removed from the repository.
+  private func giveUp(_ path: SyncPath) {
+    if !progress.obsolete.contains(path.text) { progress.obsolete.append(path.text) }
   }
 
   /// The members have changed.
@@ -228,8 +241,7 @@ final class SyncReceiver {
     let isOlder = row.replaces(head.seen)
     switch (isNewer, isOlder) {
     case (true, true):
-      // The same version, encrypted anew. Keep the one for the later members.
-      guard arrival.epoch >= row.epoch else { return try publish(row, arrival.file) }
+      // The same version, encrypted anew. One for earlier members is encrypted again when it is published.
       var row = row
       row.put(arrival.file, epoch: arrival.epoch)
       row.published = row.digest
@@ -346,10 +358,10 @@ final class SyncReceiver {
   /// Brings in an item of a circle whose machines are lost, as a version of this machine.
   private func bring(_ file: [UInt8], _ name: [UInt8], from rescue: Circle.Rescue) throws {
     let arrival = try Arrival(file, name, from: rescue, authors)
-    guard let record = arrival.record, let item = arrival.item else { return progress.obsolete.append(path(name)) }
+    guard let record = arrival.record, let item = arrival.item else { return giveUp(.item(name)) }
     progress.clock = max(progress.clock, arrival.revision.head.clock)
     if arrival.isKept {
-      progress.obsolete.append(path(name))
+      giveUp(.item(name))
       try journaled { try $0.keep(arrival.revision, arrival.title) }
       receipt.kept.append(arrival.title)
     } else {
@@ -358,8 +370,6 @@ final class SyncReceiver {
       try row.write(change)
     }
   }
-
-  private func path(_ name: [UInt8]) -> String { SyncPath.item(name).text }
 }
 
 /// A verified file of an item's record.
@@ -383,6 +393,8 @@ private struct Arrival {
       file, name, names,
       try Revision(
         file, with: circle.keys.encryption, expectedAt: place, circle: circle.circle, from: authors))
+    // It would never be encrypted to the machines that come in later.
+    guard epoch <= circle.epoch else { throw .fileUnreadable("it is for machines that this one has not seen") }
   }
 
   init(

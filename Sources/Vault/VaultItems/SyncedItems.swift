@@ -283,8 +283,18 @@ extension StoreSnapshot {
 extension StoreTransaction {
   /// Stores the items of the circle again as their records have them, after others took the place of all items.
   package func storeRecordsAgain() throws {
-    guard let circle = try circle() else { return }
+    guard let circle = try circle(), let names = circle.recordNames else { return }
     let writer = ItemWriter(self, journal: nil)
+    // Those that a machine has deleted since, or stored anew.
+    var outdated: [ItemID] = []
+    try ItemSearcher(self).each(ItemSearch(groups: .all, synchronizable: .yes), Shown()) { found in
+      if let record = found.record, let row = try self.record(names.name(of: record.primary)), row.item != found.row.id
+      {
+        outdated.append(ItemID(bytes: found.row.id))
+      }
+      return true
+    }
+    if !outdated.isEmpty { _ = try writer.delete(.ids(outdated)) }
     for var row in try records(where: "item IS NOT NULL") {
       let revision = try row.revision(for: circle)
       guard let item = try revision.head.item?.item, let id = row.item else { continue }

@@ -19,7 +19,8 @@ struct PasskeyMovingTests {
       + #""accounts":[{"id":"AA","username":"","email":"","collections":[],"items":[\#(items.joined(separator: ","))]}]}"#
   }
 
-  private static let two = exchange(
+  /// A file with a P-256 passkey of example.com and an Ed25519 one of example.org.
+  static let two = exchange(
     passkey("AQID", "example.com", p256),
     passkey(
       "BAUG", "example.org", ed25519,

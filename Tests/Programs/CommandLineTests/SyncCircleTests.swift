@@ -12,6 +12,13 @@ struct SyncCircleTests {
     var asking: [Machine]
   }
 
+  private struct ShownPasskey: Decodable, Equatable {
+    var credentialID: String
+    var userID: String
+    var algorithm: String
+    var access: String
+  }
+
   private func status(_ store: TestStore) async throws -> Status {
     try await store.whorl("sync", "--json").json(Status.self)
   }
@@ -70,6 +77,102 @@ struct SyncCircleTests {
       try await two.whorl("sync", "now").mustSucceed()
       #expect(try await two.whorl("ssh", "public", "work").status == 66)
       #expect(try await one.whorl("ssh", "public", "work").status == 0)
+    }
+  }
+
+  @Test("add --passkeys shares those that need a finger, and the other machine lists the same ones")
+  func passkeys() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      for machine in [one, two] { try await machine.enroll().mustSucceed() }
+      let file = "\(machines.folder)/passkeys.json"
+      try writeFile(file, Array(PasskeyMovingTests.two.utf8))
+      try await one.touched(["passkey", "import", file, "--yes"], [.right]).mustSucceed()
+      try await one.whorl("sync", "now").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      #expect(try await two.whorl("passkey", "list", "--json").text == #"{"passkeys":[]}"# + "\n")
+      let added = try await one.touched(["sync", "add", "--passkeys"], [.right])
+      #expect(added.status == 0 && added.diagnostics.contains("2 items are shared now."), "\(added.diagnostics)")
+      try await two.whorl("sync", "now").mustSucceed()
+      for site in ["example.com", "example.org"] {
+        let here = try await one.whorl("passkey", "show", site, "--json").json(ShownPasskey.self)
+        #expect(try await two.whorl("passkey", "show", site, "--json").json(ShownPasskey.self) == here)
+      }
+    }
+  }
+
+  @Test("add --folder shares what a collection has under a rule, now and later, and names what stays here")
+  func collection() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      func bringIn(_ labels: String..., options: [String]) async throws {
+        try await PrivateBus.with { bus in
+          let items = labels.map {
+            SecretServiceStandIn.Item(label: $0, attributes: ["a": $0], secret: Array($0.utf8), collection: "/work")
+          }
+          let service = try await SecretServiceStandIn(on: bus, items)
+          try await Invocation(
+            arguments: one.arguments(["secret-service", "import"] + options),
+            environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address]
+          ).run().mustSucceed()
+          service.close()
+        }
+      }
+      func listed(_ store: TestStore) async throws -> [String] {
+        try await store.whorl("secret-service", "list").text.split(separator: "\n").compactMap { line in
+          ["Mail", "Open", "Later"].first { line.contains("\t\($0)\t") }
+        }.sorted()
+      }
+      try await bringIn("Mail", options: ["--access", "passcode"])
+      try await bringIn("Open", options: ["--access", "none"])
+      let unknown = try await one.unlocked("sync", "add", "--folder", "nowhere")
+      #expect(unknown.status == 66 && unknown.failure.contains("no collection nowhere"), "\(unknown.diagnostics)")
+      let added = try await one.unlocked("sync", "add", "--folder", "work")
+      #expect(added.status == 0, "\(added.diagnostics)")
+      #expect(added.diagnostics.contains("1 item without a rule stayed here"), "\(added.diagnostics)")
+      try await two.whorl("sync", "now").mustSucceed()
+      #expect(try await listed(two) == ["Mail"])
+      try await bringIn("Later", options: ["--access", "passcode"])
+      try await one.whorl("sync", "now").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      #expect(try await listed(two) == ["Later", "Mail"])
+      try await one.unlocked("sync", "leave", "--folder", "work").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      #expect(try await listed(two) == [])
+      #expect(try await listed(one) == ["Later", "Mail", "Open"])
+    }
+  }
+
+  @Test(
+    "after a restore into a store in a circle, what is shared is as the circle has it, and the rest as in the backup")
+  func restoredInPlace() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      for name in ["changed", "gone"] { try await one.set(name, "before", "--access", "none", "--sync") }
+      try await one.set("mine", "before", "--access", "none")
+      try await one.whorl("sync", "now").mustSucceed()
+      try await two.whorl("sync", "now").mustSucceed()
+      let copy = "\(machines.folder)/copy"
+      try await one.unlocked("backup", copy).mustSucceed()
+      try await one.set("mine", "after", "--access", "none", "--replace")
+      try await two.set("changed", "after", "--access", "none", "--replace")
+      try await two.whorl("rm", "gone", "--yes").mustSucceed()
+      try await two.set("new", "after", "--access", "none", "--sync")
+      try await two.whorl("sync", "now").mustSucceed()
+      try await one.whorl("sync", "now").mustSucceed()
+      try await one.unlocked("restore", copy, "--yes").mustSucceed()
+      func agree() async throws {
+        #expect(try await one.whorl("get", "mine").text == "before")
+        #expect(try await one.whorl("get", "changed").text == "after")
+        #expect(try await one.whorl("get", "gone").status == 66)
+        #expect(try await one.whorl("get", "new").text == "after")
+      }
+      try await agree()
+      for machine in [one, two, one] { try await machine.whorl("sync", "now").mustSucceed() }
+      try await agree()
+      #expect(try await two.whorl("get", "changed").text == "after")
+      #expect(try await two.whorl("get", "gone").status == 66)
+      #expect(try await status(one).machines.map(\.name).sorted() == ["one", "two"])
     }
   }
 

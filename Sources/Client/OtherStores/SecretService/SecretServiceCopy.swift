@@ -233,11 +233,12 @@ package struct SecretServiceCopy: Sendable {
     }
     let folder = plan.folders[entry.collection]
     let name = SecretServiceItem.newName()
+    let access = AccessControl(self.access ?? folder?.access ?? AccessControl.Constraint.none)
     let new = SecretServiceItem.item(
       named: name, in: entry.collection, label: item.label, attributes: item.attributes,
-      contentType: secret.contentType,
-      access: AccessControl(access ?? folder?.access ?? AccessControl.Constraint.none),
-      grant: access == nil ? folder?.grant ?? .brief : .brief, original: program)
+      contentType: secret.contentType, access: access,
+      grant: self.access == nil ? folder?.grant ?? .brief : .brief, original: program,
+      isShared: folder?.shares(access) ?? false)
     return .item(name: name, ItemToAdd(new, secret: secret.value))
   }
 }

@@ -200,7 +200,7 @@ struct ItemKeeper: Sendable {
         let item = SecretServiceItem.item(
           named: old?.name ?? name, in: collection.name, label: new.label, attributes: new.attributes,
           contentType: new.contentType, access: access, grant: old?.grant ?? rule?.grant ?? collection.grant,
-          original: old?.original, isShared: old?.isShared ?? (collection.isShared && access != .none))
+          original: old?.original, isShared: old?.isShared ?? collection.shares(access))
         // A repeated change finds the item that the first try stored.
         return (try await put(item, new.secret), old == nil || old?.name == name)
       }

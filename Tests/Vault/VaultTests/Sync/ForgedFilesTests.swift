@@ -35,10 +35,12 @@ private struct Forgery {
   var item = NewItem(.genericPassword, [:], access: AccessControl(.none))
   var secretCount: Int?
   var name: [UInt8]?
+  var epoch: Int
 
   /// A valid one, by a member.
   init(by circle: Circle) throws {
     (self.circle, keys, id, circleID) = (circle, circle.keys, circle.id, circle.circle)
+    epoch = circle.epoch
     item = NewItem(named: try ItemName(parsing: "forged"), access: AccessControl(.none))
     item.attributes[.synchronizable] = .number(1)
   }
@@ -58,7 +60,7 @@ private struct Forgery {
       head, secret: SharedSecret(SecretBytes(text: "iron")), of: circleID, by: keys, as: id)
     let name = try #require(circle.recordNames).name(of: ItemRecord(item, head).primary)
     let recipients = try (members ?? circle.members).recipients
-    return (SyncPath.item(name).text, try revision.sealed(to: recipients, epoch: circle.epoch))
+    return (SyncPath.item(name).text, try revision.sealed(to: recipients, epoch: epoch))
   }
 }
 
@@ -98,6 +100,7 @@ struct ForgedFilesTests {
           forgery.seen?[forgery.id.description] = forgery.clock
         }
       ),
+      ("a file for later members than there are", valid.with { $0.epoch += 1 }),
       ("an item that is not shared", valid.with { $0.item.attributes[.synchronizable] = nil }),
       (
         "attributes that are too long",

@@ -37,11 +37,10 @@ final class SyncMachine: Sendable {
   let store: ScratchStore
   let vault: Vault
   let session: VaultSession
-  let reader = ScriptedReader()
   /// The state of the repository that the vault has taken last.
   private let received = Mutex<MemoryRepository.Files>([:])
 
-  init(_ name: String) async throws {
+  init(_ name: String, reader: any FingerprintReader = ScriptedReader()) async throws {
     self.name = name
     store = try await ScratchStore()
     vault = try store.open(reader: reader)
@@ -55,14 +54,14 @@ final class SyncMachine: Sendable {
     Person(passcodes: [String](repeating: ScratchStore.passcode, count: 3))
   }
 
-  private func asking<T: Sendable>(_ body: @Sendable (Asking) async throws -> T) async throws -> T {
+  func asking<T: Sendable>(_ body: @Sendable (Asking) async throws -> T) async throws -> T {
     var options = ContextOptions(timeout: .seconds(20))
     options.preferPasscode = true
     return try await person().with(session, options) { try await body(Asking(in: $0)) }
   }
 
-  func enroll() async throws {
-    _ = try await asking { try await self.session.enroll(.rightIndex, $0) }
+  func enroll(_ finger: Finger = .rightIndex) async throws {
+    _ = try await asking { try await self.session.enroll(finger, $0) }
   }
 
   func begin() async throws {
@@ -79,12 +78,17 @@ final class SyncMachine: Sendable {
     try await sync(repository)
   }
 
-  func recover(_ repository: MemoryRepository, recoveryKey: String) async throws {
+  /// - Parameter beforePublishing: what happens between taking what the repository has and publishing.
+  func recover(
+    _ repository: MemoryRepository, recoveryKey: String, beforePublishing: @Sendable () async throws -> Void = {}
+  ) async throws {
     let records = repository.tip.filter { $0.key.hasPrefix("circle/") }.map { SyncFile($0.key, $0.value) }
     try await asking {
       try await self.session.sync.recover(
         machine: self.name, records: records, recoveryKey: SecretBytes(text: recoveryKey), $0)
     }
+    _ = try await receive(repository.tip)
+    try await beforePublishing()
     try await sync(repository)
   }
 

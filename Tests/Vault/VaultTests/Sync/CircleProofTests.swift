@@ -1,0 +1,159 @@
+import Fingerprint
+import GRDB
+import SecretModel
+import SecureMemory
+import Synchronization
+import Testing
+import VaultDriver
+
+@testable import Presence
+@testable import Vault
+
+@Suite("Proofs for a circle, and what changes while they are given")
+struct CircleProofTests {
+  private let repository = MemoryRepository()
+
+  /// Something that happens once, while a finger is on the reader.
+  private final class Meanwhile: Sendable {
+    private let act = Mutex<(@Sendable () async throws -> Void)?>(nil)
+
+    func next(_ act: @escaping @Sendable () async throws -> Void) { self.act.withLock { $0 = act } }
+
+    var reader: InterposedReader {
+      InterposedReader(
+        real: ScriptedReader(),
+        at: { step in
+          guard step == .answered else { return }
+          let act = self.act.withLock { act in
+            defer { act = nil }
+            return act
+          }
+          do { try await act?() } catch { Issue.record(error) }
+        })
+    }
+  }
+
+  private func join(_ machine: SyncMachine, by member: SyncMachine) async throws {
+    try await machine.ask(repository)
+    try await member.sync(repository)
+    try await member.approve(machine)
+    try await member.sync(repository)
+    try await machine.sync(repository)
+    try await member.sync(repository)
+  }
+
+  @Test("a kept version does not become the current one with a finger that was removed while it was touched")
+  func removedFinger() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let meanwhile = Meanwhile()
+    let lap = try await SyncMachine("lap", reader: meanwhile.reader)
+    try await join(lap, by: desk)
+    try await desk.enroll()
+    for finger in [Finger.rightIndex, .leftIndex] { try await lap.enroll(finger) }
+    try await desk.set("mail", "from desk", .anyFinger)
+    try await lap.set("mail", "from lap", .anyFinger)
+    for machine in [desk, lap, desk, lap] { try await machine.sync(repository) }
+    let kept = try await lap.status.kept
+    #expect(kept.count == 1)
+    let other = try lap.store.open(reader: ScriptedReader())
+    meanwhile.next {
+      _ = try await Person(passcodes: [ScratchStore.passcode]).with(other) {
+        try await other.unenroll(.leftIndex, in: $0)
+      }
+    }
+    await #expect(throws: VaultError.setChanged) { try await lap.resolve(.use(kept: kept[0].id)) }
+    #expect(try await lap.status.kept == kept)
+    try await lap.resolve(.use(kept: kept[0].id))
+    #expect(try await lap.status.kept == [])
+  }
+
+  @Test("a waiting version that was replaced by one with a stricter rule is not stored for the proof of the old rule")
+  func stricterRule() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let meanwhile = Meanwhile()
+    let lap = try await SyncMachine("lap", reader: meanwhile.reader)
+    for machine in [desk, lap] { try await machine.enroll() }
+    // An item of the same name that was never shared: the one that comes in waits for a person.
+    try await lap.set("mail", "mine", .anyFinger)
+    try await desk.set("mail", "gold", .anyFinger)
+    try await desk.sync(repository)
+    try await join(lap, by: desk)
+    #expect(try await lap.status.waiting.count == 1)
+    let (repository, mail) = (repository, try ItemName(parsing: "mail"))
+    meanwhile.next {
+      try await desk.set("mail", "silver", .passcode)
+      try await desk.sync(repository)
+      try await lap.sync(repository)
+    }
+    await #expect(throws: VaultError.touchRefused) { try await lap.resolve(.bind(mail)) }
+    #expect(try await lap.get("mail") == "mine")
+    #expect(try await lap.status.waiting.count == 1)
+  }
+
+  @Test("an item with a password of its own is not stored as a shared one in a circle")
+  func ownPassword() async throws {
+    let desk = try await repository.circle("desk")[0]
+    var item = NewItem(
+      named: try ItemName(parsing: "mail"), access: AccessControl(.none, applicationPassword: true))
+    item.attributes[.synchronizable] = .number(1)
+    let new = item
+    await #expect {
+      try await Person(applicationPassword: "word").with(desk.session, ContextOptions(timeout: .seconds(20))) {
+        _ = try await desk.session.add(new, secret: SecretBytes(text: "gold"), replacing: false, Asking(in: $0))
+      }
+    } throws: { error in
+      if case VaultError.invalidRequest = error { true } else { false }
+    }
+    #expect(try await desk.get("mail") == nil)
+    #expect(try await desk.status.pending == 0)
+  }
+
+  @Test("a record's file that was changed in the database is not published")
+  func changedFile() async throws {
+    let desk = try await repository.circle("desk")[0]
+    try await desk.set("mail", "gold")
+    let database = try DatabaseQueue(path: desk.store.path + "/vault.db")
+    try await database.write { db in try db.execute(sql: "UPDATE sync_record SET file = x'00'") }
+    try await desk.sync(repository)
+    #expect(!repository.tip.values.contains([0]))
+    #expect(try await desk.get("mail") == "gold")
+  }
+
+  @Test("a machine that comes in later gets what a removed machine has written, and the versions of it that lost")
+  func removedWriter() async throws {
+    let machines = try await repository.circle("desk", "attic")
+    try await machines[1].set("bank", "silver")
+    try await machines[1].set("mail", "from attic")
+    try await machines[0].set("mail", "from desk")
+    for machine in machines + machines { try await machine.sync(repository) }
+    let current = try await machines[0].get("mail")
+    try await machines[0].remove(machines[1])
+    try await machines[0].sync(repository)
+    let lap = try await SyncMachine("lap")
+    try await join(lap, by: machines[0])
+    #expect(try await lap.get("bank") == "silver")
+    #expect(try await lap.get("mail") == current)
+    let kept = try await lap.status.kept
+    #expect(kept.count == 1)
+    try await lap.resolve(.use(kept: kept[0].id))
+    #expect(try await lap.get("mail") == (current == "from desk" ? "from attic" : "from desk"))
+  }
+
+  @Test("an item with the name of one that was deleted in the lost circle stays in the repository")
+  func nameUsedAgain() async throws {
+    let desk = try await repository.circle("desk")[0]
+    try await desk.set("mail", "old")
+    try await desk.sync(repository)
+    try await desk.delete("mail")
+    try await desk.sync(repository)
+    let lap = try await SyncMachine("lap")
+    try await lap.recover(repository, recoveryKey: desk.store.recoveryKey) {
+      try await lap.set("mail", "new")
+    }
+    try await lap.set("bank", "silver")
+    try await lap.sync(repository)
+    let third = try await SyncMachine("third")
+    try await join(third, by: lap)
+    #expect(try await third.items == ["mail": "new", "bank": "silver"])
+  }
+}
