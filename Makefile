@@ -22,7 +22,7 @@ help: ## list these targets
 setup: ## install what the build and the tests need (Debian, Ubuntu) or name it; checks the Swift version
 	@scripts/setup build test
 
-demo: build ## the whole story with a synthetic finger, or your own reader: enrol, store, refuse, release
+demo: build ## a demonstration with a synthetic finger, or your own reader: enrol, store, refuse, release
 	@scripts/setup demo
 	@scripts/demo .build/release
 
@@ -32,7 +32,7 @@ examples: setup ## build Examples/ as a package of its own and run its programs 
 test: setup ## build everything and run all tests (FILTER=NAME for some of them)
 	@scripts/test $(if $(FILTER),--filter '$(FILTER)')
 
-lint: ## check the format of every Swift file, script and workflow, and the order of the house; changes nothing
+lint: ## check the format of every Swift file, script and workflow, and the structure of the sources; changes nothing
 	@scripts/setup lint
 	swift format lint --strict --recursive --parallel $(SWIFT_FILES)
 	shellcheck .ci/run udev/generate $(filter-out %.txt %.py,$(wildcard scripts/*)) Tests/System/*.sh Tests/Machine/make-guest Tests/Machine/*.sh packaging/debian/*.p* packaging/arch/whorl.install data/git/git-credential-whorl data/docker/docker-credential-whorl data/xsession/*
@@ -41,7 +41,7 @@ lint: ## check the format of every Swift file, script and workflow, and the orde
 	python3 -m json.tool .devcontainer/devcontainer.json /dev/null
 	scripts/house --quiet
 
-format: ## put every Swift file into the one format
+format: ## format every Swift file
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
 
 bench: build ## measure beside GNOME Keyring and pass, and the service in a booted Debian; installs what that takes
@@ -60,11 +60,11 @@ fuzz: setup ## hostile and random messages against the vault and the PAM module,
 	@scripts/fuzz-sanitized
 	@scripts/fuzz-pam-module
 
-system-test: deb ## install in a Debian booted in a folder and tell the stories of Tests/System there; as root (RELEASE=SUITE)
+system-test: deb ## install in a Debian booted in a folder and run the stories of Tests/System there; as root (RELEASE=SUITE)
 	@scripts/setup system
 	@scripts/system-test $(STORY)
 
-machine-test: deb ## install in a Debian with a kernel of its own, in QEMU, and tell the stories of Tests/Machine there; as root
+machine-test: deb ## install in a Debian with a kernel of its own, in QEMU, and run the stories of Tests/Machine there; as root
 	@scripts/setup system machine
 	@scripts/machine-test $(STORY)
 
@@ -72,14 +72,14 @@ pictures: build ## make the pictures of docs/pictures anew, in a session of a De
 	@scripts/setup system
 	@scripts/pictures
 
-hardware-test: build ## try readers out: the virtual ones, and the attached one with your own fingers
+hardware-test: build ## test readers: the virtual ones, and the attached one with your own fingers
 	@BIN=.build/release scripts/whorl-tests
 
-deb: $(if $(RELEASE),setup,build) ## Debian packages in .build/packages, looked at by lintian; RELEASE=trixie for another release; as root
+deb: $(if $(RELEASE),setup,build) ## Debian packages in .build/packages, checked by lintian; RELEASE=trixie for another release; as root
 	@scripts/setup $(if $(RELEASE),system,deb)
 	@$(if $(RELEASE),scripts/deb-for '$(RELEASE)',scripts/deb)
 
-rpm: build ## RPM packages in .build/packages, looked at by rpmlint; with the SELinux module
+rpm: build ## RPM packages in .build/packages, checked by rpmlint; with the SELinux module
 	@scripts/setup rpm
 	@scripts/rpm
 

@@ -73,7 +73,8 @@ let package = Package(
     .target(name: "Keys", dependencies: ["COpenSSL", "KeySchemes", "SecureMemory"], path: "Sources/Vault/Keys"),
     .target(name: "TPM", dependencies: ["CTSS", "SecureMemory"], path: "Sources/Vault/TPM"),
     .target(name: "Recordings", dependencies: ["Primitives"], path: "Sources/Reader/Recordings"),
-    .target(name: "Confinement", dependencies: ["CLinux", "Fingerprint"], path: "Sources/Reader/Confinement"),
+    .target(
+      name: "Confinement", dependencies: ["CLinux", "Fingerprint", "Primitives"], path: "Sources/Reader/Confinement"),
     .target(
       name: "ReaderBus", dependencies: ["Processes", "SDBus", "SecureMemory", "Fingerprint"],
       path: "Sources/Reader/ReaderBus"),
@@ -118,7 +119,7 @@ let package = Package(
     // Layer 4
     .target(
       name: "ReaderService",
-      dependencies: ["CFprint", "CPNG", "GLibKit", "SDBus", "SecureMemory", "Fingerprint", "ReaderBus"],
+      dependencies: ["CFprint", "CPNG", "GLibKit", "Primitives", "SDBus", "SecureMemory", "Fingerprint", "ReaderBus"],
       path: "Sources/Reader/ReaderService"),
     .target(
       name: "ReaderClient",
@@ -145,7 +146,7 @@ let package = Package(
       name: "SecretServiceItems", dependencies: ["Primitives", "SecretModel"],
       path: "Sources/Client/SecretServiceItems", swiftSettings: onTheWay),
     .target(
-      name: "SyncRepository", dependencies: ["CLinux", "Processes", "SecretModel"],
+      name: "SyncRepository", dependencies: ["CLinux", "Primitives", "Processes", "SecretModel"],
       path: "Sources/Client/SyncRepository", swiftSettings: onTheWay),
     .target(
       name: "PromptTexts", dependencies: ["Fingerprint", "SecretModel"], path: "Sources/Client/PromptTexts",
@@ -252,8 +253,7 @@ let package = Package(
       dependencies: ["ReaderService", "Confinement", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
       path: "Sources/Programs/whorl-reader"),
     // One may inspect every process, the other make input devices, so they are small and written in C.
-    .executableTarget(
-      name: "whorl-program-path", path: "Sources/Programs/whorl-program-path", cSettings: strictC),
+    .executableTarget(name: "whorl-program-path", path: "Sources/Programs/whorl-program-path", cSettings: strictC),
     .executableTarget(
       name: "whorl-fido", path: "Sources/Programs/whorl-fido", cSettings: strictC,
       linkerSettings: [.linkedLibrary("systemd")]),

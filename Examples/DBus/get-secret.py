@@ -20,7 +20,7 @@ from jeepney import DBusAddress, HeaderFields, MessageType, Parser, new_method_c
 from jeepney.auth import BEGIN, Authenticator
 from jeepney.fds import FileDescriptor, fds_buf_size
 
-# jeepney wants the name of a service. There is no message bus between the two, so that nobody looks at it.
+# jeepney requires the name of a service. There is no message bus between the two, so the name is not used.
 VAULT = DBusAddress("/org/whorl/Vault", bus_name="org.whorl.Vault1", interface="org.whorl.Vault1")
 # fcntl.h
 F_ADD_SEALS, ALL_SEALS = 1033, 1 | 2 | 4 | 8
@@ -104,7 +104,7 @@ def answer(vault, context, number, kind, details):
     if kind == "touch-wanted":
         nature = details["reader"][1]["nature"][1]
         print("Touch the reader" + (f" ({nature} reader)" if nature != "physical" else ""), file=sys.stderr, flush=True)
-        # The reader is armed when the prompt stands.
+        # The reader is armed once the prompt is shown.
         vault.send("Respond", "aysxah", context, "ready", number, [])
     elif kind == "no-match":
         print(f"No match, {details['remaining'][1]} tries left", file=sys.stderr, flush=True)

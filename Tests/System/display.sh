@@ -86,10 +86,11 @@ set_up() {
   expect 0 "" in_desktop 'whorl secret-service enable --now'
 }
 
-# tell_of_a_gate: tests a desktop's prompt for a gated secret, with every answer. The story has these functions: shown
-# prints the text of the notification on the display, and fails where none is choose ACTION chooses the action of that
-# name, or Close, as a person does asks_passcode whether pinentry has the keyboard keys TEXT types the text; keys_return
-# and keys_escape press these keys
+# tell_of_a_gate: tests a desktop's prompt for a gated secret, with every answer. The story defines these functions:
+#   shown           prints the text of the notification on the display, and fails if there is none
+#   choose ACTION   chooses the action of that name, or Close, as a person does
+#   asks_passcode   whether pinentry has the keyboard
+#   keys TEXT       types the text; keys_return and keys_escape press these keys
 tell_of_a_gate() {
   in_desktop 'printf bank-secret | secret-tool store --label=Bank service bank user alice'
   expect 0 "" in_desktop 'whorl secret-service gate --item Bank --access presence --yes'

@@ -20,16 +20,16 @@ if ! has_begun; then
   remember_machine
 
   write <<'END'
-What follows was typed on a laptop with {release}: a machine that was started for this page, with a
-fingerprint reader in software and synthetic fingers. The lines that alice types come after `$`. Passwords are not shown while
-they are typed, and what apt says of each package is shortened to three dots.
+What follows was typed on a machine with {release} that was started for this page, with a fingerprint
+reader in software and synthetic fingers. The lines that alice types come after `$`. Passwords are not shown while they are
+typed, and apt's lines about each package are replaced by three dots.
 
-Before, the laptop is like many others: alice logs in with a password, the desktop keeps her mail program's password in
-GNOME's keyring, and the fingerprint reader is of no use yet.
+At the start the laptop is like many others: alice logs in with a password, the desktop keeps her mail program's password in
+GNOME's keyring, and nothing uses the fingerprint reader yet.
 
 ## 1. Install
 
-alice has two packages in the folder `Downloads`. The first is Whorl, and the second lets a login tell Whorl of itself.
+alice has two packages in the folder `Downloads`. The first is Whorl, and the second reports logins to Whorl.
 END
   at_console '-' "laptop login:=>alice
 Password:=>$password
@@ -44,7 +44,7 @@ alice:=>$password
   told "Setting up libpam-whorl"
   told "Store     none yet"
   write <<'END'
-`whorl` alone says in five lines where you stand.
+`whorl` without arguments shows in five lines what is set up, and the next step.
 
 ## 2. Set up
 
@@ -72,14 +72,14 @@ are, too. [y/N]=>n
   write <<'END'
 What happened here:
 
-- The lines with `ok` and `todo` are what `whorl setup` has found. Lines that begin with `>` are the commands that it ran. Each could
-  be typed by hand.
+- The lines with `ok` and `todo` are what `whorl setup` has found. Lines that begin with `>` are the commands that it ran.
+  Each could be typed by hand.
 - alice's **passcode** is the password that she logs in with, so that she has nothing new to remember.
 - Between `AUTHENTICATING` and `COMPLETE` the system itself asks for the login password, before a store is made and before a
   finger is stored.
 - The **recovery key** went into a file. It belongs on a stick or on paper, away from the laptop. GNOME's keyring was given it
   too: it opens the keyring if the store is ever lost.
-- The reader saw the finger six times, to know it from several sides.
+- She touched the reader six times, so that it has images of several parts of the finger.
 - She left her programs' passwords where they are, for now. The list below `On:` says what is on, and how each is taken back.
 END
   restart_machine
@@ -91,8 +91,9 @@ if part restarted; then
   write <<'END'
 ## 3. Restart, and log in
 
-The laptop was switched off and on. The first login is by password: nothing else opens what is stored. alice lets the question for
-the finger pass. The login opens the store, and the keyring with it, so that her mail program has its password.
+The laptop was switched off and on. The first login is by password, because a finger cannot open the store after a start: alice does not
+touch the reader, and types her password. The login opens the store, and the keyring with it, so that her mail program has its
+password.
 END
   at_console '-' "laptop login:=>alice
 Password:=>$password
@@ -100,8 +101,7 @@ Password:=>$password
 \$=>exit"
   told "password that ends in 4711"
   write <<'END'
-The next login is by finger. No password was typed, and the keyring is open all the same: this is what a login by finger
-lacks without Whorl.
+The next login is by finger. The keyring opens although no password was typed. Without Whorl it stays closed.
 END
   at_console 'right-index:1' "laptop login:=>alice
 \$=>mail
@@ -121,8 +121,8 @@ next login on? [y/N]=>y
   told "Whorl takes over at your next login"
   wait_for "the end of what the login has started" has_ended "user@$(id -u alice).service"
   write <<'END'
-What a login has started ends ten seconds after the logout. From the next login on her mail program has its password from Whorl.
-alice puts it behind a gate. The first finger after that is a stranger's.
+The services of a login end ten seconds after the logout. From the next login on her mail program gets its password from Whorl.
+alice puts a gate before it: from then on it needs a touch. The first touch after that is a stranger's.
 END
   at_console 'right-index:1 left-index:9 right-index:1' "laptop login:=>alice
 \$=>mail
@@ -133,8 +133,8 @@ END
   told "wants to read “Mail of alice”"
   told "password that ends in 4711"
   write <<'END'
-Whatever program wants the password now, alice is asked, with the program's name. On a desktop the question is a notification.
-This is GNOME of Debian 12, with the question for the mail program's password, and with that of ssh:
+Now alice is asked whenever a program wants the password, and the question names the program. On a desktop it is a
+notification. This is GNOME of Debian 12, with the question for the mail program's password, and with that of ssh:
 
 ![GNOME's notification: secret-tool wants to read “Mail of alice”](pictures/first-hour-mail.png)
 ![GNOME's notification: ssh wants to sign in to server.test as work](pictures/first-hour-ssh.png)
@@ -185,12 +185,12 @@ server.test':=>push-password
   told "-> master"
 
   write <<'END'
-`whorl log` shows what was asked for, by which program, and what came of it.
+`whorl log` shows what was asked for, by which program, and the result.
 
 ## 6. Undo
 
-`whorl setup --undo` takes back what is on, the last first: programs get their passwords back, the keyring has the login
-password again, and the store goes, with what is in it.
+`whorl setup --undo` undoes the steps, the last one first: programs get their passwords back, the keyring has the login
+password again, and the store is removed with everything in it.
 END
   at_console 'right-index:1' "laptop login:=>alice
 \$=>whorl setup --undo
@@ -219,8 +219,8 @@ alice:=>$password
   expect 0 "ends in 4711" in_session alice mail
   log_out
   write <<'END'
-That is the laptop as it was: packages, users, settings, services and files were compared with those from before. In alice's
-home some folders without a file are left. The desktop's login opens the keyring by password, and the mail program has its
+The laptop is as it was: packages, users, settings, services and files were compared with those from before. In alice's
+home some empty folders are left. The desktop's login opens the keyring by password, and the mail program has its
 password.
 END
 fi

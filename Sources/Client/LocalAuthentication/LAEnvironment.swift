@@ -7,13 +7,13 @@ internal import Whorl
 
 /// What a person can authenticate with on this machine (LAEnvironment.h, macOS 15).
 public final class LAEnvironment: NSObject, Sendable {
-  /// Is told of changes.
+  /// Receives the changes of an environment.
   public protocol Observer: NSObjectProtocol {
     /// Called on a queue of the module's own, after ``LAEnvironment/state`` has changed. Optional.
     func environment(_ environment: LAEnvironment, stateDidChangeFromOldState oldState: LAEnvironment.State)
   }
 
-  /// What there is at one moment (LAEnvironmentState.h, macOS 15).
+  /// The mechanisms at one moment (LAEnvironmentState.h, macOS 15).
   public final class State: NSObject, NSCopying, Sendable {
     /// The fingers; nil without a reader.
     public let biometry: MechanismBiometry?
@@ -65,7 +65,7 @@ public final class LAEnvironment: NSObject, Sendable {
   /// The environment of the user that runs the program.
   public class var currentUser: LAEnvironment { ofCurrentUser }
 
-  /// What there is now. Asks the vault, which takes a moment, but nobody.
+  /// The mechanisms now. Asks the vault, which takes a moment, and no person.
   public var state: State {
     listen()
     return look()
@@ -78,25 +78,25 @@ public final class LAEnvironment: NSObject, Sendable {
     return note(State(try? known.get()))
   }
 
-  /// Tells an observer of the changes from now on. It is not kept alive.
+  /// Calls an observer for each change from now on. The observer is not retained.
   ///
-  /// The vault tells of a change at once: of fingers, lockout and passcode, of readers that are plugged in or pulled out, of
-  /// the lid (where logind signals it: systemd 256 and later), and of the session. Changes that the vault does not make
-  /// itself, as a finger that another program enrols in fprintd or in a private store, are noticed when the program reads
-  /// ``state``, and when one of its evaluations ends.
+  /// The vault reports these changes at once: of fingers, lockout and passcode, of readers that are plugged in or
+  /// pulled out, of the lid (where logind signals it: systemd 256 and later), and of the session. Changes that the
+  /// vault does not make itself, as a finger that another program enrols in fprintd or in a private store, are noticed
+  /// when the program reads ``state``, and when one of its evaluations ends.
   public func addObserver(_ observer: any Observer) {
     _ = state
     watched.withLock { $0.observers.append(WeakObserver(observer)) }
     listen()
   }
 
-  /// Tells an observer no more.
+  /// Stops calling an observer.
   public func removeObserver(_ observer: any Observer) {
     watched.withLock { watched in watched.observers.removeAll { $0.observer == nil || $0.observer === observer } }
     stopListening()
   }
 
-  /// Looks whether something has changed, if somebody observes.
+  /// Checks whether something has changed, if there is an observer.
   func refresh() {
     guard watched.withLock({ $0.observers.contains { $0.observer != nil } }) else { return stopListening() }
     queue.async { _ = self.look() }
@@ -116,14 +116,14 @@ public final class LAEnvironment: NSObject, Sendable {
     return state
   }
 
-  /// Listens no more, if nobody observes.
+  /// Stops listening, if there is no observer.
   private func stopListening() {
     watched.withLock { watched in
       if watched.observers.allSatisfy({ $0.observer == nil }) { watched.listening = nil }
     }
   }
 
-  /// Listens to the vault's signals, if somebody observes.
+  /// Listens to the vault's signals, if there is an observer.
   private func listen() {
     watched.withLock { watched in
       guard !watched.observers.isEmpty else { return }

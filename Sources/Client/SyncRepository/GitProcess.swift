@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import Processes
 
-/// A run of git: its input, the output that is read while it runs, and what it has said besides.
+/// A run of git: its input, the output that is read while it runs, and its other output.
 ///
 /// Calls block for as long as git is at work.
 final class GitProcess {
@@ -158,14 +158,14 @@ final class GitProcess {
 
   // MARK: End
 
-  /// Waits for the end, and returns whether git has done what it was told.
+  /// Waits for the end, and returns whether git has succeeded.
   func hasSucceeded() async -> Bool {
     closeInput()
     _ = await child.end(grace: .seconds(60)).value
     return child.hasSucceeded
   }
 
-  /// What git has written besides, up to 64 KiB.
+  /// The other output of git, up to 64 KiB.
   var said: String {
     let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { target, count in
       // Writes at most as many bytes as it is told.

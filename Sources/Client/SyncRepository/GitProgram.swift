@@ -30,7 +30,7 @@ package struct GitProgram: Sendable {
       "core.hooksPath=/dev/null", "core.logAllRefUpdates=false", "gc.auto=0", "maintenance.auto=false",
       // One pack for a commit, which saves a process that unpacks it.
       "fastimport.unpackLimit=1",
-      // Larger files are none of the circle's, and are never in memory as a whole.
+      // Larger files do not belong to a circle, and are never in memory as a whole.
       "core.bigFileThreshold=2m", "pack.threads=1", "pack.windowMemory=16m",
     ]
   private static let transportSettings =
@@ -64,7 +64,7 @@ package struct GitProgram: Sendable {
     guard let found else { throw .noGit(problem) }
     program = found
     self.mayAsk = mayAsk
-    // A single allocation of this size is no file of a circle's.
+    // No file of a circle needs a single allocation of this size.
     own = ["LC_ALL=C.UTF-8", "GIT_ALLOC_LIMIT=256m", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat"]
     let names = mayAsk ? Self.passed.union(Self.asking) : Self.passed
     passedOn = environment.filter { entry in

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Primitives
 
 /// The private copy of a circle's repository: bare, and nothing of it is ever checked out. It can be made again from the
 /// remote at any time.
@@ -13,7 +14,7 @@ package struct GitRepository: Sendable {
   let git: GitProgram
   /// The bare repository.
   let folder: String
-  /// What was the bare repository, until it is removed: a removal that was killed must not leave half a repository.
+  /// The earlier bare repository, until it is removed: a removal that was killed must not leave half a repository.
   private var earlier: String { "\(place)/earlier" }
 
   /// - Parameters:
@@ -31,14 +32,14 @@ package struct GitRepository: Sendable {
   /// Makes it, in place of an earlier one.
   package func make(for remote: SyncRemote) async throws(SyncRunError) {
     let new = "\(place)/new"
-    try PrivateFolder.make(place)
-    try PrivateFolder.remove(new)
+    try SyncRunError.making { () throws(Folder.Failure) in try Folder.makePrivate(place) }
+    try SyncRunError.making { () throws(Folder.Failure) in try Folder.remove(new) }
     guard mkdir(new, 0o700) == 0 else { throw .system("\(new): \(String(cString: strerror(errno)))") }
     try await run(["init", "--quiet", "--bare", "--template=", new], in: new)
     try await run(["config", "remote.origin.url", remote.url], in: new)
     try setAside()
     guard rename(new, folder) == 0 else { throw .system("\(folder): \(String(cString: strerror(errno)))") }
-    try PrivateFolder.remove(earlier)
+    try SyncRunError.making { () throws(Folder.Failure) in try Folder.remove(earlier) }
   }
 
   /// Takes the earlier repository back if a run was killed before the new one was in its place.
@@ -53,12 +54,12 @@ package struct GitRepository: Sendable {
 
   package func remove() throws(SyncRunError) {
     try setAside()
-    try PrivateFolder.remove(earlier)
+    try SyncRunError.making { () throws(Folder.Failure) in try Folder.remove(earlier) }
   }
 
-  /// Takes the repository from its place at once, if there is one.
+  /// Moves the repository out of its place by a rename, if there is one.
   private func setAside() throws(SyncRunError) {
-    try PrivateFolder.remove(earlier)
+    try SyncRunError.making { () throws(Folder.Failure) in try Folder.remove(earlier) }
     guard rename(folder, earlier) == 0 || errno == ENOENT else {
       throw .system("\(folder): \(String(cString: strerror(errno)))")
     }
@@ -76,7 +77,7 @@ package struct GitRepository: Sendable {
 
   /// The same without a run of git; nil where the configuration has it in quotation marks.
   private var plainURL: String? {
-    guard let bytes = try? PrivateFolder.contents("\(folder)/config"), bytes.count < 4_096 else { return nil }
+    guard let bytes = try? SmallFile.read("\(folder)/config", limit: 4_096) else { return nil }
     let mark = "\turl = "
     let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix(mark) }
     guard lines.count == 1, !lines[0].contains(where: { "\"\\#;".contains($0) }) else { return nil }
@@ -90,7 +91,7 @@ package struct GitRepository: Sendable {
 
   /// Waits for the end of other runs.
   func lock(patience: Duration) async throws(SyncRunError) -> RunLock {
-    try PrivateFolder.make(place)
+    try SyncRunError.making { () throws(Folder.Failure) in try Folder.makePrivate(place) }
     return try await RunLock("\(place)/lock", patience: patience)
   }
 
@@ -98,7 +99,7 @@ package struct GitRepository: Sendable {
 
   /// The commit whose files the vault has taken; nil where it has taken none.
   func received() async throws(SyncRunError) -> String? {
-    if let text = try? String(decoding: PrivateFolder.contents("\(folder)/\(Self.receivedRef)"), as: UTF8.self),
+    if let text = try? String(decoding: SmallFile.read("\(folder)/\(Self.receivedRef)", limit: 4_096), as: UTF8.self),
       let commit = Self.object(text)
     {
       return commit
@@ -114,7 +115,7 @@ package struct GitRepository: Sendable {
     try await run(["update-ref"] + (commit.map { [Self.receivedRef, $0] } ?? ["-d", Self.receivedRef]), in: folder)
   }
 
-  /// Starts to look whether a commit comes before another one, which it does if git succeeds.
+  /// Starts to check whether a commit is an ancestor of another one: then git succeeds.
   func ancestry(of commit: String, before other: String) throws(SyncRunError) -> GitProcess {
     try GitProcess(git, git.local(["merge-base", "--is-ancestor", commit, other]), in: folder)
   }
@@ -148,8 +149,7 @@ package struct GitRepository: Sendable {
   /// packs.
   func tidy() async throws(SyncRunError) {
     guard
-      PrivateFolder.count(of: "\(folder)/objects/17", suffix: "") > 8
-        || PrivateFolder.count(of: "\(folder)/objects/pack", suffix: ".pack") > 40
+      names("objects/17").count > 8 || names("objects/pack").count { $0.hasSuffix(".pack") } > 40
     else { return }
     let settings = ["gc.packRefs=false", "gc.pruneExpire=1.hour.ago"]
     // A repository that cannot be packed can still be used.
@@ -163,6 +163,8 @@ package struct GitRepository: Sendable {
     _ = try process.rest(limit: 4_096)
     guard await process.hasSucceeded() else { throw process.damage }
   }
+
+  private func names(_ inside: String) -> [String] { Folder.names(in: "\(folder)/\(inside)") ?? [] }
 
   /// The name of an object, without what follows it; nil for other text.
   private static func object(_ text: some StringProtocol) -> String? {
@@ -210,7 +212,7 @@ extension GitRepository {
   func finish(_ fetch: Fetch, _ progress: (SyncProgress) -> Void) async throws(SyncRunError) -> Tip {
     let lines = try watch(fetch.process) { progress(.receiving($0, of: $1)) }
     if await fetch.process.hasSucceeded() {
-      guard let head = try? PrivateFolder.contents("\(folder)/FETCH_HEAD"),
+      guard let head = try? SmallFile.read("\(folder)/FETCH_HEAD", limit: 4_096),
         let commit = Self.object(String(decoding: head, as: UTF8.self))
       else { throw .damaged("git has fetched nothing") }
       return .commit(commit)
@@ -228,7 +230,7 @@ extension GitRepository {
     throw .damaged(reason)
   }
 
-  /// What became of a push.
+  /// The result of a push.
   enum Pushed {
     case accepted
     /// The remote has another state by now, or refuses changes; the words are git's.
@@ -247,6 +249,14 @@ extension GitRepository {
     return .rejected(rejected.split(separator: "\t").last.map(String.init) ?? "")
   }
 
+  /// The bytes that a running transfer has brought.
+  private var transferred: Int {
+    names("objects/pack").filter { $0.hasPrefix("tmp_") }.reduce(0) { sum, name in
+      var status = stat()
+      return lstat("\(folder)/objects/pack/\(name)", &status) == 0 ? sum + Int(status.st_size) : sum
+    }
+  }
+
   private func transport(_ words: [String], watching: GitProcess.Watched = .diagnostics) throws(SyncRunError)
     -> GitProcess
   {
@@ -256,10 +266,10 @@ extension GitRepository {
       patience: .seconds(git.mayAsk ? 300 : 90))
   }
 
-  /// Reads what a transfer tells, and returns its last lines without progress.
+  /// Reads the output of a transfer, and returns its last lines without progress.
   private func watch(_ process: GitProcess, _ progress: (Int, Int) -> Void) throws(SyncRunError) -> [String] {
     process.everySecond = { [self] () throws(SyncRunError) in
-      guard PrivateFolder.size(of: "\(folder)/objects/pack", prefix: "tmp_") < Self.transferLimit else {
+      guard transferred < Self.transferLimit else {
         throw .tooMuch("it sends more than \(Self.transferLimit >> 30) GiB")
       }
     }

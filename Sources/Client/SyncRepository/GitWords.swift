@@ -12,7 +12,7 @@ enum GitWords {
     return String(words.hasSuffix(".") ? words.dropLast() : words)
   }
 
-  /// Where a transfer is: `Receiving objects:  45% (450/1000), 1.2 MiB`. Nil for other lines.
+  /// The progress of a transfer: `Receiving objects:  45% (450/1000), 1.2 MiB`. Nil for other lines.
   static func progress(_ line: String) -> (done: Int, all: Int)? {
     guard line.hasPrefix("Receiving objects") || line.hasPrefix("Writing objects"),
       let numbers = line.firstMatch(of: /\(([0-9]{1,9})\/([0-9]{1,9})\)/), let done = Int(numbers.1),
@@ -21,7 +21,7 @@ enum GitWords {
     return (done, all)
   }
 
-  /// Whether a line tells only how far a transfer is.
+  /// Whether a line only shows the progress of a transfer.
   static func isProgress(_ line: String) -> Bool {
     let names = [
       "Receiving objects", "Resolving deltas", "Writing objects", "Compressing objects", "Counting objects",

@@ -1,6 +1,6 @@
 package import SecretModel
 
-/// Where a run is.
+/// The stage of a run.
 package enum SyncProgress: Sendable, Hashable {
   case receiving(Int, of: Int)
   case taking(Int, of: Int)
@@ -30,7 +30,7 @@ package struct SyncReport: Sendable, Hashable {
   package var wasRewritten = false
   /// Whether the remote has files that no member has published together.
   package var isMixed = false
-  /// Where the store stands afterwards.
+  /// The state of the store afterwards.
   package var status = SyncStatus()
 
   /// Whether nothing was published, because the remote has lost something.

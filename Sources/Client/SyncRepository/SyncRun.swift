@@ -32,7 +32,7 @@ package struct SyncRun: Sendable {
     do throws(SyncRunError) {
       return try await turn()
     } catch .damaged {
-      // Such as after a loss of power. The remote and the vault have everything.
+      // The private copy is damaged, for example by a loss of power. The remote and the vault have everything.
       try await repository.makeAgain()
       return try await turn()
     }
@@ -48,7 +48,7 @@ package struct SyncRun: Sendable {
     for _ in 1...Self.rounds {
       try await take(tip, &report)
       report.lost = report.status.lost
-      // A machine that asks has nothing to publish but that.
+      // A machine that asks to be let in publishes only its request.
       let isAsking = report.status.standing == .asking
       guard puttingBack || ((report.status.pending > 0 || isAsking) && !report.isHeldBack),
         let made = try await write(after: tip.commit, report.status)
@@ -75,7 +75,7 @@ package struct SyncRun: Sendable {
     let status = try await SyncRunError.asking { () async throws(VaultError) in try await service.status() }
     switch status.standing {
     case .asking, .member: return status
-    // A machine that has left tells the others.
+    // A machine that has left still publishes that.
     case .removed where status.pending > 0: return status
     case .none, .removed: throw .notInCircle(status.standing)
     }

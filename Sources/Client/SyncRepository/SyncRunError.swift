@@ -1,3 +1,4 @@
+internal import Primitives
 package import SecretModel
 
 /// Why two repositories could not be made equal.
@@ -41,5 +42,10 @@ extension SyncRunError {
     _ call: () async throws(VaultError) -> Answer
   ) async throws(SyncRunError) -> Answer {
     do throws(VaultError) { return try await call() } catch { throw .vault(error) }
+  }
+
+  /// Makes or removes folders.
+  static func making(_ call: () throws(Folder.Failure) -> Void) throws(SyncRunError) {
+    do throws(Folder.Failure) { try call() } catch { throw .system(error.problem) }
   }
 }

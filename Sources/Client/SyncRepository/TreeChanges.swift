@@ -9,7 +9,7 @@ struct TreeChanges {
   }
 
   private static let limit = 200_000
-  /// The most that are named of the files that are ignored.
+  /// The most ignored files that are named.
   private static let namedLimit = 100
 
   /// Records of members, which are taken before items.
@@ -34,7 +34,7 @@ struct TreeChanges {
     let (isFile, isGone) = (words[1] == "100644", words[1] == "000000")
     if !isFile, !isGone {
       ignore(path, "is no ordinary file")
-      // It may have taken the place of one.
+      // It may have replaced one that is not ignored.
       guard words[0] == "100644" else { return }
     }
     let entry = Entry(path: name, blob: isFile ? String(words[3]) : nil)

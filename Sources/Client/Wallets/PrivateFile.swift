@@ -1,10 +1,16 @@
 internal import Glibc
+internal import Primitives
 internal import SecureMemory
 
 /// Reads and atomically writes files that only this user can access, such as those beside a wallet.
 enum PrivateFile {
   /// The largest file that is read, in bytes. A keyring of 100,000 items has a third of that.
   private static let limit = 256 << 20
+
+  /// Makes a folder for this user alone.
+  static func makeFolder(_ path: String) throws(WalletError) {
+    do throws(Folder.Failure) { try Folder.makePrivate(path) } catch { throw .system(error.problem) }
+  }
 
   /// Reads a file that belongs to this user.
   ///

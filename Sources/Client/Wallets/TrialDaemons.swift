@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Primitives
 internal import Processes
 internal import Synchronization
 
@@ -15,7 +16,7 @@ package enum TrialDaemons {
   package static func end() {
     for (daemon, folder) in running.withLock({ $0 }) {
       daemon.kill()
-      Folder.remove(folder)
+      try? Folder.remove(folder)
     }
   }
 }

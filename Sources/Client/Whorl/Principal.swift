@@ -3,7 +3,7 @@ internal import SecretModel
 /// The program for which this one makes its calls, for the log of the vault. It is a value of the task, so that no call of
 /// a task that serves another program can lack it.
 package enum Principal {
-  /// As people are to read it; nil where this program asks for itself.
+  /// Its name for people; nil where this program asks for itself.
   @TaskLocal package static var program: String?
 }
 

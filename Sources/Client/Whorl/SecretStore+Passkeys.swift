@@ -9,7 +9,7 @@ extension SecretStore {
     return found.compactMap { Passkey($0) }.reversed()
   }
 
-  /// What the store has for passkeys. Reads none, and starts no reader, unlike ``biometryProblem()``.
+  /// Whether the store can take and use passkeys. Reads none, and starts no reader, unlike ``biometryProblem()``.
   package func passkeyReadiness() async throws(VaultError) -> PasskeyReadiness {
     try await link.call { service throws(VaultError) in try await service.passkeyReadiness() }
   }

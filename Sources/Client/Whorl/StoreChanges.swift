@@ -5,7 +5,7 @@ internal import Synchronization
 /// Tells the program's listeners that a person may be able to authenticate in another way than before. One call of the vault
 /// waits for all of them, and none while nobody listens.
 package final class StoreChanges: Sendable {
-  /// A listener is told until this is released.
+  /// Its listener is called until this is released.
   package final class Listening: Sendable {
     private let changes: StoreChanges
     private let number: Int

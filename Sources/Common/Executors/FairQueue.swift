@@ -12,7 +12,7 @@ package struct QueueTurn: ~Copyable, Sendable {
 }
 
 /// Gives calls turns, a limited number at a time. Groups of calls (of one program, of one user) take turns too, so that
-/// a group with many calls delays itself alone; the calls of one group are served in order.
+/// a group with many calls delays only itself; the calls of one group are served in order.
 package final class FairQueue<Group: Hashable & Sendable>: Sendable {
   /// Why a call has no turn.
   package enum Refusal: Error {

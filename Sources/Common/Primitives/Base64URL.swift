@@ -1,5 +1,5 @@
-/// Base64 in the alphabet for addresses and without padding (RFC 4648, section 5), from and into memory of the caller's,
-/// so that secrets can stay in locked memory.
+/// Base64 in the URL-safe alphabet and without padding (RFC 4648, section 5), from and into memory of the caller's, so
+/// that secrets can stay in locked memory.
 package enum Base64URL {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 

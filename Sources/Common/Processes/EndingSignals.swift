@@ -54,3 +54,20 @@ package struct ReceivedSignal: Sendable {
     }
   }
 }
+
+/// Holds back the signals that end this process: every thread blocks them, and the main thread waits for them.
+package struct HeldEndingSignals: Sendable {
+  private let signals = EndingSignals.heard
+
+  /// Call this before any other thread exists, because threads inherit the mask.
+  package init() {
+    var signals = signals
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    // A write to a closed socket returns an error and does not end the process.
+    signal(SIGPIPE, SIG_IGN)
+  }
+
+  /// Waits for one of them.
+  @discardableResult
+  package func wait() -> ReceivedSignal { ReceivedSignal.next(of: signals) }
+}

@@ -9,9 +9,9 @@ static const whorl_place place = {.folder = "/run/systemd", .socket = "/run/syst
 static const char unit[] = "/org/freedesktop/systemd1/unit/whorld_2eservice";
 
 enum {
-  // How long after its start the service may take for what it then does for the first time.
+  // How long after its start the service may still be slow.
   young_microseconds = 8000000,
-  // For systemd's own answer, which is slow where the service is.
+  // For systemd's own answer, which is slow on a slow machine, too.
   answer_milliseconds = 3000,
 };
 

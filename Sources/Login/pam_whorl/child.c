@@ -62,7 +62,7 @@ _Noreturn static void become_program(const identity *identity) {
       syscall(SETRESGID, identity->group, identity->group, identity->group) != 0 ||
       syscall(SETRESUID, identity->user, identity->user, identity->user) != 0)
     _exit(126);
-  // Root's rights must not come back.
+  // Fail if root's rights could be regained.
   if (syscall(SETRESUID, -1, 0, -1) == 0) _exit(126);
   char *const arguments[] = {"whorl", "login", "open", "--at-login", NULL};
   execve(WHORL_PROGRAM, arguments, identity->environment);

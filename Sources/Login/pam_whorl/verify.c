@@ -10,8 +10,8 @@
 #include "service.h"
 
 enum {
-  // For the reader to become ready, where the service itself gives up after ten seconds, and before the person is told
-  // that it is waited for.
+  // The longest wait for the reader to become ready (the service itself gives up after ten seconds), and the time after
+  // which the person is told of the wait.
   reader_milliseconds = 15000,
   silent_milliseconds = 1500,
   // For each touch. The service itself ends the wait after ten seconds.

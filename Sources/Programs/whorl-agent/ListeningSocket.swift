@@ -56,21 +56,3 @@ struct ListeningSocket {
     if let path { unlink(path) }
   }
 }
-
-/// The signals that request the end of the process. They are blocked in every thread, and the main thread waits for
-/// them.
-struct AgentEnd: Sendable {
-  private let signals = EndingSignals.heard
-
-  /// Call this before any other thread exists, because threads inherit the mask.
-  init() {
-    var signals = signals
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
-    // A write to a closed socket returns an error and does not end the process.
-    signal(SIGPIPE, SIG_IGN)
-  }
-
-  /// Waits for one of the signals.
-  @discardableResult
-  func wait() -> ReceivedSignal { ReceivedSignal.next(of: signals) }
-}

@@ -97,7 +97,7 @@ struct WhorlAgent: ParsableCommand {
   func run() throws {
     let hardening = Hardening()
     // Before any other thread exists, since threads inherit the mask.
-    let endings = AgentEnd()
+    let endings = HeldEndingSignals()
     let listener = secretService || passkeys ? nil : try listen()
     defer { listener?.remove() }
     let (store, reader, config) = (store, reader, config)

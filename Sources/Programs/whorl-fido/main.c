@@ -226,7 +226,7 @@ static int heard_sleep(sd_bus_message *message, void *context, sd_bus_error *err
   return 0;
 }
 
-// Listens to logind. NULL where the bus cannot be reached: then nobody counts as being there.
+// Listens to logind. NULL if the bus cannot be reached: then no user has an active session.
 static sd_bus *connect_bus(void) {
   sd_bus *bus = NULL;
   if (sd_bus_open_system(&bus) < 0) return NULL;
@@ -273,7 +273,7 @@ int main(void) {
         changed = 0;
         follow(bus);
       }
-      // Signals that came while `follow` waited for an answer are in the queue, of which poll knows nothing.
+      // Signals that came while `follow` waited for an answer are in the bus's queue: poll does not report them.
       while ((result = sd_bus_process(bus, NULL)) > 0) {
       }
       // systemd starts the program again, with a new connection to the bus.

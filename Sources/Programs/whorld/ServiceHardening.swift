@@ -18,26 +18,3 @@ enum ServiceHardening {
     whorl_name_process("whorld")
   }
 }
-
-/// The signals that request the end of the process.
-///
-/// They are blocked in every thread, and the main thread waits for them, so that they do not interrupt a change.
-struct EndingSignals {
-  private var signals = sigset_t()
-
-  /// Call this before any other thread exists, because threads inherit the mask.
-  init() {
-    sigemptyset(&signals)
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&signals, number) }
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
-    // A write to a closed socket returns an error and does not end the process.
-    signal(SIGPIPE, SIG_IGN)
-  }
-
-  /// Waits for one of the signals.
-  func wait() {
-    var signals = signals
-    var number: Int32 = 0
-    while sigwait(&signals, &number) != 0 {}
-  }
-}

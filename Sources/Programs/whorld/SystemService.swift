@@ -24,7 +24,7 @@ enum SystemService {
     // By default the TPM's library would log each refused command, and other values of this variable would make it log
     // more.
     setenv("TSS2_LOG", "all+NONE", 1)
-    let endings = EndingSignals()
+    let endings = HeldEndingSignals()
     let settings: ServiceSettings
     let credentials: ServiceCredentials
     do throws(ServiceSettingsError) {

@@ -27,7 +27,7 @@ enum Whorld {
     LibraryContext.skipOldNames()
     // Separate heaps for threads take memory and time, and the threads rarely allocate at the same time.
     whorl_use_one_heap()
-    let endings = EndingSignals()
+    let endings = HeldEndingSignals()
     guard let socket = StarterSocket() else { Usage.fail("descriptor 0 is no socket; 'whorld --help' explains") }
     guard let starter = socket.starter() else {
       Usage.fail("the program that started it has ended, or is not the one that made the socket")

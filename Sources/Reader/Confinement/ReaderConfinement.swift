@@ -1,6 +1,7 @@
 internal import CLinux
 package import Fingerprint
 internal import Glibc
+internal import Primitives
 
 /// Permanently removes rights that libfprint does not need from a reader process: see
 /// `docs/decisions/0016-the-reader-process-confines-itself.md`.
@@ -77,7 +78,7 @@ package struct ReaderConfinement: Sendable {
   /// USB readers, including those plugged in later, and SPI readers. libfprint also needs the HID device of an SPI
   /// reader. Without an SPI reader no HID devices are allowed, since they are keyboards and mice.
   private static var devices: [Landlock.Rule] {
-    let nodes = names(in: "/dev")
+    let nodes = Folder.names(in: "/dev") ?? []
     let serial = nodes.filter { $0.hasPrefix("spidev") }
     let human = serial.isEmpty ? [] : nodes.filter { $0.hasPrefix("hidraw") }
     return ["/sys", "/run/udev", "/etc/udev"].map { .init($0, read) }
@@ -89,21 +90,7 @@ package struct ReaderConfinement: Sendable {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  private static var threads: Int { names(in: "/proc/self/task").count }
-
-  private static func names(in folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    // readdir: the entry is good until the next call
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
-  }
+  private static var threads: Int { (Folder.names(in: "/proc/self/task") ?? []).count }
 
   // MARK: System calls
 

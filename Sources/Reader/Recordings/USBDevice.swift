@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Primitives
 
 /// A USB device of this machine, from sysfs.
 package struct USBDevice: Sendable, Equatable {
@@ -11,11 +12,8 @@ package struct USBDevice: Sendable, Equatable {
   package static func all(
     vendor: UInt16, product: UInt16, serial: String?, in folder: String = "/sys/bus/usb/devices"
   ) -> [USBDevice] {
-    guard let list = opendir(folder) else { return [] }
-    defer { closedir(list) }
     var found: [USBDevice] = []
-    while let entry = readdir(list) {
-      let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    for name in Folder.names(in: folder) ?? [] {
       func attribute(_ key: String) -> String? {
         guard let bytes = try? readAttribute("\(folder)/\(name)/\(key)") else { return nil }
         return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)

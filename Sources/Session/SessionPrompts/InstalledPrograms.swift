@@ -77,15 +77,7 @@ package struct InstalledPrograms: Sendable {
   }
 
   private static func names(in folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    // The entry belongs to the stream and is valid until the next call.
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if name.hasSuffix(".desktop") { names.append(name) }
-    }
-    return names.sorted()
+    (Folder.names(in: folder) ?? []).filter { $0.hasSuffix(".desktop") }
   }
 
   private static func command(of file: DesktopFile) -> String? {

@@ -30,14 +30,6 @@ struct ProcessStatus {
 
   /// All processes.
   static var processes: [pid_t] {
-    guard let folder = opendir("/proc") else { return [] }
-    defer { closedir(folder) }
-    var processes: [pid_t] = []
-    // The entry belongs to the stream and is valid until the next call.
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if let process = pid_t(name) { processes.append(process) }
-    }
-    return processes
+    (Folder.names(in: "/proc") ?? []).compactMap { pid_t($0) }
   }
 }

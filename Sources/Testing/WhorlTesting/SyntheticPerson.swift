@@ -84,7 +84,7 @@ public final class SyntheticPerson: AuthenticationPrompt {
     }
   }
 
-  // MARK: What the store tells
+  // MARK: Events of the store
 
   func keep(recoveryKey: consuming SecretBytes) {
     let key = SharedSecret(recoveryKey)

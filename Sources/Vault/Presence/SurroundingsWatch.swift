@@ -15,7 +15,7 @@ package final class SurroundingsWatch: Sendable {
     gate = readers.gate
   }
 
-  /// The surroundings now, or when they are others than the known ones.
+  /// The surroundings, as soon as they differ from the known ones.
   package func surroundings(
     otherThan known: Surroundings?, for caller: Caller
   ) async throws(VaultError) -> Surroundings {

@@ -1,5 +1,5 @@
-/// What a store has for passkeys. Programs look at a security key again and again, so this takes as long with a thousand
-/// passkeys as with one.
+/// Whether a store can take and use passkeys. Programs ask this often, so it takes as long with a thousand passkeys as
+/// with one.
 package struct PasskeyReadiness: Sendable, Hashable {
   /// How many more passkeys fit.
   package var capacity: Int

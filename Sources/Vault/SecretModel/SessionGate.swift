@@ -8,7 +8,7 @@ package protocol SessionGate: Sendable {
   /// Why the state of this program's login session, or the lid, allows no finger; nil if both allow one. Rules of the
   /// machine for single programs are not asked.
   func sessionRefusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal?
-  /// Waits until ``sessionRefusal(for:at:)`` is another one than `known`, for a reader under the lid, or the task is
+  /// Waits until ``sessionRefusal(for:at:)``, for a reader under the lid, differs from `known`, or the task is
   /// cancelled.
   func sessionChange(from known: SessionRefusal?, for caller: Caller) async
   /// Waits until no finger may be asked for any more, for this program, and returns the reason. After a cancel the

@@ -1,5 +1,5 @@
-/// What a client compares to notice that its person may be able to authenticate in another way than before. The values have
-/// a meaning on one connection alone.
+/// Lets a client notice that its user may be able to authenticate in another way than before. Values of different
+/// connections cannot be compared.
 package struct Surroundings: Sendable, Hashable {
   /// Grows when the fingers, the passcode, a lockout or the store's lock changes, when the sessions are locked, and when a
   /// USB device is plugged in or pulled out.

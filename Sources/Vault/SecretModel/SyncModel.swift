@@ -51,7 +51,7 @@ package struct SyncMember: Sendable, Hashable {
   }
 }
 
-/// Where a store stands with the other machines of its circle.
+/// The state of a store in its circle, which is the machines that share items.
 package struct SyncStatus: Sendable, Hashable {
   package enum Standing: String, Sendable, Hashable, CaseIterable {
     /// The store is in no circle.
@@ -103,7 +103,7 @@ package struct SyncStatus: Sendable, Hashable {
   package var members: [SyncMember]
   /// Machines that ask to be let in.
   package var candidates: [SyncMember]
-  /// What a machine that asks shows, for a member to compare; else empty.
+  /// The words of a machine that asks to be let in, to be compared with those on a member; else empty.
   package var words: [String]
   /// The number of items in the circle.
   package var items: Int
@@ -131,7 +131,7 @@ package struct SyncStatus: Sendable, Hashable {
   }
 }
 
-/// What the vault made of files of a repository.
+/// The result of taking files of a repository.
 package struct SyncReceipt: Sendable, Hashable {
   /// A file that was not taken.
   package struct Refusal: Sendable, Hashable {
@@ -176,7 +176,7 @@ package struct SyncBatch: Sendable, Hashable {
   package init(files: [SyncFile], next: String?) { (self.files, self.next) = (files, next) }
 }
 
-/// How a store comes into a circle.
+/// How a store enters a circle.
 package enum SyncBeginning: Sendable, Hashable {
   /// It makes a new circle, of which it is the only member.
   case new(machine: String)

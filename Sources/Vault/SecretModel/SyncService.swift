@@ -1,7 +1,7 @@
 package import SecureMemory
 
-/// The calls of an open vault about other machines that have the same items. What they return of items is encrypted to
-/// the members of the circle, so most of them ask nobody.
+/// The calls of an open vault about its circle: the machines that share items. What they return of items is encrypted
+/// to the members of the circle, so most of them ask nobody.
 package protocol SyncService: Sendable {
   func status() async throws(VaultError) -> SyncStatus
   /// Makes a circle, or asks to be let into one. Asks for the passcode (the recovery key if none is set).

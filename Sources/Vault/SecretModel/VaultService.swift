@@ -95,7 +95,7 @@ package protocol VaultService: Sendable {
 
   // Other machines
 
-  /// The calls about other machines that have the same items.
+  /// The calls about the circle of the store.
   var sync: any SyncService { get }
 
   // Authentication
@@ -196,7 +196,7 @@ package protocol VaultService: Sendable {
   ///
   /// - Parameter isOpen: the state that the caller knows. If it is another one already, the call returns at once.
   func unlockChange(from isOpen: Bool) async throws(VaultError) -> Bool
-  /// What decides how the person can authenticate now, or as soon as it is something else than the caller knows. Ends with
+  /// Returns what decides how the person can authenticate, as soon as it differs from what the caller knows. Ends with
   /// `cancelled` when the task is cancelled. Changes by other programs in a private store are not noticed.
   ///
   /// - Parameter known: what an earlier call of this connection returned; nil to be answered at once.

@@ -1,5 +1,6 @@
 package import Fingerprint
 import Glibc
+import Primitives
 package import Processes
 package import SecretModel
 package import VaultStore
@@ -117,17 +118,7 @@ package struct ServiceSettings: Sendable, Hashable {
   }
 
   private static func dropIns(in folder: String) -> [String] {
-    // The stream is owned here and freed by closedir; an entry is borrowed until the next call.
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name.hasSuffix(".conf"), !name.hasPrefix(".") { names.append("\(folder)/\(name)") }
-    }
-    return names.sorted()
+    (Folder.names(in: folder) ?? []).filter { $0.hasSuffix(".conf") && !$0.hasPrefix(".") }.map { "\(folder)/\($0)" }
   }
 
   private static let sizeLimit = 64 << 10

@@ -14,18 +14,9 @@ struct StoreNames {
 
   /// A store with this user id and another account's name.
   func other(of user: UInt32, than place: String) -> String? {
-    // The stream is owned here and freed by closedir; an entry is borrowed until the next call.
-    guard let stream = opendir(folder) else { return nil }
-    defer { closedir(stream) }
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      // Only stores that are being created have a point in their name.
-      guard name.hasPrefix("\(user)-"), !name.contains("."), "\(folder)/\(name)" != place else { continue }
-      return "\(folder)/\(name)"
-    }
-    return nil
+    // Only stores that are being created have a point in their name.
+    (Folder.names(in: folder) ?? []).filter { $0.hasPrefix("\(user)-") && !$0.contains(".") }
+      .map { "\(folder)/\($0)" }.first { $0 != place }
   }
 
   /// The name with every byte other than letters, digits, `_` and `-` written as `%` and two hexadecimal digits.

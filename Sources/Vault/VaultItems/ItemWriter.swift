@@ -8,7 +8,7 @@ import VaultStore
 struct ItemWriter {
   let change: StoreTransaction
   private let sealer: ItemSealer
-  /// Nil where what another machine has changed is stored.
+  /// Nil while changes of another machine are stored.
   private let journal: SyncJournal?
 
   private var store: OpenedStore { change.store }

@@ -32,9 +32,9 @@ final class PasskeySecret {
     return PasskeySecret(secretKey: head, privateKey: privateKey)
   }
 
-  /// Reads a passkey that a person brings, and checks its key.
+  /// Reads an imported passkey, and checks its key.
   ///
-  /// - Parameter hasSecret: whether it has the extension `hmac-secret`. One without gets a key that nobody knows.
+  /// - Parameter hasSecret: whether it has the extension `hmac-secret`. One without it gets a random key.
   static func brought(
     _ bytes: borrowing SecretBytes, _ algorithm: KeyAlgorithm, hasSecret: Bool
   ) throws(KeysError) -> PasskeySecret {

@@ -92,7 +92,7 @@ final class SyncJournal {
 }
 
 extension SyncJournal {
-  /// Makes an older version of an item, or another one, the current one for all machines.
+  /// Makes another version of an item the current one for all machines.
   ///
   /// - Parameter kept: the record of the version that this one also replaces.
   func adopt(_ revision: Revision, _ record: ItemRecord, _ id: [UInt8]?, resolving kept: RecordRow) throws {

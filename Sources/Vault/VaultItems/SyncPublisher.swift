@@ -47,7 +47,7 @@ struct SyncPublisher {
     return files
   }
 
-  /// Whether a path that was given up stands for something again.
+  /// Whether an obsolete path is in use again.
   private func isUsed(_ path: String) throws -> Bool {
     switch SyncPath(path) {
     case .circle(let epoch): epoch <= circle.epoch

@@ -5,15 +5,16 @@ import SecureMemory
 import VaultStore
 import VaultSync
 
-/// Takes files of a repository in one transaction: verifies each, and lets the newer version of each item win.
+/// Takes files of a repository in one transaction: verifies each, and stores the newer version of each item.
 ///
-/// Nothing in a repository is trusted: a file counts for what a member has signed, and never replaces what is newer here.
+/// Nothing in a repository is trusted: only what a member has signed counts, and it replaces nothing that is newer
+/// here.
 final class SyncReceiver {
   private let change: StoreTransaction
   private var circle: Circle
   private var progress: SyncProgress
   private(set) var receipt = SyncReceipt()
-  /// Writes no records of its own: they came in.
+  /// Without a journal, since the records of these changes came from the repository.
   private let writer: ItemWriter
   private var authors: Authors
   private var place: Int
@@ -82,7 +83,7 @@ final class SyncReceiver {
   }
 
   private func receiveCircle(_ contents: [UInt8]?, _ epoch: Int) throws {
-    // The records of lost machines, which a new circle takes the place of.
+    // The records of the lost machines, whose circle this one replaces.
     if let rescue = circle.rescue, epoch <= rescue.chain.count, contents == rescue.chain[epoch - 1].bytes { return }
     guard let contents else {
       if epoch <= progress.circleRecords { wentBack() }
@@ -216,7 +217,7 @@ final class SyncReceiver {
     try row.write(change)
   }
 
-  /// The repository has a file no longer.
+  /// A file is gone from the repository.
   private func missing(_ name: [UInt8]) throws {
     guard var row = try change.record(name), row.published != nil else { return }
     if row.head.state == .deleted, secondsSince1970() - row.head.modified > Self.deletionAge {
@@ -263,8 +264,8 @@ final class SyncReceiver {
     }
   }
 
-  /// An item was changed and deleted at once: it stays, by a version that replaces both. To choose one of the two would not
-  /// do: a third machine could then take the deletion's place with the version that was deleted.
+  /// An item was changed and deleted at the same time: it stays, in a version that replaces both. Choosing one of the
+  /// two would not be enough: on a third machine the deleted version could then replace the deletion.
   private func revive(_ arrival: Arrival, _ row: RecordRow) throws {
     let isHere = row.head.isItem
     let revision = isHere ? try row.revision(for: circle) : arrival.revision

@@ -6,7 +6,7 @@ import VaultSync
 
 /// An item of the circle that is to be stored here.
 struct SyncedItem {
-  /// What became of it.
+  /// Whether it was stored.
   enum Outcome {
     case stored(id: [UInt8])
     case waiting(SyncStatus.Waiting.Reason)

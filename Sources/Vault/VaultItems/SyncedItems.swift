@@ -6,7 +6,7 @@ package import SecureMemory
 package import VaultStore
 package import VaultSync
 
-/// The circle of a store, and the records of its items. Asks nobody: what it gives is encrypted to the members.
+/// The circle of a store, and the records of its items. Shows no prompts: what it returns is encrypted to the members.
 package struct SyncedItems {
   private let store: Store
 

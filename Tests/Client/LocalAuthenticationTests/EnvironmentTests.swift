@@ -24,7 +24,7 @@ struct EnvironmentTests {
     return watcher.changes.withLock { $0.count } == count
   }
 
-  @Test("an observer hears at once of fingers that another program enrols and removes, and nothing after its end")
+  @Test("an observer is notified at once of fingers that another program enrols and removes, until its end")
   func atOnce() async throws {
     let machine = try await Machine(fingers: [])
     machine.share()
@@ -42,7 +42,7 @@ struct EnvironmentTests {
     #expect(watcher.changes.withLock { $0.count } == 2)
   }
 
-  @Test("the environment knows reader, fingers, lockout and passcode, and tells its observers")
+  @Test("the environment has reader, fingers, lockout and passcode, and notifies its observers")
   func states() async throws {
     let machine = try await Machine(fingers: [])
     machine.share(Array(repeating: .pressStranger, count: 5))
@@ -62,7 +62,7 @@ struct EnvironmentTests {
     let context = machine.context(PersonAtPrompt(machine))
     #expect(context.problem(.deviceOwnerAuthenticationWithBiometrics) == nil)
     #expect(enrolled.biometry?.stateHash == context.domainState.biometry.stateHash)
-    // The vault has told of the finger.
+    // The vault has reported the finger.
     for _ in 1...2 { try? await LARight(requirement: .biometry).authorize(localizedReason: "see") }
     let locked = environment.state
     #expect(locked.biometry?.isLockedOut == true && locked.biometry?.isUsable == false)

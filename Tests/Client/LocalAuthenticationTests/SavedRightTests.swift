@@ -44,7 +44,7 @@ struct SavedRightTests {
     #expect(await failure { _ = try await right.key.sign(Self.message, algorithm: Self.algorithm) } == refused)
   }
 
-  @Test("the key decrypts and agrees on secrets in the vault, with the algorithms that it says")
+  @Test("the key decrypts and agrees on secrets in the vault, with the algorithms that it reports")
   func keyUses() async throws {
     let machine = try await Machine()
     machine.share([touch, touch])
@@ -156,7 +156,7 @@ struct SavedRightTests {
     #expect(plain.state == .notAuthorized)
   }
 
-  @Test("an identifier is taken once, a right without a secret has none, and removed rights are gone")
+  @Test("an identifier can be saved once, a right without a secret has none, and removed rights are not found")
   func removal() async throws {
     let machine = try await Machine()
     machine.share([touch])

@@ -72,7 +72,7 @@ struct PasskeyFileTests {
     #expect(try Self.read(Self.keepassxc(Self.ed25519)).count == 1)
   }
 
-  @Test("each member that is missing, empty or of another type is refused, and nothing of it is told", arguments: 0..<7)
+  @Test("a passkey is refused if any member is missing, empty or of another type", arguments: 0..<7)
   func members(_ place: Int) {
     var missing = Self.members
     missing.remove(at: place)
@@ -87,7 +87,7 @@ struct PasskeyFileTests {
     }
   }
 
-  @Test("a key or an identifier that is none is refused in one line without its bytes")
+  @Test("an invalid key or identifier is refused in one line without its bytes")
   func values() throws {
     func refusal(_ name: String, _ value: String) -> ImportError? {
       var members = Self.members
@@ -105,7 +105,7 @@ struct PasskeyFileTests {
     }
   }
 
-  @Test("the keys of hmac-secret and what a site keeps with a passkey have to be what they should be")
+  @Test("invalid keys of hmac-secret and invalid credBlobs are refused")
   func extensions() {
     func read(_ algorithm: String, _ key: String, _ blob: String) throws -> Int {
       var members = Self.members
@@ -124,7 +124,7 @@ struct PasskeyFileTests {
     ] { #expect(throws: ImportError.self) { try read(algorithm, key, blob) } }
   }
 
-  @Test("each member of KeePassXC's files is needed but the address")
+  @Test("every member of KeePassXC's files but the address is required")
   func keepassxcMembers() throws {
     for member in ["credentialId", "privateKey", "relyingParty", "userHandle", "username"] {
       #expect(throws: ImportError.self) { try Self.read(Self.keepassxc(leaving: member)) }
@@ -136,7 +136,7 @@ struct PasskeyFileTests {
     }
   }
 
-  @Test("text that is no such file, or ends too early, is refused")
+  @Test("other text and truncated files are refused")
   func others() throws {
     for text in [
       "", "{", "{}", "[]", "null", "hello", #"{"version":{"major":2,"minor":0},"accounts":[]}"#,

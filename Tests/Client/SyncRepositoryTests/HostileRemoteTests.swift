@@ -39,7 +39,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("that puts a symbolic link in the place of a file has lost the file")
+  @Test("that replaces a file with a symbolic link is reported as having lost the file")
   func replacedFile() async throws {
     try await withTwo { folder, one, _ in
       let text = try await blob("items", in: folder)
@@ -127,7 +127,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("that becomes another repository is refused after the first time as well")
+  @Test("that becomes another repository is refused in later runs, too")
   func swapped() async throws {
     try await withTwo { folder, one, _ in
       let readme = try await blob("# A project\n", in: folder)
@@ -148,7 +148,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("cannot run a program here: hooks that lie in the private repository are not run")
+  @Test("cannot run a program on this machine: hooks in the private repository are not run")
   func hooks() async throws {
     try await withTwo { folder, one, _ in
       mkdir("\(one.place)/repository/hooks", 0o755)
@@ -163,7 +163,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("cannot be named so that git takes it for an option or runs a program")
+  @Test("is refused if git could take its address for an option or a program")
   func names() throws {
     for text in [
       "", "-oProxyCommand=x", "--upload-pack=x", "ext::sh -c x", "ext::sh", "fd::3", "http://example.com/x",

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A run that is interrupted")
 struct InterruptedRunTests {
-  @Test("at any call of the vault is repeated without a loss", arguments: ["status", "receive", "files"], 1...4)
+  @Test("at any call of the vault loses nothing when it is repeated", arguments: ["status", "receive", "files"], 1...4)
   func calls(name: String, count: Int) async throws {
     try await withRemote { folder in
       let other = try await Machine.named("other", in: folder, PretendVault(["items/x": "1"]))
@@ -33,7 +33,7 @@ struct InterruptedRunTests {
     }
   }
 
-  @Test("after the push and before the vault has heard of it publishes nothing twice")
+  @Test("between its push and the report of it to the vault publishes nothing twice")
   func afterPush() async throws {
     try await withRemote { folder in
       let isFailing = Mutex(true)
@@ -92,7 +92,7 @@ struct InterruptedRunTests {
     }
   }
 
-  @Test("by the loss of the private repository's references to what was taken takes everything again")
+  @Test("and has lost the private repository's reference to the taken state takes everything again")
   func lostRef() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))

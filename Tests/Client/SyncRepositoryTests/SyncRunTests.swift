@@ -5,9 +5,9 @@ import SyncRepository
 import Synchronization
 import Testing
 
-@Suite("A run that makes a store and a remote equal")
+@Suite("A run of sync")
 struct SyncRunTests {
-  @Test("begins an empty remote, and a second machine gets everything")
+  @Test("initializes an empty remote, from which a second machine gets everything")
   func twoMachines() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["circle/a": "1", "items/x": "secret"]))
@@ -22,7 +22,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("does nothing but one question to the vault where nothing has changed")
+  @Test("makes one call to the vault and nothing else if nothing has changed")
   func nothingNew() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -37,7 +37,7 @@ struct SyncRunTests {
   }
 
   @Test(
-    "has the vault store what waited for the store, where nothing has changed",
+    "has the vault store the items that wait for the store, even if nothing has changed",
     arguments: SyncStatus.Waiting.Reason.allCases)
   func waiting(_ reason: SyncStatus.Waiting.Reason) async throws {
     try await withRemote { folder in
@@ -51,7 +51,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("brings changes both ways, in one commit each, which tells nothing of the machine")
+  @Test("transfers changes both ways, in one commit each, without information about the machine")
   func changes() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["circle/a": "1", "items/x": "1"]))
@@ -72,7 +72,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("gives records of members before items, in pages of limited size, and says which is the last")
+  @Test("passes records of members before items to the vault, in pages of limited size, and marks the last")
   func order() async throws {
     try await withRemote { folder in
       var files = ["circle/m/a": "1", "circle/m/b": "1"]
@@ -92,7 +92,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("of two machines at once loses nothing, whoever is faster", arguments: 1...3)
+  @Test("of four machines at once loses nothing, whichever is first", arguments: 1...3)
   func race(round: Int) async throws {
     try await withRemote { folder in
       let machines = try await (0..<4).asyncMap { number in
@@ -117,7 +117,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("repeats with what another machine has published between the fetch and the push")
+  @Test("fails if the remote refuses a push, and the next one takes what another machine has published since")
   func rejected() async throws {
     try await withRemote { folder in
       let other = try await Machine.named("other", in: folder, PretendVault(["items/x": "1"]))
@@ -160,7 +160,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("notices a remote that was put back, publishes nothing, and puts it right when told")
+  @Test("notices a remote that was reset to an earlier state, publishes nothing, and repairs it on request")
   func putBack() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -172,7 +172,7 @@ struct SyncRunTests {
       one.vault.set("items/z", "3")
       let report = try await one.sync()
       #expect(report.isHeldBack && report.lost == 1 && report.wasRewritten && report.published == 0)
-      // Also at the next time.
+      // The next run does the same.
       #expect(try await one.sync().isHeldBack)
       #expect(try await git("rev-parse", "main", in: "\(folder)/remote") == earlier)
       let back = try await one.sync(puttingBack: true)
@@ -198,7 +198,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("takes what a rewritten history has, and says that it was rewritten")
+  @Test("takes the files of a rewritten history, and reports that it was rewritten")
   func rewritten() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -212,7 +212,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("changes nothing when dry, and tells what it would do")
+  @Test("changes nothing in a dry run, and reports what it would do")
   func dry() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -226,7 +226,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("gives a machine that asks only the records of members, and everything once it is let in")
+  @Test("takes only the records of members while the machine asks to join, and everything once it is a member")
   func asking() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["circle/a": "1", "items/x": "1"]))

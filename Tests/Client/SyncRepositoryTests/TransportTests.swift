@@ -16,7 +16,7 @@ struct TransportTests {
     #expect(two.vault.files == one.vault.files)
   }
 
-  @Test("over ssh works with the user's own command and key, and without the key says what ssh says")
+  @Test("over ssh works with the user's own command and key, and without the key ssh's error is reported")
   func ssh() async throws {
     guard access("/usr/sbin/sshd", X_OK) == 0 else { return }
     try await withRemote { folder in

@@ -21,7 +21,7 @@ struct CBORTests {
     ("a56161614161626142616361436164614461656145", ["a": "A", "b": "B", "c": "C", "d": "D", "e": "E"]),
   ]
 
-  @Test("is read and written as RFC 8949 shows it", arguments: published)
+  @Test("is read and written as in the examples of RFC 8949", arguments: published)
   func vectors(hex: String, value: CBORValue) throws {
     let bytes = try #require(Hexadecimal.bytes(in: hex))
     #expect(try CBORValue(decoding: bytes) == value)
@@ -49,7 +49,7 @@ struct CBORTests {
     #expect(throws: error) { try CBORValue(decoding: bytes) }
   }
 
-  @Test("may have four levels")
+  @Test("may be nested four levels deep")
   func depth() throws {
     #expect(throws: Never.self) { try CBORValue(decoding: [0x81, 0x81, 0x81, 0x80]) }
   }
@@ -61,13 +61,13 @@ struct CBORTests {
     #expect(try CBORValue(decoding: value.encoded) == value)
   }
 
-  @Test("tells where the first of several values ends")
+  @Test("reports where the first of several values ends")
   func first() throws {
     let (value, count) = try CBORValue.first(in: [0x82, 1, 2, 0xA0])
     #expect(value == .array([1, 2]) && count == 3)
   }
 
-  @Test("is read or refused without a fault, whatever the bytes are, and written as it was read", arguments: 0..<8)
+  @Test("of random bytes is read or refused without a crash, and written as it was read", arguments: 0..<8)
   func random(seed: Int) throws {
     print("CBOR seed \(seed)")
     var random = SeededGenerator(state: UInt64(seed) &* 0x9E37_79B9 &+ 1)
@@ -87,7 +87,7 @@ struct CBORTests {
     }
   }
 
-  @Test("has public keys in COSE's form")
+  @Test("represents public keys as COSE does")
   func keys() throws {
     let (x, y) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
     for key in [COSEKey(signing: [4] + x + y), COSEKey(agreement: [4] + x + y), COSEKey(signing: x)] {

@@ -1,7 +1,7 @@
 import Primitives
 import Testing
 
-@Suite("Base64 in the alphabet for addresses")
+@Suite("Base64 in the URL-safe alphabet")
 struct Base64URLTests {
   /// RFC 4648, section 10, without padding.
   private static let vectors = [
@@ -9,7 +9,7 @@ struct Base64URLTests {
     ("foobar", "Zm9vYmFy"),
   ]
 
-  @Test("encodes and decodes as RFC 4648")
+  @Test("encodes and decodes as in RFC 4648")
   func published() {
     for (plain, text) in Self.vectors {
       #expect(Base64URL.text(of: Array(plain.utf8)) == text)
@@ -18,7 +18,7 @@ struct Base64URLTests {
     #expect(Base64URL.text(of: [0xFB, 0xEF, 0xFF]) == "--__")
   }
 
-  @Test("every number of bytes comes back")
+  @Test("decodes to the bytes that were encoded, whatever their number")
   func lengths() {
     for count in 0...70 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 201) }
@@ -26,7 +26,7 @@ struct Base64URLTests {
     }
   }
 
-  @Test("takes the other alphabet and padding")
+  @Test("also decodes the other alphabet and padding")
   func others() {
     #expect(Base64URL.bytes(of: "++//") == [0xFB, 0xEF, 0xFF])
     #expect(Base64URL.bytes(of: "Zg==") == [0x66] && Base64URL.bytes(of: "Zm8=") == [0x66, 0x6F])

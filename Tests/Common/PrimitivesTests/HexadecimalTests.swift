@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Hexadecimal digits")
 struct HexadecimalTests {
-  @Test("stand for every byte and back")
+  @Test("encode every byte, and are decoded to it")
   func bytes() {
     let all = Array(0...255 as ClosedRange<UInt8>)
     let text = Hexadecimal.text(of: all)

@@ -55,7 +55,7 @@ struct NewStoreSetupTests {
         try await secretly(terminal, Self.first, count: attempt, "one passcode")
         try await secretly(terminal, Self.again, count: attempt, "another")
       }
-      // Three times are no end.
+      // Three different pairs do not end it.
       try await terminal.waits(for: "Nothing is lost: type a word twice, the same both times.")
       try await secretly(terminal, Self.first, count: 4, "one passcode")
       try await secretly(terminal, Self.again, count: 4, "one passcode")

@@ -46,7 +46,7 @@ struct PasskeyMovingTests {
     return result.text
   }
 
-  @Test("passkeys come in after one touch, are shown, and go out again with the same keys")
+  @Test("passkeys are imported after one touch, shown, and exported with the same keys")
   func roundTrip() async throws {
     try await TestStore.enrolled { store in
       let file = try write(Self.two, in: store)
@@ -92,7 +92,7 @@ struct PasskeyMovingTests {
     }
   }
 
-  @Test("an encrypted file of passkeys comes into another store, and 'whorl export' takes passkeys with it")
+  @Test("an encrypted file of passkeys is imported into another store, and 'whorl export' includes passkeys")
   func files() async throws {
     try await TestStore.enrolled { store in
       let file = try write(Self.two, in: store)
@@ -115,7 +115,7 @@ struct PasskeyMovingTests {
     }
   }
 
-  @Test("files that are too large, of another kind or with two of one passkey are told of in a line")
+  @Test("a file that is too large or invalid is refused in one line, and a repeated passkey is imported once")
   func hostile() async throws {
     try await TestStore.enrolled { store in
       for (text, words) in [

@@ -29,7 +29,7 @@ struct SecretServiceEnableTests {
       for each in ["bin", "config", "data", "data/systemd", "data/systemd/user", "xdg", "xdg/autostart"] {
         guard mkdirPrivate("\(folder)/\(each)") else { throw SystemFailure(each) }
       }
-      // Tells what it was called with.
+      // Records its arguments.
       let program = "\(folder)/bin/systemctl"
       try writeFile(program, Array("#!/bin/sh\necho \"$@\" >> '\(folder)/calls'\nexit \"${STATUS:-0}\"\n".utf8))
       chmod(program, 0o755)

@@ -3,7 +3,7 @@ import Glibc
 import ProgramDriver
 import Testing
 
-@Suite("whorl sync, from a person's side")
+@Suite("The machines of whorl sync")
 struct SyncCircleTests {
   private struct Status: Decodable {
     struct Machine: Decodable { var name: String }
@@ -28,7 +28,7 @@ struct SyncCircleTests {
     try PseudoTerminal(store.arguments(["sync"] + words), environment: ["HOME": store.folder, "PATH": "/usr/bin:/bin"])
   }
 
-  @Test("at a terminal approve shows the words, and a yes and the passcode let the machine in, which waits for it")
+  @Test("at a terminal approve shows the words, and a yes and the passcode let the waiting machine in")
   func approval() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
@@ -63,7 +63,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("add --ssh shares the keys for ssh, which the other machine then has, and leave --ssh takes them back")
+  @Test("add --ssh shares the keys for ssh with the other machine, and leave --ssh removes them from it")
   func keys() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -176,7 +176,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("watch refuses a private store, since other programs that change it tell nobody")
+  @Test("watch refuses a private store, since it is not notified of other programs' changes")
   func watching() async throws {
     try await SyncMachines.with { machines in
       let (one, _) = try await machines.pair()
@@ -185,7 +185,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("a store that is made from a backup is in no circle, and its items are there")
+  @Test("a store that is restored from a backup is in no circle, and has its items")
   func restored() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -202,13 +202,13 @@ struct SyncCircleTests {
       try restored.mustSucceed()
       #expect(try await status(new).standing == "none")
       #expect(try await new.whorl("get", "x").text == "1")
-      // The machine that was copied goes on.
+      // The machine that was copied still works.
       try await two.whorl("sync", "now").mustSucceed()
       #expect(try await status(one).machines.map(\.name).sorted() == ["one", "two"])
     }
   }
 
-  @Test("after the recovery key was replaced, the new one brings the circle back and the old one does not")
+  @Test("after the recovery key was replaced, the new one recovers the circle and the old one does not")
   func newRecoveryKey() async throws {
     try await SyncMachines.with { machines in
       let one = try await machines.machine("one")
@@ -235,7 +235,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("the machines of the circle are completed, and setup says how many there are")
+  @Test("their names are completed on the command line, and setup shows their number")
   func names() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()

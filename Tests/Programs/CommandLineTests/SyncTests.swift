@@ -107,7 +107,7 @@ struct SyncTests {
     }
   }
 
-  @Test("git and age alone open every record with the identity of the recovery key, as the document says")
+  @Test("git and age alone decrypt every record with the identity of the recovery key, by the documented commands")
   func withoutWhorl() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -139,7 +139,7 @@ struct SyncTests {
     }
   }
 
-  @Test("what is shared no longer, removed or replaced follows on the other machine")
+  @Test("an item that is removed, replaced or no longer shared changes on the other machine, too")
   func changes() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -159,7 +159,7 @@ struct SyncTests {
     }
   }
 
-  @Test("of two versions written at once both machines have the same one, and the other is kept until it is resolved")
+  @Test("after two changes at once both machines have the same version, and keep the other until it is resolved")
   func conflict() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -181,7 +181,7 @@ struct SyncTests {
     }
   }
 
-  @Test("a removed machine gets nothing new, and the names of what it has seen are listed")
+  @Test("a removed machine gets nothing new, and the items that it has seen are listed by name")
   func removal() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -202,7 +202,7 @@ struct SyncTests {
     }
   }
 
-  @Test("a remote that was put back is noticed by each machine, and put right where its owner says so")
+  @Test("each machine notices a remote that was reset to an earlier state, and repairs it with --put-back")
   func putBack() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -225,7 +225,7 @@ struct SyncTests {
     }
   }
 
-  @Test("a remote out of reach leaves the changes here, with status 69")
+  @Test("changes stay on this machine while the remote is unreachable, with status 69")
   func offline() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -242,7 +242,7 @@ struct SyncTests {
     }
   }
 
-  @Test("with the recovery key a new machine brings back a circle whose machines are all lost")
+  @Test("with the recovery key a new machine recovers a circle whose machines are all lost")
   func recovery() async throws {
     try await SyncMachines.with { machines in
       let (one, _) = try await machines.pair()
@@ -263,7 +263,7 @@ struct SyncTests {
     }
   }
 
-  @Test("other words than the machine shows let nobody in")
+  @Test("approve refuses a machine that shows other words")
   func otherWords() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
@@ -278,7 +278,7 @@ struct SyncTests {
     }
   }
 
-  @Test("leaving the circle keeps the items here, and a machine can come in again")
+  @Test("leaving the circle keeps the items on this machine, which can join again")
   func leaving() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -296,7 +296,7 @@ struct SyncTests {
     }
   }
 
-  @Test("remotes that are no circle, and circles that are none, are refused with a sentence")
+  @Test("an unusable remote, and a command that needs another state of the circle, are refused in one line")
   func refusals() async throws {
     try await SyncMachines.with { machines in
       let one = try await machines.machine("one")

@@ -67,7 +67,7 @@ struct KillTests {
     }
   }
 
-  @Test("a replaced secret: the old one or the new one, never neither")
+  @Test("a replaced secret: the old one or the new one is stored")
   func replacedSecret() async throws {
     try await TestStore.enrolled { store in
       let call = store.call("set", "open", "--access", "none", "--replace", input: "new")
@@ -80,7 +80,7 @@ struct KillTests {
     }
   }
 
-  @Test("init: a store or none, and the next try works")
+  @Test("init: a complete store or none, and the next try works")
   func initialise() async throws {
     try await withFolder { folder in
       let call = Invocation(
@@ -106,7 +106,7 @@ struct KillTests {
     }
   }
 
-  @Test("a changed passcode: the old or the new one opens everything under it, and never both")
+  @Test("a changed passcode: exactly one of the old and the new one opens everything under it")
   func passcode() async throws {
     try await TestStore.enrolled { store in
       for name in ["bank", "door"] { try await store.set(name, name, "--access", "passcode") }
@@ -124,7 +124,7 @@ struct KillTests {
     }
   }
 
-  @Test("recover: the old or the new passcode opens everything under it, and never both")
+  @Test("recover: exactly one of the old and the new passcode opens everything under it")
   func recover() async throws {
     try await TestStore.enrolled { store in
       try await store.set("bank", "bank", "--access", "passcode")
@@ -155,7 +155,7 @@ struct KillTests {
     }
   }
 
-  @Test("recover --new-key: the old or the new recovery key opens, never both and never neither")
+  @Test("recover --new-key: exactly one of the old and the new recovery key opens the store")
   func newKey() async throws {
     try await TestStore.enrolled { store in
       var call = store.call(
@@ -174,7 +174,7 @@ struct KillTests {
     }
   }
 
-  @Test("a changed set: the old fingers with their bound items intact, or the new ones with those items dead")
+  @Test("a changed set: the old fingers with their bound items, or the new ones and those items are dead")
   func changedSet() async throws {
     try await TestStore.enrolled { store in
       let call = store.call("unenroll", "right-index", "--yes", passcode: [TestStore.passcode])

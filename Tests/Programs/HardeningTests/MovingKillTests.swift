@@ -31,7 +31,7 @@ struct MovingKillTests {
     #expect(kills > 0, "\(what): nothing was killed")
   }
 
-  @Test("restore: the store's items or the copy's, never neither")
+  @Test("restore: the store has all its own items or all the copy's")
   func restore() async throws {
     try await TestStore.with { store in
       for name in ["one", "two"] { try await store.set(name, "of \(name)", "--access", "none") }

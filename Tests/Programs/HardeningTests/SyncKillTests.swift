@@ -80,7 +80,7 @@ struct SyncKillTests {
     }
   }
 
-  @Test("while it takes what another machine has published: the next run has all of it", .timeLimit(.minutes(30)))
+  @Test("while it takes another machine's changes: the next run takes all of them", .timeLimit(.minutes(30)))
   func taking() async throws {
     try await pair { one, two, remote in
       try await change(one, knownTo: two)

@@ -40,7 +40,7 @@ struct EndingFprintdTests {
     }
   }
 
-  @Test("is what helps with a reader that fell silent while it was opened")
+  @Test("has to be restarted if it has left a reader open, which the error says")
   func lost() async throws {
     try await PrivateBus.with { bus in
       let refusal = "Open failed with error: The device has already been opened!"

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The authenticator")
 struct CeremonyTests {
-  @Test("tells what it can do")
+  @Test("describes itself in getInfo, and refuses to make a passkey while nobody can be asked")
   func info() async throws {
     try await TestPlatform.with { platform in
       let value = try #require(try await platform.call(4).value?.entries)
@@ -23,7 +23,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("makes a passkey and signs in with it, a touch each", arguments: [-7, -8])
+  @Test("makes a passkey and signs in with it, with a touch for each", arguments: [-7, -8])
   func makeAndAssert(algorithm: Int) async throws {
     try await TestPlatform.with { platform in
       let (id, key) = try await platform.made(algorithm: algorithm)
@@ -40,7 +40,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("gives the accounts of a site one by one, for one touch", arguments: [false, true])
+  @Test("returns the accounts of a site one by one, after one touch", arguments: [false, true])
   func accounts(withToken: Bool) async throws {
     try await TestPlatform.with { platform in
       var keys: [[UInt8]: PublicKey] = [:]
@@ -71,7 +71,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("forgets the other accounts when another command comes between")
+  @Test("returns no further account after another command")
   func interruptedAccounts() async throws {
     try await TestPlatform.with { platform in
       for user in UInt8(1)...2 { _ = try await platform.made(user: [user]) }
@@ -111,7 +111,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("refuses tokens that it does not give")
+  @Test("refuses requests for tokens that it does not support")
   func refusedTokens() async throws {
     try await TestPlatform.with { platform in
       let key = try await platform.agree(2).publicKey
@@ -132,7 +132,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("answers a silent question from the list, without a touch and without a signature")
+  @Test("answers a request without user presence from its list, without a touch or a valid signature")
   func silent() async throws {
     try await TestPlatform.with { platform in
       let (id, key) = try await platform.made()
@@ -148,7 +148,7 @@ struct CeremonyTests {
       #expect(try await platform.assert(with: [5: ["up": false]]).status == 0x2E)
       #expect(try await platform.assert(allow: [[1]], with: [5: ["up": false]]).status == 0x2E)
       #expect(await platform.vault.prompts.count == count)
-      // With a token the hidden one is found, and the token is still good for the sign-in.
+      // With a token the hidden one is found, and the token is still valid for the sign-in.
       let token = try await platform.token(2)
       let proof: [CBORValue: CBORValue] = [6: token.mac(TestPlatform.hash), 7: token.version]
       #expect(try await platform.assert(allow: [hidden], with: proof.merging([5: ["up": false]]) { $1 }).status == 0)
@@ -156,7 +156,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("asks for a touch before it says that a passkey is there, or that none is")
+  @Test("asks for a touch before it reports an excluded or missing passkey")
   func excluded() async throws {
     try await TestPlatform.with { platform in
       let (id, _) = try await platform.made()
@@ -171,7 +171,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("answers each refusal with its own code")
+  @Test("distinguishes a refused prompt from one that nobody answered")
   func refusals() async throws {
     try await TestPlatform.with { platform in
       try await platform.call(4)
@@ -184,7 +184,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("tells while it waits that it waits for a person, and ends when it is cancelled")
+  @Test("sends keep-alive messages while it waits for a person, and ends the request when it is cancelled")
   func cancelled() async throws {
     try await TestPlatform.with { platform in
       await platform.vault.set(.waits)
@@ -227,7 +227,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("has secrets for the site, encrypted by either protocol", arguments: [1, 2])
+  @Test("returns the outputs of hmac-secret, encrypted by either protocol", arguments: [1, 2])
   func secrets(version: Int) async throws {
     try await TestPlatform.with { platform in
       let (id, _) = try await platform.made(with: [
@@ -256,7 +256,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("lists, changes and deletes passkeys with a token for it")
+  @Test("lists, changes and deletes passkeys with a token for that")
   func management() async throws {
     try await TestPlatform.with { platform in
       let (id, key) = try await platform.made("a.example", user: [1])
@@ -296,7 +296,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("deletes everything only after the vault has asked, naming how many passkeys go")
+  @Test("deletes all passkeys only after a prompt with their number")
   func reset() async throws {
     try await TestPlatform.with { platform in
       for user in UInt8(1)...2 { _ = try await platform.made(user: [user]) }
@@ -312,7 +312,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("says that it is full")
+  @Test("reports a full store")
   func full() async throws {
     try await TestPlatform.with { platform in
       for user in UInt8(0)..<100 { _ = try await platform.made(user: [user]) }
@@ -320,7 +320,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("cuts long names between characters")
+  @Test("shortens long names without splitting a character")
   func names() async throws {
     try await TestPlatform.with { platform in
       _ = try await platform.made(name: String(repeating: "é", count: 40) + "x")
@@ -331,7 +331,7 @@ struct CeremonyTests {
   }
 
   @Test(
-    "shows IDs that are no domains between quotation marks",
+    "shows IDs that are not domains between quotation marks",
     arguments: [
       ("example.com", "example.com"), ("localhost", "localhost"), ("xn--bcher-kva.example", "xn--bcher-kva.example"),
       ("ssh:", "“ssh:”"), ("ssh:work", "“ssh:work”"), ("a b.example", "“a b.example”"), ("-a.example", "“-a.example”"),
@@ -342,7 +342,7 @@ struct CeremonyTests {
     #expect(try #require(RelyingPartyID(id)).shown == shown)
   }
 
-  @Test("answers random and changed requests without a fault", arguments: 0..<4)
+  @Test("answers random and changed requests without a crash", arguments: 0..<4)
   func random(seed: Int) async throws {
     print("CTAP2 seed \(seed)")
     var random = SeededGenerator(state: UInt64(seed) &* 0x9E37_79B9 &+ 1)

@@ -52,7 +52,7 @@ struct HIDTransportTests {
     #expect(HIDReport.messageLimit == 7609)
   }
 
-  @Test("refuses lengths that no message has")
+  @Test("refuses impossible lengths of messages and reports")
   func lengths() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -79,7 +79,7 @@ struct HIDTransportTests {
     }
   }
 
-  @Test("refuses every channel that it did not give")
+  @Test("refuses every channel that was not allocated")
   func unknownChannels() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -105,7 +105,7 @@ struct HIDTransportTests {
     #expect(shown(send(&transport, .ping, [5], on: channel)) == ["send 1 5"])
   }
 
-  @Test("ends a message when another begins on its channel")
+  @Test("drops a message when another begins on its channel")
   func interrupted() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -118,7 +118,7 @@ struct HIDTransportTests {
     #expect(transport.receive(packets[1], at: 0).isEmpty)
   }
 
-  @Test("says that it is busy to a second client, and allocates a channel meanwhile")
+  @Test("reports to a second client that it is busy, and still allocates channels")
   func busy() {
     var transport = HIDTransport()
     let (one, two) = (allocate(&transport), allocate(&transport))
@@ -136,7 +136,7 @@ struct HIDTransportTests {
     #expect(shown(send(&transport, .cbor, [4], on: two)) == ["request 2 1"])
   }
 
-  @Test("gives up on a message after half a second")
+  @Test("drops a message whose next packet does not come within half a second")
   func timeout() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -149,13 +149,13 @@ struct HIDTransportTests {
     #expect(shown(transport.tick(at: 1999, .processing)) == ["send 63 5"])
     #expect(transport.deadline == nil)
     #expect(transport.receive(packets[2], at: 2000).isEmpty)
-    // The packet itself is never late, only its absence is noticed. Another message finds the channel free.
+    // A late packet is accepted; only the timer notices its absence. The next message can use the channel.
     #expect(transport.receive(packets[0], at: 3000).isEmpty)
     #expect(transport.receive(packets[1], at: 3600).isEmpty)
     #expect(shown(send(&transport, .ping, [5], on: channel, at: 4200)) == ["send 63 5", "send 1 5"])
   }
 
-  @Test("shows every 100 ms that it lives, and whether it waits for a person")
+  @Test("sends a keep-alive message every 100 ms, with whether it waits for a person")
   func keepAlive() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -169,7 +169,7 @@ struct HIDTransportTests {
     #expect(transport.deadline == nil)
   }
 
-  @Test("cancels the request of the client that says so, and drops the answer after INIT")
+  @Test("cancels a request when its client sends CANCEL, and drops its answer after INIT")
   func cancel() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -185,7 +185,7 @@ struct HIDTransportTests {
     #expect(shown(transport.answer([0], to: 3)) == ["send 16 0"])
   }
 
-  @Test("answers random reports without a fault, and serves a client afterwards", arguments: 0..<8)
+  @Test("answers random reports without a crash, and serves a client afterwards", arguments: 0..<8)
   func random(seed: Int) {
     print("CTAPHID seed \(seed)")
     var random = SeededGenerator(state: UInt64(seed) &* 0x9E37_79B9 &+ 1)

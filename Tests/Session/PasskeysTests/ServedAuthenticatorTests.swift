@@ -2,8 +2,8 @@ import Glibc
 import Passkeys
 import Testing
 
-/// Serves the authenticator for programs in other languages, at the path of a socket in `WHORL_CTAP_SOCKET`: reports of 64
-/// bytes, one client after the other, until the file is removed.
+/// Serves the authenticator for programs in other languages on a socket at the path in `WHORL_CTAP_SOCKET`: reports of
+/// 64 bytes, one client after the other, until that file is removed.
 @Suite("An authenticator for other programs", .enabled(if: getenv("WHORL_CTAP_SOCKET") != nil))
 struct ServedAuthenticatorTests {
   @Test("is served")

@@ -58,7 +58,7 @@ final class TestPlatform: Sendable {
     return await iterator.next()
   }
 
-  /// The next answer, and how many signs of life came before it.
+  /// The next answer, and the number of keep-alive messages before it.
   func answer() async throws -> (message: [UInt8], keepAlives: [UInt8]) {
     var iterator = reports.makeAsyncIterator()
     var keepAlives: [UInt8] = []

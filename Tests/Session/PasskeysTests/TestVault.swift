@@ -145,7 +145,7 @@ actor TestVault: PasskeyVault {
   }
 }
 
-/// One touch is good for one call.
+/// One touch serves one call.
 private actor TestCeremony: PasskeyCeremony {
   private let vault: TestVault
   private let words: CeremonyWords

@@ -12,7 +12,7 @@ import VaultDriver
 import Whorl
 
 /// A whole ceremony: reports, the protocol, the vault, its reader process and libfprint with a synthetic finger.
-@Suite("Passkeys of a vault, over reports")
+@Suite("Passkeys of a vault, over CTAPHID")
 struct VaultedCeremonyTests {
   /// Touches the virtual reader each time that a prompt asks for it, and keeps what the prompts are for.
   private final class TouchingPrompt: AuthenticationPrompt {
@@ -48,11 +48,11 @@ struct VaultedCeremonyTests {
     ) { prompt }
   }
 
-  @Test("a passkey is made and signs in with a finger each, and the prompt names site and account")
+  @Test("making a passkey and signing in each need a finger, at a prompt that names site and account")
   func ceremonies() async throws {
     let prompt = TouchingPrompt(image.press(.rightIndex))
     try await TestPlatform.with(try served(prompt)) { platform in
-      // What the security key can do is told without the reader.
+      // getInfo needs no reader.
       #expect(try await platform.call(4).value?.entries?[4]?.entries?["uv"] == true)
       #expect(prompt.reasons.isEmpty)
       let (id, key) = try await platform.made()
@@ -65,7 +65,7 @@ struct VaultedCeremonyTests {
     }
   }
 
-  @Test("a token's touch serves the request that uses it, and the token no other one")
+  @Test("the touch of a token is used by one request, and the token by no other")
   func token() async throws {
     let prompt = TouchingPrompt(image.press(.rightIndex))
     try await TestPlatform.with(try served(prompt)) { platform in
@@ -84,7 +84,7 @@ struct VaultedCeremonyTests {
     }
   }
 
-  @Test("the security key tells how many passkeys fit, whoever removes one")
+  @Test("getInfo reports how many more passkeys fit, also after another program has removed one")
   func capacity() async throws {
     try await TestPlatform.with(try served(TouchingPrompt(image.press(.rightIndex)))) { platform in
       func capacity() async throws -> CBORValue? { try await platform.call(4).value?.entries?[20] }
@@ -97,7 +97,7 @@ struct VaultedCeremonyTests {
     }
   }
 
-  @Test("another finger gets nothing")
+  @Test("a finger that is not enrolled makes no passkey")
   func strangers() async throws {
     let prompt = TouchingPrompt(image.press(.rightIndex, person: 2))
     try await TestPlatform.with(try served(prompt)) { platform in

@@ -1,5 +1,5 @@
 // Tries attacks of a hostile reader process, for tests: whorl-intruder MODE READER TEMPLATES ATTEMPT=ARGUMENT ... With
-// the single argument `namespace`, prints which user namespace it believes to be in.
+// the single argument `namespace`, prints the user namespace that the product's check finds.
 //
 // MODE is `confined`, `free`, or `late` for a confinement that begins after a second thread has started. Prints a line
 // with the result of each attempt.

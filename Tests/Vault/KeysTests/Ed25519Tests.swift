@@ -42,7 +42,7 @@ struct Ed25519Tests {
     #expect(try !publicKey.verify([], of: message, .ed25519))
   }
 
-  @Test("takes keys of 32 bytes and no other scheme")
+  @Test("accepts keys of 32 bytes only, and no other scheme")
   func refused() throws {
     for count in [0, 31, 33, 64] {
       #expect(throws: KeysError.self) { _ = try PublicKey(external: repeated(1, count), family: .ed25519) }

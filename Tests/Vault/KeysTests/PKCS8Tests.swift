@@ -53,7 +53,7 @@ struct PKCS8Tests {
     }
   }
 
-  @Test("a cut, extended or changed key is refused")
+  @Test("a truncated, extended or changed key is refused")
   func damage() throws {
     let whole = try #require(Base64URL.bytes(of: Self.p256))
     var broken: [[UInt8]] = [[], whole + [0], Array(whole.dropLast())]

@@ -69,7 +69,7 @@ struct StarterEndTests {
     #expect(output.contains("or is not the one that made the socket"), "\(output)")
   }
 
-  @Test("does not wait long for a silent client")
+  @Test("ends if its client sends nothing")
   func silent() async throws {
     var pair: [Int32] = [-1, -1]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
@@ -82,7 +82,7 @@ struct StarterEndTests {
     #expect(await child.end(grace: .seconds(10)).value == "exit status 0")
   }
 
-  @Test("explains itself when started by hand, and does not run with other words or without a socket")
+  @Test("prints help when started by hand, and does not run with other arguments or without a socket")
   func byHand() async throws {
     let help = try await Invocation(program: "whorld", arguments: ["--help"]).run()
     #expect(help.status == 0)

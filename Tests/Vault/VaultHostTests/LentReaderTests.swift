@@ -71,7 +71,7 @@ struct LentReaderTests {
     if case .notLent(let why) = error as? ReaderError { why.contains(words) } else { false }
   }
 
-  @Test("frees the number of a call that was refused at once")
+  @Test("frees the number of a refused call at once")
   func forgetsRefusedCalls() async throws {
     let service = try RunningService()
     try await service.makeStore()

@@ -267,7 +267,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is promised at once, also while the machine's other services have yet to answer")
+  @Test("is announced at once, also while the machine's other services have not answered yet")
   func slowServices() async throws {
     try await withSite { site in
       site.logind.manner = .silent

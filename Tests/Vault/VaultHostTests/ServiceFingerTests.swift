@@ -96,7 +96,7 @@ struct ServiceFingerTests {
     }
   }
 
-  @Test("are not asked for if fprintd could not be told whose they are")
+  @Test("are not asked for if the user's name cannot be passed to fprintd")
   func strangeName() async throws {
     try await withService(names: ["of two words"]) { service, fprintd, _ in
       try await service.makeStore()

@@ -88,7 +88,7 @@ struct CutOffTests {
     #expect(tiers.contains(kind.after.rawValue), "the last image has the new keys")
   }
 
-  @Test("keeps the items that callers got an answer for, each complete", arguments: [VaultStatus.Tier.keyFile, .tpm])
+  @Test("keeps every item that was confirmed as stored, each complete", arguments: [VaultStatus.Tier.keyFile, .tpm])
   func items(_ tier: VaultStatus.Tier) async throws {
     let items = (1...6).map { "item \($0)" }
     try await cut("items, \(tier)", tier, slow: "state") { (vault, acknowledge) async throws in
@@ -111,7 +111,7 @@ struct CutOffTests {
     }
   }
 
-  @Test("forgets no wrong passcode that a caller got an answer for", arguments: [VaultStatus.Tier.keyFile, .tpm])
+  @Test("keeps the count of every wrong passcode that was reported", arguments: [VaultStatus.Tier.keyFile, .tpm])
   func failures(_ tier: VaultStatus.Tier) async throws {
     // The fifth starts a delay.
     let limit = 5

@@ -1,6 +1,7 @@
 import Glibc
 import Keys
 import Presence
+import Primitives
 import SecretModel
 import SecureMemory
 import Testing
@@ -24,7 +25,7 @@ struct NewStoreTests {
   }
 
   private var names: [String] {
-    get throws { try StoreFolder.names(in: store.folder).sorted() }
+    get throws { try #require(Folder.names(in: store.folder)) }
   }
 
   @Test("is in a private folder beside its final place, which stays free")
@@ -90,22 +91,5 @@ struct NewStoreTests {
     #expect(try names.contains(running))
     try first.keep()
     #expect(throws: VaultError.storeExists(place)) { try second.keep() }
-  }
-}
-
-/// What is in a folder.
-enum StoreFolder {
-  static func names(in folder: String) throws -> [String] {
-    // The stream is owned here and freed by closedir; an entry is borrowed until the next call.
-    let stream = try #require(opendir(folder))
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names
   }
 }

@@ -253,7 +253,7 @@ struct PasskeyTests {
     }
   }
 
-  @Test("a passkey that no site can ask for is refused before anybody is asked", arguments: 0..<6)
+  @Test("a passkey that no site can ask for is refused before any prompt", arguments: 0..<6)
   func malformed(_ kind: Int) async throws {
     var new = new()
     switch kind {
@@ -271,7 +271,7 @@ struct PasskeyTests {
     #expect(person.events.isEmpty)
   }
 
-  @Test("each passkey takes a place, a dead one too, until it is removed by any program")
+  @Test("each passkey, also a dead one, counts for the limit until a program removes it")
   func readiness() async throws {
     let session = try VaultSession(of: vault, for: Caller(user: vault.owner))
     #expect(try await session.passkeyReadiness() == PasskeyReadiness(capacity: 1_000, hasFinger: true))
@@ -309,7 +309,7 @@ struct PasskeyTests {
 }
 
 extension PasskeyTests {
-  @Suite("Passkeys that are brought in")
+  @Suite("Imported passkeys")
   struct Brought {
     private let image: ImageReaderStore
     private let vault: Vault
@@ -360,7 +360,7 @@ extension PasskeyTests {
       #expect(try key.publicKey.verify(signed.signature, of: signed.authenticatorData + hash, scheme))
     }
 
-    @Test("come back from a backup, and sign with the same key")
+    @Test("are restored from a backup, and sign with the same key")
     func backup() async throws {
       let key = try PrivateKey.generate(.ec(.p256))
       let item = try await bring(attributes("example.com", id: [1], hasSecret: true), try moving(key))
@@ -386,7 +386,7 @@ extension PasskeyTests {
           signed.signature, of: signed.authenticatorData + hash, .ecdsa(.sha256, .message, .x962)))
     }
 
-    @Test("need a key of the algorithm that they say, and what a passkey has")
+    @Test("are refused with a key of another algorithm, and with invalid attributes")
     func refused() async throws {
       let ec = try PrivateKey.generate(.ec(.p256))
       let ed = try PrivateKey.generate(.ed25519)
@@ -416,7 +416,7 @@ extension PasskeyTests {
       #expect(try await session.passkeyReadiness().capacity == 1_000)
     }
 
-    @Test("are at most 64 for a site and 1,000 in all, as those that sites make")
+    @Test("are at most 64 for a site and 1,000 in all, like those that sites make")
     func limits() async throws {
       let source = try moving(try PrivateKey.generate(.ed25519))
       func bring(_ number: Int, _ site: String) async throws {

@@ -93,7 +93,7 @@ struct ReaderLimitTests {
 
   private enum Change { case serial, nature }
 
-  @Test("fills no set by listing one finger of fprintd twice")
+  @Test("creates no set by listing one finger of fprintd twice")
   func fingerTwice() async throws {
     let prints = [1, 2].map { FprintdPrint(finger: .rightIndex, digest: Array(repeating: $0, count: 32)) }
     let vault = try store.open(reader: ScriptedReader(fprintd: prints, nature: .physical))
@@ -103,7 +103,7 @@ struct ReaderLimitTests {
     #expect(try await one.biometry().problem == nil)
   }
 
-  @Test("lets nobody in with fingers of a restored store that nobody has accepted")
+  @Test("lets nobody log in with fingers of a restored store before it is accepted")
   func restoredFingers() async throws {
     let vault = try store.open(reader: reader)
     try await enroll(.rightIndex, in: vault)

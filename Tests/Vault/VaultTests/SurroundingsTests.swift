@@ -9,7 +9,7 @@ import VaultDriver
 import VaultItems
 import VaultStore
 
-@Suite("A client that waits for a change of its surroundings", .timeLimit(.minutes(2)))
+@Suite("A client that waits for a change of session, reader, fingers or passcode", .timeLimit(.minutes(2)))
 struct SurroundingsTests {
   private let image: ImageReaderStore
   private let buses: String
@@ -67,7 +67,7 @@ struct SurroundingsTests {
     return (try? await waiting.value) != nil
   }
 
-  @Test("is told of fingers, a lockout and the passcode, and not of items")
+  @Test("is notified of fingers, a lockout and the passcode, and not of items")
   func proofs() async throws {
     let vault = try opened()
     let client = VaultSession(of: vault)
@@ -101,7 +101,7 @@ struct SurroundingsTests {
     await vault.shutdown()
   }
 
-  @Test("is told that the sessions were locked, even if they are unlocked by then")
+  @Test("is notified that the sessions were locked, even if they are unlocked by then")
   func locks() async throws {
     let vault = try opened()
     let client = VaultSession(of: vault)
@@ -113,7 +113,7 @@ struct SurroundingsTests {
     await vault.shutdown()
   }
 
-  @Test("is told of its session and of the lid")
+  @Test("is notified of its session and of the lid")
   func gate() async throws {
     let vault = try opened()
     let client = VaultSession(of: vault)
@@ -124,7 +124,7 @@ struct SurroundingsTests {
     await vault.shutdown()
   }
 
-  @Test("is told of USB devices that come and go, also on a new bus")
+  @Test("is notified of USB devices that come and go, also on a new bus")
   func devices() async throws {
     let vault = try opened()
     let client = VaultSession(of: vault)

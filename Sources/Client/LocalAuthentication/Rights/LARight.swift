@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// Gates a part of a program behind what a person must show (LARight.h, macOS 13).
 ///
-/// An authorization holds until ``deauthorize()``, until the right is released, the enrolled fingers change, the connection
-/// to the vault ends, or the store or the session is locked, even if it is unlocked again before the next use. The vault
-/// tells of all of these, except of a finger that another program enrols in fprintd: that is noticed when the vault next
-/// reads fprintd's fingers, as for each use of the right.
+/// An authorization holds until ``deauthorize()``, until the right is released, the enrolled fingers change, the
+/// connection to the vault ends, or the store or the session is locked, even if it is unlocked again before the next
+/// use. The vault reports all of these, except a finger that another program enrols in fprintd: that is noticed when
+/// the vault next reads fprintd's fingers, as for each use of the right.
 open class LARight: NSObject {
   /// Whether the right is authorized. The values are Apple's.
   @nonexhaustive(warn)
@@ -39,7 +39,7 @@ open class LARight: NSObject {
   // A call that still runs may keep the authorization for a moment.
   deinit { authorization.deauthorize() }
 
-  /// Whether the right is authorized now. Asks the vault, which takes a moment, but nobody.
+  /// Whether the right is authorized now. Asks the vault, which takes a moment, and no person.
   open var state: State {
     let authorization = authorization
     let phase: Result<RightAuthorization.Phase, Never> = blocking { await authorization.currentPhase() }

@@ -3,7 +3,7 @@ internal import KeychainServices
 internal import SecretModel
 internal import Whorl
 
-/// What a key or a secret knows of its right. It does not keep the right's authorization alive.
+/// Links a key or a secret to its right, without keeping the right's authorization alive.
 final class RightProof: Sendable {
   private weak let authorization: RightAuthorization?
 

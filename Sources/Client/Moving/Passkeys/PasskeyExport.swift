@@ -78,7 +78,8 @@ package struct PasskeyExport: Sendable {
           { () throws(VaultError) in
             try text.append(#"{"algorithm":"hmac-sha256","credWithUV":""#)
             try text.append(base64: secret.secretKey)
-            // Whorl verifies a person each time. No output of this one was ever given, so it is made up.
+            // The key for requests without verification. Whorl always verifies and has no such key, so this one is
+            // random.
             let unused = (0..<MovingPasskey.secretKeyCount).map { _ in UInt8.random(in: .min ... .max) }
             try text.append(#"","credWithoutUV":"\#(Base64URL.text(of: unused))"}"#)
           }

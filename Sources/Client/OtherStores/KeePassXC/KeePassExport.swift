@@ -91,7 +91,7 @@ final class KeePassExport {
     XML_StopParser(parser, XML_FALSE)
   }
 
-  // MARK: What the parser tells
+  // MARK: Called by the parser
 
   fileprivate func documentType() { stop("it declares a document type, which no export does") }
 

@@ -1,5 +1,6 @@
 internal import Glibc
 package import Moving
+internal import Primitives
 internal import SecretModel
 internal import SecureMemory
 
@@ -36,7 +37,7 @@ package struct PasswordStore: ImportSource {
   ///
   /// - Parameter inside: the folder and those that it is in, so that no link leads back to them.
   private mutating func list(_ below: String, inside: [FileIdentity]) throws(ImportError) {
-    guard let names = Self.names(in: below.isEmpty ? folder : "\(folder)/\(below)") else {
+    guard let names = Folder.nameBytes(in: below.isEmpty ? folder : "\(folder)/\(below)") else {
       let why = "cannot be read: \(String(cString: strerror(errno)))"
       return unusable.append(UnusableEntry(below.isEmpty ? folder : below, .source(why)))
     }
@@ -78,18 +79,6 @@ package struct PasswordStore: ImportSource {
     } catch {
       unusable.append(UnusableEntry(called, .refused(error)))
     }
-  }
-
-  /// The names in a folder, sorted; nil if it cannot be read.
-  private static func names(in folder: String) -> [[UInt8]]? {
-    guard let stream = opendir(folder) else { return nil }
-    defer { closedir(stream) }
-    var names: [[UInt8]] = []
-    // The entry belongs to the stream until the next call.
-    while let entry = readdir(stream) {
-      names.append(withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) })
-    }
-    return names.sorted { $0.lexicographicallyPrecedes($1) }
   }
 
   package func items(of entry: ImportEntry) async throws(ImportError) -> [ImportedItem] {

@@ -1,3 +1,4 @@
+internal import Primitives
 package import SecretModel
 package import SecureMemory
 
@@ -143,7 +144,7 @@ package struct KeyringRekeying: Sendable {
 
   /// Removes the files that the daemon leaves when it ends in the middle of a change: the older password opens them.
   func removeLeftovers() throws(WalletError) {
-    for name in Folder.names(in: places.folder) where name.hasPrefix(KeyringPlaces.leftover) {
+    for name in Folder.names(in: places.folder) ?? [] where name.hasPrefix(KeyringPlaces.leftover) {
       try PrivateFile.remove("\(places.folder)/\(name)")
     }
   }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Primitives
 internal import Processes
 internal import SDBus
 internal import SecretModel
@@ -28,7 +29,7 @@ package final class KeyringTrial: Sendable {
     // If a step below fails, `deinit` cleans up.
     lock = try TrialLock(places.trial + ".lock")
     clear()
-    for folder in [places.trial, data, keyrings, "\(places.trial)/control"] { try Folder.make(folder) }
+    for folder in [places.trial, data, keyrings, "\(places.trial)/control"] { try PrivateFile.makeFolder(folder) }
     try PrivateFile.write(try PrivateFile.read(places.file), to: "\(keyrings)/login.keyring")
   }
 
@@ -41,7 +42,7 @@ package final class KeyringTrial: Sendable {
     await end(daemon)
     guard try result.get() == .done else { return false }
     // If the daemon cannot read the file, it accepts any secret and makes a new keyring beside it.
-    let others = Folder.names(in: keyrings).filter { $0.hasSuffix(".keyring") && $0 != "login.keyring" }
+    let others = (Folder.names(in: keyrings) ?? []).filter { $0.hasSuffix(".keyring") && $0 != "login.keyring" }
     guard others.isEmpty else { throw .damaged(places.file, why: "gnome-keyring-daemon cannot read it") }
     return true
   }
@@ -108,6 +109,6 @@ package final class KeyringTrial: Sendable {
   private func clear() {
     guard PrivateFile.exists(places.trial) else { return }
     _ = try? KeyringControl(at: control.path, limit: .seconds(2)).quit()
-    Folder.remove(places.trial)
+    try? Folder.remove(places.trial)
   }
 }

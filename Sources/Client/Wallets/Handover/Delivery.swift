@@ -50,7 +50,7 @@ package struct Delivery: Sendable {
     switch entry.kind {
     case .environment: try await setVariable(entry.name, to: secret)
     case .file:
-      try Folder.make(folder)
+      try PrivateFile.makeFolder(folder)
       try PrivateFile.write(secret, to: "\(folder)/\(entry.name)")
     case .command: try await run(entry.name, giving: secret)
     case .gnomeKeyring, .kwallet, .passcode: throw .refused("to deliver the secret of a wallet into the session")

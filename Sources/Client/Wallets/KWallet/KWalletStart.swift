@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Primitives
 internal import Processes
 internal import SecureMemory
 
@@ -16,8 +17,8 @@ struct KWalletStart {
   var launcher: [String] = []
 
   func run(giving key: borrowing SecretBytes) throws(WalletError) -> ChildProcess {
-    try Folder.make(folder)
-    defer { Folder.remove(folder) }
+    try PrivateFile.makeFolder(folder)
+    defer { try? Folder.remove(folder) }
     let listener = try listener()
     let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer {

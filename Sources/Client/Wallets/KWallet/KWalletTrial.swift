@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Primitives
 internal import Processes
 internal import SDBus
 package import SecureMemory
@@ -33,14 +34,14 @@ package final class KWalletTrial: Sendable {
     self.limit = limit
     // If a step below fails, `deinit` cleans up.
     lock = try TrialLock(places.trial + ".lock")
-    Folder.remove(places.trial)
+    try? Folder.remove(places.trial)
     let copies = KWalletPlaces(data: data, runtime: places.trial)
-    for folder in [places.trial, data, copies.folder] { try Folder.make(folder) }
+    for folder in [places.trial, data, copies.folder] { try PrivateFile.makeFolder(folder) }
     try PrivateFile.write(try PrivateFile.read(places.file), to: copies.file)
     try PrivateFile.write(try PrivateFile.read(places.salt), to: copies.salt)
   }
 
-  deinit { Folder.remove(places.trial) }
+  deinit { try? Folder.remove(places.trial) }
 
   /// Whether the key opens the copy.
   package func opens(with key: borrowing SecretBytes) async throws(WalletError) -> Bool {

@@ -41,7 +41,7 @@ struct OwnReaders {
     } catch .fprintdUnreachable(let words) {
       why = .reader(.fprintdUnreachable(words))
     } catch {
-      // Another trouble of the reader does not hide a finger.
+      // Other errors of fprintd do not explain a missing finger.
     }
     await fprintd.shutdown()
     return why

@@ -129,7 +129,7 @@ struct DockerCredential: Command {
     try JSON.print(accounts)
   }
 
-  // MARK: What docker says and hears
+  // MARK: Input and output
 
   /// The failures that docker recognizes, by their texts.
   private enum KnownFailure: String {

@@ -13,8 +13,8 @@ struct FingerLook {
   init(at store: any VaultService) async throws(VaultError) {
     readers = try await store.readers()
     let before = try await store.status()
-    // Where items are bound to the fingers of before, a change destroys them. The next touch does that and says so; a look
-    // does not.
+    // A change of the fingers destroys the items that are bound to the earlier ones. The next touch does that and says
+    // so; listing the fingers must not.
     guard readers.chosen?.identity.adapter.sharesFingers == true,
       before.sets.allSatisfy({ !$0.reader.adapter.sharesFingers || $0.boundItems == 0 })
     else {

@@ -143,7 +143,7 @@ struct GitCredential: Command {
     return GitSecret(known.secret.copy()).hasPassword(refused)
   }
 
-  // MARK: What git says
+  // MARK: Input
 
   /// The longest request, in bytes. git itself sets no limit; the secret in a request has one.
   private static let limit = NewItem.secretLimit + 65_536

@@ -65,13 +65,13 @@ struct SetItem: Command {
     let access = AccessControl(
       access ?? session.configuration.access ?? .presence, applicationPassword: appPassword || appPasswordFd != nil)
     let store = try await session.store()
-    // Check before the secret is typed. The vault decides when it is stored, but takes an item that is shared with other
-    // machines and one that is not for two.
+    // Check before the secret is typed. The vault decides when it is stored, but does not count a shared item and one
+    // of this machine only as the same item.
     let there = try await items(named: name, in: store, session)
     if !replace { try requireFree(name, there) }
     let secret = SharedSecret(try read(name))
     var new = NewItem(named: name, access: access, accessibility: accessible)
-    // What is shared stays so.
+    // A shared item stays shared.
     let isShared = sync || there.contains(where: \.isShared)
     if isShared { new.attributes[.synchronizable] = .number(1) }
     let item = new

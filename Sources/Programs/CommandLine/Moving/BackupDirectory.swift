@@ -69,11 +69,7 @@ final class BackupDirectory: Sendable {
   }
 
   private var rmdirIsPossible: Bool {
-    // The stream is owned here and freed by closedir; the entries are borrowed until the next call.
-    guard let stream = opendir(path) else { return false }
-    defer { closedir(stream) }
-    for _ in 1...3 where readdir(stream) == nil { return true }
-    return false
+    Folder.names(in: path)?.isEmpty == true
   }
 
   private func sync(_ path: String) throws(Failure) {

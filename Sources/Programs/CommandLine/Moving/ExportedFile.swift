@@ -80,9 +80,9 @@ final class ExportedFile: Sendable {
     }
   }
 
-  // MARK: What opens it
+  // MARK: Encryption
 
-  /// Whether it is in age's format.
+  /// Whether the file is in age's format.
   var isEncrypted: Bool {
     if case .unknown = lock { false } else { true }
   }

@@ -157,7 +157,7 @@ struct Doctor: Command {
     }
   }
 
-  /// Checks how the store stands with the user's other machines, if there are any.
+  /// Checks the sync of the store with the user's other machines, if it is in a circle.
   private static func checkSync(_ store: any VaultService, _ session: Session, _ findings: inout Findings) async {
     guard let status = try? await store.sync.status(), status.standing != .none else { return }
     if status.lost > 0 {

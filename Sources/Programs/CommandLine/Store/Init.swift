@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Primitives
 internal import PromptTexts
 import SecretModel
 import SecureMemory
@@ -85,12 +86,7 @@ struct Init: Command {
   }
 
   private static func holdsFiles(_ directory: String) -> Bool {
-    // The stream is owned here and freed by closedir; the entries are borrowed until the next call.
-    guard let stream = opendir(directory) else { return false }
-    defer { closedir(stream) }
-    // A third entry besides "." and ".." means that the folder is not empty.
-    for _ in 1...3 where readdir(stream) == nil { return false }
-    return true
+    Folder.names(in: directory)?.isEmpty == false
   }
 
   private func create(

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Primitives
 import Processes
 
 /// The stores of the system service, read from its folder by root.
@@ -32,7 +33,9 @@ enum ServiceStores {
         .notFound, "there is no \(folder)", advice: "the system service is not installed, or has no store yet")
     }
     defer { close(descriptor) }
-    return names(in: descriptor).compactMap { Store(named: $0, in: descriptor) }.sorted { $0.folder < $1.folder }
+    return (Folder.names(at: descriptor) ?? []).compactMap { Store(named: $0, in: descriptor) }.sorted {
+      $0.folder < $1.folder
+    }
   }
 
   /// Removes a store with all its files.
@@ -41,7 +44,7 @@ enum ServiceStores {
     let descriptor = openat(parent, store.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
     defer { for each in [parent, descriptor] where each >= 0 { close(each) } }
     guard descriptor >= 0 else { throw failure("cannot open \(store.folder)") }
-    for name in names(in: descriptor) {
+    for name in Folder.names(at: descriptor) ?? [] {
       guard unlinkat(descriptor, name, 0) == 0 else { throw failure("cannot remove \(store.folder)/\(name)") }
     }
     guard unlinkat(parent, store.folder, AT_REMOVEDIR) == 0 else { throw failure("cannot remove \(store.folder)") }
@@ -51,20 +54,6 @@ enum ServiceStores {
     Failure(.inputOutput, "\(what): \(String(cString: strerror(errno)))", name: "errSecIO", advice: "look at \(folder)")
   }
 
-  fileprivate static func names(in descriptor: Int32) -> [String] {
-    // The stream owns the copy of the descriptor, and is freed by closedir; an entry is borrowed until the next call.
-    guard let stream = fdopendir(fcntl(descriptor, F_DUPFD_CLOEXEC, 3)) else { return [] }
-    defer { closedir(stream) }
-    rewinddir(stream)
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
-  }
 }
 
 extension ServiceStores.Store {
@@ -81,7 +70,7 @@ extension ServiceStores.Store {
     self.account = account
     hasAccount = Account.name(of: user) == account
     (size, changed) = (0, 0)
-    for file in ServiceStores.names(in: descriptor) {
+    for file in Folder.names(at: descriptor) ?? [] {
       var info = stat()
       guard fstatat(descriptor, file, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
       size += Int64(info.st_blocks) * 512

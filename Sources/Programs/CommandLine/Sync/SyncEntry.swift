@@ -4,7 +4,7 @@ internal import PromptTexts
 import SecretModel
 import SyncRepository
 
-/// The arguments of the commands by which a machine comes into a circle.
+/// The arguments of the commands that create or join a circle.
 struct SyncEntryOptions: ParsableArguments {
   @Argument(help: ArgumentHelp("The git repository of the circle.", valueName: "remote"))
   var remote: String
@@ -79,7 +79,7 @@ extension SyncSession {
       try units.enable(
         try ServiceOptions(options), watching: try session.isStoreOfService, ServiceManager(hardening: hardening))
     } catch {
-      // The circle is there; only nothing runs by itself.
+      // The circle exists, but nothing syncs by itself.
       StandardError.line(error.line(command: "sync"))
     }
   }

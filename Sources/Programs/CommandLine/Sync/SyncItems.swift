@@ -151,7 +151,7 @@ struct SyncLeave: Command {
         "Leave the circle? The items stay here, and change on their own from then on.", assent: "--yes")
     }
     try await sync.change(.leave, recovery, reason: "leave the circle of machines")
-    // Where there are others, they are told.
+    // If there are other machines, publish that this one has left.
     var areTold = true
     if try await sync.status().pending > 0 { areTold = (try? await sync.run()) != nil }
     try? sync.repository.remove()

@@ -1,7 +1,7 @@
 import SyncRepository
 import Synchronization
 
-/// Shows on standard error where a run is.
+/// Shows the progress of a run on standard error.
 final class SyncProgressLine: Sendable {
   private let isQuiet: Bool
   private let options: GlobalOptions

@@ -73,7 +73,7 @@ struct SyncStatusCommand: Command {
   }
 }
 
-/// Where a store stands, as JSON. Times are seconds since 1970.
+/// The state of a store's sync, as JSON. Times are seconds since 1970.
 private struct SyncStatusReport: Encodable {
   struct Machine: Encodable {
     var id: String
@@ -128,7 +128,7 @@ private struct SyncStatusReport: Encodable {
 }
 
 extension Int64 {
-  /// The nearest whole number; a clock of another machine may say anything.
+  /// The whole seconds, limited to the years up to 9999: another machine's clock may be wrong.
   init(clamping seconds: Double) {
     self = seconds.isFinite ? Int64(Swift.min(Swift.max(seconds, 0), 253_402_300_799)) : 0
   }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Primitives
 internal import SDBus
 
 /// Watches fprintd's template files of one user and reports any change, so that another program's enrolment is noticed
@@ -45,7 +46,7 @@ final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
 
   private func folders(in path: String) -> [String] {
     // A name that is not a folder gives no names.
-    namesInFolder(path).map { "\(path)/\($0)" }
+    (Folder.names(in: path) ?? []).map { "\(path)/\($0)" }
   }
 
   func pollRequest() -> BusPollRequest? { BusPollRequest(descriptor: descriptor, events: Int16(POLLIN)) }

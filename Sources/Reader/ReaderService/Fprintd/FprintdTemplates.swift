@@ -1,6 +1,7 @@
 internal import CFprint
 internal import Fingerprint
 internal import Glibc
+internal import Primitives
 
 /// fprintd's own template files of one user: `USER/DRIVER/DEVICE/FINGER`, which only root may read.
 ///
@@ -58,7 +59,7 @@ struct FprintdTemplates: Sendable {
 
   /// Nil if the folder cannot be read. Names that are not folders are left out when they are opened.
   private func names(in path: String) -> [String]? {
-    readNames(inFolder: path) ?? (errno == ENOTDIR ? [] : nil)
+    Folder.names(in: path) ?? (errno == ENOTDIR ? [] : nil)
   }
 
   /// The contents of a file. Nil where it cannot be read; an inner nil where it does not exist.

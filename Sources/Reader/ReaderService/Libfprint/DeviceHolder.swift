@@ -1,10 +1,11 @@
 internal import Fingerprint
 internal import Glibc
+internal import Primitives
 
 /// `fprintd` if it runs, since it usually has the reader open. This process is confined and cannot see which files
 /// other programs have open.
 func likelyHolder() -> String? {
-  let processes = namesInFolder("/proc").filter { Int($0) != nil && $0 != String(getpid()) }
+  let processes = (Folder.names(in: "/proc") ?? []).filter { Int($0) != nil && $0 != String(getpid()) }
   return processes.contains { smallFile("/proc/\($0)/comm") == "fprintd" } ? "fprintd" : nil
 }
 

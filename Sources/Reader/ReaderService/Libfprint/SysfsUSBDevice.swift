@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Primitives
 
 /// A USB device as the kernel shows it in sysfs, without opening it.
 struct SysfsUSBDevice: Sendable {
@@ -18,7 +19,7 @@ struct SysfsUSBDevice: Sendable {
 
   /// Whether a program has claimed an interface of the device: such an interface has the driver `usbfs`.
   var isInUse: Bool {
-    namesInFolder(Self.folder).contains { interface in
+    (Folder.names(in: Self.folder) ?? []).contains { interface in
       interface.hasPrefix("\(name):")
         && symbolicLink("\(Self.folder)/\(interface)/driver")?.hasSuffix("/usbfs") == true
     }
@@ -28,7 +29,7 @@ struct SysfsUSBDevice: Sendable {
 
   /// All USB devices, without interfaces (`1-9:1.0`).
   static func all() -> [SysfsUSBDevice] {
-    namesInFolder(folder).filter { !$0.contains(":") }.sorted().compactMap(SysfsUSBDevice.init(name:))
+    (Folder.names(in: folder) ?? []).filter { !$0.contains(":") }.compactMap(SysfsUSBDevice.init(name:))
   }
 
   private init?(name: String) {

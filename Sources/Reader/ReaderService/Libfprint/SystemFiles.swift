@@ -14,30 +14,6 @@ func smallFile(_ path: String, limit: Int = 4096) -> String? {
   return text.isEmpty ? nil : text
 }
 
-/// The names in a folder, without `.` and `..`. Empty if it cannot be read.
-func namesInFolder(_ path: String) -> [String] {
-  readNames(inFolder: path) ?? []
-}
-
-/// The names in a folder. Nil if it cannot be read completely, with the reason in `errno`.
-func readNames(inFolder path: String) -> [String]? {
-  guard let folder = opendir(path) else { return nil }
-  var names: [String] = []
-  errno = 0
-  // readdir: the entry is valid until the next call.
-  while let entry = readdir(folder) {
-    let name = withUnsafePointer(to: &entry.pointee.d_name) {
-      $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
-    }
-    if name != ".", name != ".." { names.append(name) }
-    errno = 0
-  }
-  let problem = errno
-  closedir(folder)
-  errno = problem
-  return problem == 0 ? names : nil
-}
-
 /// The target of a symbolic link. Nil if it is not one or cannot be read.
 func symbolicLink(_ path: String) -> String? {
   let capacity = Int(PATH_MAX)

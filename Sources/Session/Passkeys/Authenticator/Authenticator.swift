@@ -1,5 +1,5 @@
 /// A FIDO authenticator: serves CTAPHID and CTAP2 over any stream of reports of 64 bytes, with the passkeys of a vault.
-/// While nobody asks, nothing of it runs.
+/// It needs no processor time while no program asks.
 package actor Authenticator {
   private var transport = HIDTransport()
   private let server: CommandServer
@@ -24,7 +24,7 @@ package actor Authenticator {
     handle(transport.receive(report, at: now))
   }
 
-  /// Ends what runs: the device is gone.
+  /// Cancels the request that is served, and discards the token: the device is gone.
   package func stop() async {
     timer?.task.cancel()
     tokenTimer?.cancel()
@@ -49,7 +49,7 @@ package actor Authenticator {
   private func serve(_ request: UInt64, _ channel: UInt32, _ message: [UInt8]) {
     let earlier = running?.task
     let task = Task {
-      // One that its client gave up on still ends.
+      // A request that its client has given up on may still run: wait for its end.
       await earlier?.value
       let answer = await server.answer(message, on: channel)
       if running?.request == request { running = nil }

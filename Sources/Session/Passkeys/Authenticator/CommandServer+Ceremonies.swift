@@ -34,7 +34,7 @@ extension CommandServer {
     let (_, signed) = try await use(ceremony) { ceremony throws(VaultError) in try await ceremony.make(new) }
     return [
       1: "packed", 2: .bytes(signed.authenticatorData),
-      // By the passkey itself: the laptop vouches for no model.
+      // Self attestation: the passkey's own key signs, and nothing attests a model.
       3: ["alg": CBORValue(CredentialAlgorithm.number(algorithm)), "sig": .bytes(signed.signature)],
     ]
   }
@@ -77,8 +77,8 @@ extension CommandServer {
   }
 
   /// The answer to a browser or `ssh` that asks which passkeys of its list are here, before it asks a person (`up` is
-  /// false). No key is used without a touch: the flags say that nobody was there, and the signature is one that no key can
-  /// make. Only a list is answered, so that nobody learns of accounts without knowing their IDs.
+  /// false). No key is used without a touch: the flags say that no person was present, and the signature is invalid for
+  /// every key. A request without a list gets no passkey, so that no program finds accounts whose IDs it does not know.
   private func silently(
     _ request: GetAssertion, _ all: [Passkey], verified: Bool
   ) throws(CTAPStatus) -> CBORValue {
@@ -95,7 +95,7 @@ extension CommandServer {
 
   /// Two zeros in DER. A signature's numbers are positive.
   private static var noES256Signature: [UInt8] { [0x30, 6, 2, 1, 0, 2, 1, 0] }
-  /// The number at the end of a signature is below the order of the curve, which this is not.
+  /// The number at the end of a valid signature is below the order of the curve; this one is not.
   private static var noEdDSASignature: [UInt8] { [UInt8](repeating: 0xFF, count: 64) }
 
   /// The proof of a request. An empty one asks for a touch, by which the person chooses this authenticator.

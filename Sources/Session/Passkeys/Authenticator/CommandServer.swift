@@ -1,7 +1,8 @@
 internal import CBOR
 internal import SecretModel
 
-/// Answers the requests of CTAP2, one after the other, and keeps what a later request goes on with.
+/// Answers the requests of CTAP2, one after the other, and keeps the token and the answers that a later request asks
+/// for.
 final class CommandServer {
   let vault: any PasskeyVault
   /// The time in milliseconds.
@@ -12,7 +13,7 @@ final class CommandServer {
   let agreements = KeyAgreements()
   /// The one token, for either protocol: a later one ends it.
   private(set) var token: PINToken?
-  /// What the command that goes on with an earlier one answers.
+  /// The answers of an enumeration that its client has not asked for yet.
   private var rest: Remainder?
 
   init(vault: any PasskeyVault, now: @escaping () -> UInt64) {
@@ -26,7 +27,7 @@ final class CommandServer {
       let value = try await value(try CTAPCommand(decoding: message), channel)
       return [CTAPStatus.ok.rawValue] + (value?.encoded ?? [])
     } catch {
-      // A request that was given up answers so, whatever the vault made of it.
+      // A cancelled request answers this, whatever the vault has thrown.
       return [(Task.isCancelled && error != .keepAliveCancel ? .keepAliveCancel : error).rawValue]
     }
   }
@@ -146,7 +147,7 @@ final class CommandServer {
 
   // Enumerations
 
-  /// Answers the first, and keeps the others for the commands that go on.
+  /// Returns the first answer, and keeps the others for the commands that ask for the next one.
   func begin(_ kind: Remainder.Kind, _ answers: [CBORValue], _ channel: UInt32) -> CBORValue? {
     rest = Remainder(kind, answers.dropFirst(), for: channel, at: now())
     return answers.first

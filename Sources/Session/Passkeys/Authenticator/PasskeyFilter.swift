@@ -1,6 +1,6 @@
 internal import SecretModel
 
-/// Which passkeys a request may use or learn of.
+/// Which passkeys a request may use or see.
 enum PasskeyFilter {
   /// The passkeys of an allow list, or with nil the discoverable ones; the newest first.
   ///

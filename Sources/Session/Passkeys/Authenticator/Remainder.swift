@@ -1,6 +1,6 @@
 internal import CBOR
 
-/// The answers of a command that its client asks for one by one, with the commands that go on.
+/// The answers of an enumeration after the first: its client asks for each with a command of its own.
 struct Remainder {
   enum Kind { case assertions, relyingParties, credentials }
 
@@ -8,7 +8,7 @@ struct Remainder {
   static let lifetime: UInt64 = 30_000
 
   let kind: Kind
-  /// The client that began.
+  /// The client that began the enumeration.
   let channel: UInt32
   private(set) var answers: ArraySlice<CBORValue>
   private var deadline: UInt64

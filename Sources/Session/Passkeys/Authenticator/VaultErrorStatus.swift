@@ -1,7 +1,7 @@
 internal import SecretModel
 
 extension CTAPStatus {
-  /// What an error of the vault is for the platform.
+  /// The status code for an error of the vault.
   init(_ error: VaultError) {
     self =
       switch error {

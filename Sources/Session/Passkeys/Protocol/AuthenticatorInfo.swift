@@ -25,8 +25,8 @@ enum AuthenticatorInfo {
       6: [2, 1],
       7: CBORValue(listLimit),
       8: CBORValue(credentialIDLimit),
-      // `internal` is what it is. `usb` is how it is reached: for a passkey whose transports have no `usb`, Chromium does
-      // not look at HID devices, and would not find the one that it made the passkey with.
+      // `internal`, since it is part of the laptop. `usb`, since browsers reach it as a HID device: for a passkey
+      // without the transport `usb`, Chromium does not look at HID devices, and would not find this one.
       9: ["internal", "usb"],
       10: .array(
         CredentialAlgorithm.numbers.map { ["alg": CBORValue($0), "type": CredentialEntities.type] }),

@@ -15,7 +15,7 @@ struct CredentialManagement: Sendable, Hashable {
 
   let action: Action
   let proof: TokenProof?
-  /// What the proof is over.
+  /// The bytes that the proof authenticates.
   let message: [UInt8]
 
   init(_ fields: CTAPFields) throws(CTAPStatus) {
@@ -24,7 +24,7 @@ struct CredentialManagement: Sendable, Hashable {
     let parameters = try fields.fields(2)
     // The canonical form has one encoding, so this is what was received.
     message = [UInt8(number)] + (fields[2]?.encoded ?? [])
-    // The subcommands that go on have none.
+    // The subcommands that ask for the next entry have no proof.
     let continues = number == 3 || number == 5
     proof = continues ? nil : try TokenProof(fields, mac: 4, version: 3)
     guard continues || proof != nil else { throw .tokenRequired }

@@ -23,7 +23,7 @@ struct GetAssertion: Sendable, Hashable {
     relyingParty = try CredentialEntities.relyingParty(try fields.required(1, \.string))
     clientDataHash = try ClientDataHash.read(fields, 2)
     let list = try fields.optional(3, \.elements) ?? []
-    // An empty list is as good as none.
+    // An empty list counts as no list.
     allowed = list.isEmpty ? nil : try CredentialEntities.identifiers(list)
     let extensions = try fields.fields(4)
     secret = try extensions?.fields("hmac-secret").map { fields throws(CTAPStatus) in try Secret(fields) }

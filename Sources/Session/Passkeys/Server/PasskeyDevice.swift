@@ -4,7 +4,7 @@ internal import Glibc
 /// The FIDO device of the session: a connection to `whorl-fido`, which makes the device and passes reports.
 ///
 /// The device is there while the session is active and unlocked. `whorl-fido` holds a new connection until then, and
-/// closes it when the session is no longer so. So this connects again, and what was going on is cancelled.
+/// closes it when the session is no longer so. Then this cancels the current request and connects again.
 package final class PasskeyDevice: Sendable {
   /// The socket of `whorl-fido`.
   package static let socketPath = "/run/whorl-fido/socket"
@@ -43,7 +43,7 @@ package final class PasskeyDevice: Sendable {
   /// Serves one connection up to its end.
   private func serve(over socket: Int32) async {
     let authenticator = Authenticator(vault: vault) { report in
-      // Borrows the report for the call. A device that takes nothing any more is about to be closed.
+      // Borrows the report for the call. If it cannot be sent, the device is about to be closed.
       _ = report.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
     var report = [UInt8](repeating: 0, count: Self.reportCount + 1)

@@ -51,7 +51,7 @@ package enum HIDError: UInt8, Sendable, Hashable {
   case invalidChannel = 0x0B
 }
 
-/// What a client is told while it waits.
+/// The status in a keep-alive message.
 package enum HIDStatus: UInt8, Sendable, Hashable {
   case processing = 1
   /// A person is waited for.

@@ -27,7 +27,7 @@ package struct HIDTransport: Sendable {
 
   /// How long the next packet of a message may take, in milliseconds.
   package static let transactionTimeout: UInt64 = 500
-  /// The milliseconds between two signs of life.
+  /// The milliseconds between two keep-alive messages.
   package static let keepAliveInterval: UInt64 = 100
   /// CTAPHID_CBOR is served and CTAPHID_MSG is not, which belongs to U2F. Neither is CTAPHID_WINK.
   static let capabilities: UInt8 = 0x04 | 0x08
@@ -56,14 +56,14 @@ package struct HIDTransport: Sendable {
   package mutating func receive(_ report: [UInt8], at now: UInt64) -> [Output] {
     guard report.count == HIDReport.count else { return [] }
     let channel = report[..<4].reduce(0) { $0 << 8 | UInt32($1) }
-    // A packet that is there goes on with its message, even if this process was slow to read it.
+    // A continuation packet is used even after the deadline of its message: this process may have been slow to read it.
     if report[4] & 0x80 == 0 { return resume(channel, report[4], report[5...], at: now) }
     return expire(at: now)
       + begin(
         channel, report[4] & 0x7F, Int(report[5]) << 8 | Int(report[6]), report[7...], at: now)
   }
 
-  /// Gives up on a message that does not go on, and tells a waiting client that the authenticator lives.
+  /// Gives up on a message whose next packet is late, and sends a waiting client a keep-alive message.
   package mutating func tick(at now: UInt64, _ status: HIDStatus) -> [Output] {
     guard case .serving(let request, let channel, let nextKeepAlive) = state else { return expire(at: now) }
     guard now >= nextKeepAlive else { return [] }

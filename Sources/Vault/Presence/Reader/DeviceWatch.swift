@@ -1,6 +1,7 @@
 import Dispatch
 package import Executors
 import Glibc
+import Primitives
 import Synchronization
 
 /// Counts the USB devices that come and go, while somebody holds the count. Nothing is watched otherwise.
@@ -60,14 +61,8 @@ package final class RunningDeviceWatch: Sendable {
   private static func watch(_ root: String, on descriptor: Int32) {
     let events = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR)
     inotify_add_watch(descriptor, root, events)
-    guard let buses = opendir(root) else { return }
-    defer { closedir(buses) }
-    // readdir: the entry is valid until the next call.
-    while let bus = readdir(buses) {
-      let name = withUnsafePointer(to: &bus.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
-      }
-      if !name.hasPrefix(".") { inotify_add_watch(descriptor, "\(root)/\(name)", events) }
+    for bus in Folder.names(in: root) ?? [] where !bus.hasPrefix(".") {
+      inotify_add_watch(descriptor, "\(root)/\(bus)", events)
     }
   }
 }

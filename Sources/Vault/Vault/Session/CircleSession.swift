@@ -5,7 +5,7 @@ import VaultItems
 import VaultStore
 import VaultSync
 
-/// The calls about other machines, for one client.
+/// The calls about the circle, for one client.
 struct CircleSession: SyncService {
   let calls: LoggedCalls
 

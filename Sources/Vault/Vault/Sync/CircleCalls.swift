@@ -6,7 +6,7 @@ import VaultItems
 import VaultStore
 import VaultSync
 
-/// The calls about other machines that ask a person. Each proof is asked for anew, and used up.
+/// The calls about the circle that ask a person. Each asks for a new proof and uses it up.
 struct CircleCalls {
   let presence: OwnerPresence
   let sessionLock: SessionLock
@@ -82,7 +82,8 @@ struct CircleCalls {
         try items.use(kept: id, evidence)
       }
     case .bind(let name):
-      // Of two rules, the stricter one: what it takes also satisfies the other, or the release refuses.
+      // Ask for the stricter of two rules. What satisfies it usually satisfies the other, too; otherwise `bind`
+      // refuses.
       let accesses = try items.access(ofWaiting: name)
       let access =
         accesses.first { Requirement($0).mentions(.boundFinger) } ?? accesses.first { !Requirement($0).isOpen }

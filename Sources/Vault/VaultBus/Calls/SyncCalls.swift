@@ -2,7 +2,7 @@ internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 
-/// The calls about other machines that have the same items.
+/// The calls about the circle of a store.
 enum SyncCalls {
   static let all = [
     status, beginCircle, joinCircle, recoverCircle, identity, receiveFiles, filesToPublish, changeCircle, resolve,

@@ -2,7 +2,7 @@ internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 
-/// The calls about other machines, of a vault in another process.
+/// The calls about the circle, of a vault in another process.
 struct RemoteSync: SyncService {
   let wire: VaultWire
 

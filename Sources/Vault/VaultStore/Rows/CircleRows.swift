@@ -1,6 +1,6 @@
 import GRDB
 
-// What a store without a circle has nothing of.
+// The circle and its records, for a store that is in one.
 extension StoreTransaction {
   /// Forgets the circle and all of its records. The items stay.
   package func leaveCircle() throws {

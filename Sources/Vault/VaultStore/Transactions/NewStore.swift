@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 import Processes
 package import SecretModel
 import Synchronization
@@ -90,7 +91,7 @@ package final class NewStore: Sendable {
   private static func isFree(_ place: String) -> Bool {
     var info = stat()
     guard lstat(place, &info) == 0 else { return true }
-    return info.st_mode & S_IFMT == S_IFDIR && StoreDirectory.entries(of: place)?.isEmpty == true
+    return info.st_mode & S_IFMT == S_IFDIR && Folder.names(in: place)?.isEmpty == true
   }
 
   private static let infix = ".new-"
@@ -117,7 +118,7 @@ package final class NewStore: Sendable {
   private static func removeStale(beside place: String) {
     guard let slash = place.lastIndex(of: "/") else { return }
     let (parent, prefix) = (String(place[..<slash]) + "/", String(place[place.index(after: slash)...]) + infix)
-    for name in StoreDirectory.entries(of: parent) ?? []
+    for name in Folder.names(in: parent) ?? []
     where name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 6 {
       guard let lock = try? FolderLock(trying: parent + name) else { continue }
       StoreDirectory(path: parent + name).removeFiles()
@@ -162,20 +163,5 @@ extension StoreDirectory {
       unlink(file)
     }
     rmdir(path)
-  }
-
-  /// The names in a folder; nil where it cannot be read.
-  fileprivate static func entries(of folder: String) -> [String]? {
-    // The stream is owned here and freed by closedir; an entry is borrowed until the next call.
-    guard let stream = opendir(folder) else { return nil }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != ".", name != ".." { names.append(name) }
-    }
-    return names
   }
 }

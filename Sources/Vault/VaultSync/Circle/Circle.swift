@@ -181,7 +181,7 @@ package struct Circle: Sendable {
 
   // MARK: Records of others
 
-  /// What a record of the repository meant.
+  /// The result of taking a record of members.
   package enum Taken {
     case known
     case new
@@ -232,7 +232,7 @@ package struct Circle: Sendable {
 
   private static let keyCount = MemberKeys.byteCount + 64
 
-  /// The secrets: this machine's keys, the key of the names, and the rescue's key; zeros for what there is not.
+  /// The secrets: this machine's keys, the key of the names, and the rescue's key; zeros for a missing one.
   private var secrets: SecretBytes {
     var bytes = SecretBytes(count: Self.keyCount)
     Self.put(keys.bytes, at: 0, of: &bytes)

@@ -15,7 +15,7 @@ package struct Authors: Sendable {
         let key = try PublicKey(external: member.signingKey.bytes, family: .ed25519)
         keys[try Self.id(of: member)] = key
       } catch .badParameters {
-        // No signature is valid for a key that is none.
+        // No signature is valid for a malformed key.
         continue
       } catch {
         throw VaultError(cause: error)

@@ -76,7 +76,7 @@ package struct CircleRecord: Sendable {
     return nil
   }
 
-  /// What the record says to the members alone.
+  /// The part of the record that only members can read.
   package func contents(with key: EncryptedFile.KeyPair) throws(VaultError) -> CircleContents {
     try CircleContents(opening: body.sealed.bytes, with: key)
   }

@@ -39,7 +39,7 @@ package struct JoinRequest: Sendable {
     signed = try SignedLine(parsing: file)
     body = try signed.value()
     id = try body.member.id
-    // Its own key is the only one that counts, so another machine can have signed nothing.
+    // Only the machine's own key is accepted, so no other machine can have signed the request.
     try signed.verify(.request, by: Authors([body.member]))
     // Both keys must be usable before anybody is asked.
     _ = try [body.member].recipients
@@ -52,9 +52,9 @@ package struct JoinRequest: Sendable {
     return MachineName.shown(text)
   }
 
-  /// Six words for the machine's keys and the circle that it has seen. Both machines show them. Whoever puts other keys
-  /// in the way must find some with the same words: each try costs 64 MiB and a fifth of a second, and one of 2^48 is
-  /// right.
+  /// Six words for the machine's keys and the circle that it has seen. Both machines show them. An attacker who puts
+  /// other keys in their place must find some with the same words: each try costs 64 MiB and a fifth of a second, and
+  /// one in 2^48 succeeds.
   package func words() throws(VaultError) -> [String] {
     var subject = CanonicalEncoding()
     subject.append(tag: 1, "whorl-sync words")

@@ -7,7 +7,7 @@ package import VaultStore
 
 /// A row of the `sync_record` table: a record of the circle, as it is here.
 package struct RecordRow: Sendable {
-  /// What a record is, and what became of it here.
+  /// The kind of a record, and its state in this store.
   package enum State: String, Codable, Sendable {
     /// The item is stored.
     case stored

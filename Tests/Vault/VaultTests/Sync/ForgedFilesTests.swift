@@ -64,7 +64,7 @@ private struct Forgery {
   }
 }
 
-@Suite("Files that are encrypted to the members, by somebody who has read the repository")
+@Suite("Forged files that are encrypted to the members of a circle")
 struct ForgedFilesTests {
   private let repository = MemoryRepository()
 
@@ -79,7 +79,7 @@ struct ForgedFilesTests {
     _ = try await machine.receive(repository.tip)
   }
 
-  @Test("a version of an item counts only with a member's signature for this circle, and where it is what it says")
+  @Test("a version of an item is accepted only with a member's signature for this circle and consistent contents")
   func items() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
@@ -120,7 +120,7 @@ struct ForgedFilesTests {
     #expect(try await desk.get("forged") == "iron")
   }
 
-  @Test("a passkey that is none waits and is not stored, and a file that is too long ends the call")
+  @Test("an invalid passkey waits and is not stored, and a file that is too long ends the call")
   func unusable() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
@@ -141,7 +141,7 @@ struct ForgedFilesTests {
     }
   }
 
-  @Test("a removed machine writes nothing that counts, though its keys were good once")
+  @Test("files that a removed machine signs have no effect")
   func removed() async throws {
     let machines = try await repository.circle("desk", "attic", "lap")
     let old = try Forgery(by: try await machines[2].circle)
@@ -149,20 +149,20 @@ struct ForgedFilesTests {
       circle: old.circleID, sequence: 99, records: [1], by: old.keys, as: old.id
     ).bytes
     try await machines[0].remove(machines[2])
-    // The other one hears of the removal together with the forged file.
+    // The other one receives the removal together with the forged file.
     try await machines[0].sync(repository)
     let members = try await machines[0].circle.members
     for machine in [machines[0], machines[1]] {
       let (path, contents) = try old.file(for: members)
       try await expectRefused(path, contents, by: machine, "by \(machine.name)")
-      // The head of a machine that is no member stands for nothing.
+      // The head of a machine that is not a member is ignored.
       let receipt = try await machine.receive(repository.tip.merging([SyncPath.head(old.id).text: oldHead]) { $1 })
       #expect(!receipt.wentBack && receipt.refused.isEmpty)
       _ = try await machine.receive(repository.tip)
     }
   }
 
-  @Test("a head counts only with the signature of the machine that it stands for")
+  @Test("a head is accepted only with the signature of its machine")
   func heads() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, circle) = (machines[0], try await machines[1].circle)
@@ -187,7 +187,7 @@ struct ForgedFilesTests {
     var files = repository.tip
     files[path] = try head()
     #expect(try await desk.receive(files).refused.isEmpty)
-    // An earlier one, or none, is a repository that went back.
+    // An earlier head, or a missing one, means that the repository was put back.
     files[path] = try head(49)
     #expect(try await desk.receive(files).wentBack)
     files[path] = nil
@@ -204,7 +204,7 @@ struct ForgedFilesTests {
     var sealed = JSONBytes([])
   }
 
-  @Test("a record of members counts only after the one before it, with a signature of one of its members")
+  @Test("a record of members is accepted only after the previous one, with the signature of a member of that")
   func members() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, circle) = (machines[0], try await machines[1].circle)
@@ -262,7 +262,7 @@ struct ForgedFilesTests {
     var record: JSONBytes
   }
 
-  @Test("a request counts only with the signature of the machine that asks, for a state of this circle")
+  @Test("a request to join is accepted only with its machine's signature, for a state of this circle")
   func requests() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, circle) = (machines[0], try await machines[1].circle)

@@ -26,7 +26,7 @@ struct HostileRepositoryTests {
 
   private func itemPaths() -> [String] { repository.tip.keys.filter { $0.hasPrefix("items/") }.sorted() }
 
-  @Test("files that are swapped, cut off, lengthened, repeated or invented are refused one by one")
+  @Test("swapped, truncated, extended, changed and invented files are refused one by one")
   func damaged() async throws {
     let (desk, lap) = try await pair()
     let (tip, paths) = (repository.tip, itemPaths())
@@ -47,7 +47,7 @@ struct HostileRepositoryTests {
       #expect(receipt.changed.isEmpty && receipt.removed.isEmpty && receipt.kept.isEmpty, "\(attack)")
       #expect(receipt.refused.count == files.count, "\(attack): \(receipt)")
       #expect(try await lap.items == ["mail": "gold", "bank": "silver"], "\(attack)")
-      // What is here takes the place of what was put there.
+      // This machine's files replace the forged ones.
       try await lap.sync(repository)
       try await desk.sync(repository)
       #expect(try await desk.items == ["mail": "gold", "bank": "silver"], "\(attack)")
@@ -57,7 +57,7 @@ struct HostileRepositoryTests {
     }
   }
 
-  @Test("a file that was put back is noticed, and what is newer here stays")
+  @Test("an earlier version of a file is noticed, and the newer one of this machine stays")
   func repeated() async throws {
     let (desk, lap) = try await pair()
     let old = repository.tip
@@ -73,7 +73,7 @@ struct HostileRepositoryTests {
     }
   }
 
-  @Test("a record of members that is gone, and a version that was dropped and is there again, are noticed")
+  @Test("a missing record of members, and a dropped version that is there again, are noticed")
   func gone() async throws {
     let (desk, lap) = try await pair()
     var files = repository.tip
@@ -111,7 +111,7 @@ struct HostileRepositoryTests {
     #expect(try await third.receive(files).isMixed)
   }
 
-  @Test("records of members that nobody approved, and of a removed one, are refused")
+  @Test("records of members that nobody approved are refused, and those of a removed one have no effect")
   func members() async throws {
     let (desk, lap) = try await pair()
     let tip = repository.tip
@@ -136,7 +136,7 @@ struct HostileRepositoryTests {
     #expect(try await lap.status.standing == .removed)
   }
 
-  @Test("requests to be let in are limited, and one with another's keys is refused")
+  @Test("requests to join are limited, and one with another's keys is refused")
   func requests() async throws {
     let (desk, _) = try await pair()
     for number in 1...7 { try await SyncMachine("m\(number)").ask(repository) }
@@ -149,7 +149,7 @@ struct HostileRepositoryTests {
     #expect(try await desk.receive(repository.tip).refused.map(\.path) == [path])
   }
 
-  @Test("paths of other things, and an unknown version, change nothing")
+  @Test("files at unknown paths, and an unknown version of the format, change nothing")
   func paths() async throws {
     let (_, lap) = try await pair()
     var files = repository.tip

@@ -77,7 +77,7 @@ struct SyncFormatTests {
     }
   }
 
-  @Test("have the identifiers of members, and their lines, that follow from the private keys")
+  @Test("have the identifiers and lines of members that are computed from the private keys")
   func members() throws {
     let last = try #require(try chain.last)
     #expect(last.circle == vectors.circle && last.members.count == 2)
@@ -88,7 +88,7 @@ struct SyncFormatTests {
     }
   }
 
-  @Test("open for each machine and for the recovery key, with the names of the machines")
+  @Test("are decrypted by each machine and the recovery key, to the names of the machines")
   func contents() throws {
     let last = try #require(try chain.last)
     let names = Dictionary(uniqueKeysWithValues: vectors.machines.map { ($0.id, $0.name) })
@@ -112,7 +112,7 @@ struct SyncFormatTests {
     #expect(try request.name(with: keys(vectors.machines[0]).encryption) == vectors.machines[1].name)
   }
 
-  @Test("have records whose names, signatures and secrets come out again")
+  @Test("have the names, signatures and secrets of records that are computed again")
   func records() throws {
     let authors = try Authors(#require(try chain.last).members)
     let names = try RecordNames(SharedSecret(Self.secret(hexadecimal: vectors.nameKey)))
@@ -139,7 +139,7 @@ struct SyncFormatTests {
     }
   }
 
-  @Test("have what each machine has published last, over the digests of all records")
+  @Test("have a head of each machine, over the digests of all records")
   func heads() throws {
     let authors = try Authors(#require(try chain.last).members)
     var text = ""

@@ -10,7 +10,7 @@ import VaultDriver
 struct SyncScheduleTests {
   /// Whatever the machines did: they end with the same items, and every secret that one of them acknowledged is current,
   /// kept beside the current one, or was replaced or deleted by a machine that knew it.
-  @Test("end alike everywhere, and no secret is lost", .timeLimit(.minutes(60)))
+  @Test("end in the same state on every machine, and lose no secret", .timeLimit(.minutes(60)))
   func schedules() async throws {
     for number in 1...Campaign.count(short: 12, long: 1_000) {
       var schedule = try await Schedule(number)

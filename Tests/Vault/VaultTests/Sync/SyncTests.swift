@@ -64,7 +64,7 @@ struct SyncTests {
     #expect(try key.verify(signed.signature, of: signed.authenticatorData + hash, .ecdsa(.sha256, .message, .x962)))
   }
 
-  @Test("an item that is not synchronizable stays at home")
+  @Test("an item that is not synchronizable stays on its machine")
   func home() async throws {
     let machines = try await repository.circle("desk", "lap")
     try await machines[0].vault.put("home", "gold")
@@ -138,7 +138,7 @@ struct SyncTests {
     try await machines[1].sync(repository)
     try await machines[0].set("bank", "silver")
     try await machines[0].sync(repository)
-    // It writes once more before it hears of its removal.
+    // It writes once more before it has received its removal.
     try await machines[2].set("late", "iron")
     try await machines[2].sync(repository)
     #expect(try await machines[2].status.standing == .removed)
@@ -204,7 +204,7 @@ struct SyncTests {
     #expect(try await other.status.words != words)
   }
 
-  @Test("a circle whose machines are all lost comes back with the recovery key of one of them")
+  @Test("a circle whose machines are all lost is recovered with the recovery key of one of them")
   func recovery() async throws {
     let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "gold")
@@ -225,7 +225,7 @@ struct SyncTests {
     try await fourth.sync(repository)
     try await fifth.sync(repository)
     #expect(try await fifth.get("mail") == "gold")
-    // A machine that was not lost after all says so, and follows nothing.
+    // A machine that was not lost after all reports that the repository went back, and takes no changes.
     #expect(try await machines[0].sync(repository).wentBack)
   }
 
@@ -312,7 +312,7 @@ struct SyncTests {
     #expect(try await machines[0].status.members.count == 1)
   }
 
-  @Test("an item of the same name that was never shared is kept beside the one that comes in")
+  @Test("an item of the same name that was never shared is kept beside the received one")
   func unshared() async throws {
     let machines = try await repository.circle("desk")
     try await machines[0].set("mail", "gold")
@@ -350,7 +350,7 @@ struct SyncTests {
     #expect(try await VaultSession(of: later).sync.status() == SyncStatus())
   }
 
-  @Test("a store that went back to an earlier copy leaves the circle, and keeps its items")
+  @Test("a store that was restored to an earlier copy leaves the circle, and keeps its items")
   func restored() async throws {
     let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "gold")
