@@ -149,7 +149,7 @@ package struct GitRepository: Sendable {
   /// packs.
   func tidy() async throws(SyncRunError) {
     guard
-      names("objects/17").count > 8 || names("objects/pack").count { $0.hasSuffix(".pack") } > 40
+      names("objects/17").count > 8 || names("objects/pack").count(where: { $0.hasSuffix(".pack") }) > 40
     else { return }
     let settings = ["gc.packRefs=false", "gc.pruneExpire=1.hour.ago"]
     // A repository that cannot be packed can still be used.
