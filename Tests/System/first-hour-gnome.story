@@ -167,7 +167,7 @@ for good? [y/N]=>y
 [Y/n]=>y
 \$=>rm recovery-key
 \$=>exit"
-  told "All of it is taken back"
+  told "Everything was undone"
   from_desk
   same_machine
   log_in gdm-password alice "$password"

@@ -201,7 +201,7 @@ for good? [y/N]=>y
 for good? [y/N]=>y
 \$=>sudo fprintd-delete alice
 \$=>exit"
-  told "All of it is taken back"
+  told "Everything was undone"
   write <<'END'
 The last line deletes the finger, which is the system's and not Whorl's.
 

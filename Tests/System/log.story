@@ -39,7 +39,7 @@ expect 77 "late/alice" at_seat alice 'whorl migrate --from $PWD/old --remove-old
 at_seat alice 'whorl rm late/alice'
 expect 0 "Copied 1 item" at_seat alice 'whorl migrate --from $PWD/old'
 expect 0 zinc at_seat alice 'whorl get late/alice'
-expect 77 "give it with --yes" at_seat alice 'whorl migrate --from $PWD/old --remove-old </dev/null'
+expect 77 "confirm it with --yes" at_seat alice 'whorl migrate --from $PWD/old --remove-old </dev/null'
 expect 0 "Removed /home/alice/old" at_seat alice 'whorl migrate --from $PWD/old --remove-old --yes'
 expect 66 "" at_seat alice 'whorl ls --store $PWD/old'
 

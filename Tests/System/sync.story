@@ -86,7 +86,7 @@ six=$(echo "$output" | sed -n 's/^  \([a-z]* [a-z]* [a-z]* [a-z]* [a-z]* [a-z]*\
 [ -n "$six" ] || fail "no six words: $output"
 expect 0 "$six" alice laptop 'whorl sync'
 expect 77 "has other words: $six" alice desk "whorl sync approve --words 'one two three four five six'"
-expect 77 "nobody is there to give it" alice desk 'whorl sync approve </dev/null'
+expect 77 "this has to be confirmed, and nobody can be asked" alice desk 'whorl sync approve </dev/null'
 # At a terminal the words are shown, and the person is asked.
 expect 77 "$six" asked desk 'these words? [y/N]=>n' 'whorl sync approve'
 expect 0 "waits to be let in" alice laptop 'whorl sync'

@@ -116,7 +116,7 @@ package enum PromptText {
         + (fingers.isEmpty ? ". " : ": \(fingers.map(\.spokenName).joined(separator: ", ")) gone or enrolled anew. ")
         + (lost.isEmpty
           ? "Nothing was bound to the set."
-          : "Dead with the old set: \(lost.map(label).joined(separator: ", ")).")
+          : "Destroyed with the old set of fingers: \(lost.map(label).joined(separator: ", ")).")
     case .passcodeDelay(let seconds):
       "The next passcode is accepted in \(Spoken.duration(seconds))."
     case .readerInUse(.anotherUser):

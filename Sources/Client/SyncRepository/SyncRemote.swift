@@ -14,11 +14,13 @@ package struct SyncRemote: Sendable, Hashable {
     // git would take it for an option.
     guard !text.hasPrefix("-") else { throw refused("it begins with a hyphen") }
     // A remote helper, such as `ext::`, which runs a command.
-    guard text.firstRange(of: "::") == nil || text.hasPrefix("/") else { throw refused("it names a program of git's") }
+    guard text.firstRange(of: "::") == nil || text.hasPrefix("/") else {
+      throw refused("it would make git run a program")
+    }
     if let scheme = text.firstRange(of: "://") {
       let known = ["ssh", "https", "file"]
       guard known.contains(String(text[..<scheme.lowerBound])) else {
-        throw refused("it is none of ssh, https and a folder")
+        throw refused("it is not an ssh or https address, and not a folder")
       }
       let authority = text[scheme.upperBound...].prefix { $0 != "/" }
       guard !authority.hasPrefix("-"), authority.firstRange(of: "@-") == nil else {

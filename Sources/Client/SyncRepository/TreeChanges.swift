@@ -29,11 +29,11 @@ struct TreeChanges {
   /// - Parameter line: `:OLDMODE NEWMODE OLDOBJECT NEWOBJECT STATUS`.
   private mutating func add(_ line: [UInt8], _ path: [UInt8]) throws(SyncRunError) {
     let words = String(decoding: line, as: UTF8.self).dropFirst().split(separator: " ")
-    guard words.count == 5 else { throw .damaged("git tells a change in another way") }
-    guard let name = Self.usable(path) else { return ignore(path, "has no name of a circle's file") }
+    guard words.count == 5 else { throw .damaged("git describes a change in an unknown form") }
+    guard let name = Self.usable(path) else { return ignore(path, "is not the name of a file of a circle") }
     let (isFile, isGone) = (words[1] == "100644", words[1] == "000000")
     if !isFile, !isGone {
-      ignore(path, "is no ordinary file")
+      ignore(path, "is not a regular file")
       // It may have replaced one that is not ignored.
       guard words[0] == "100644" else { return }
     }

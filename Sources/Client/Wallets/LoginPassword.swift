@@ -32,7 +32,7 @@ package enum LoginPassword {
     guard !word.isEmpty, word.count < lengthLimit, !word.withUnsafeBytes({ $0.contains(0) }) else { return .wrong }
     let user = getuid()
     guard let name = Account.name(of: user), Account.hasPasswordHere(user) else {
-      return .unknown(why: "it is kept outside of this machine")
+      return .unknown(why: "it is not stored on this machine")
     }
     guard let path = places.first(where: { access($0, X_OK) == 0 }) else {
       return .unknown(why: "PAM's unix_chkpwd is not installed")
@@ -43,7 +43,7 @@ package enum LoginPassword {
       switch child.exitStatus {
       case 0: return .right
       case wrongStatus: return .wrong
-      default: return .unknown(why: "\(path) does not tell")
+      default: return .unknown(why: "\(path) gave no result")
       }
     } catch let error as HelperProgramError {
       return .unknown(why: error.words)

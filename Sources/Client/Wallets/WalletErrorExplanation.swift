@@ -10,7 +10,7 @@ extension WalletError {
         advice: "log in once with your password, or store a secret with another program, and the desktop makes it")
     case .damaged(let path, let why):
       Explanation(
-        "\(path) is no whole wallet: \(why)",
+        "\(path) is not a complete wallet: \(why)",
         advice: "'whorl login repair' puts a keyring's file from before back, where there is one")
     case .withoutPassword(let path):
       Explanation(
@@ -32,9 +32,9 @@ extension WalletError {
         advice: "run this in a desktop's session; for GNOME Keyring, start gnome-keyring-daemon.socket of the user",
         detail: why)
     case .foreign(let path, let user):
-      Explanation("\(path) belongs to user \(user), who gets no secret", advice: "remove it")
+      Explanation("\(path) belongs to user \(user), to whom no secret is sent", advice: "remove it")
     case .noAnswer(let why):
-      Explanation("the wallet's program gives no answer of use", advice: "try again, or log in anew", detail: why)
+      Explanation("the wallet's program gave no valid answer", advice: "try again, or log in anew", detail: why)
     case .refused(let what): Explanation("refused \(what)", advice: "'whorl login status' explains")
     case .unverified:
       Explanation(
@@ -42,7 +42,7 @@ extension WalletError {
         advice: "'whorl login repair' finds what opens it; nothing was removed")
     case .copyUnverified:
       Explanation(
-        "the copy that would be the way back does not open, so that the keyring was left as it is",
+        "the recovery copy of the keyring does not open, so that the keyring was not changed",
         advice: "see the disk and its permissions, then try again")
     case .busy: Explanation("another program looks at the wallet", advice: "try again when it is done")
     case .system(let what): Explanation(what, advice: "see the disk and its permissions")

@@ -7,7 +7,7 @@ extension BusError {
     case .remote(_, let message, _): message
     case .system(let code): String(cString: strerror(code))
     case .disconnected, .notSent, .cancelled: "the connection ended"
-    case .tooLarge, .malformed: "an answer makes no sense"
+    case .tooLarge, .malformed: "an answer is not valid"
     }
   }
 }

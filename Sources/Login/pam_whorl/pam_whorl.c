@@ -182,10 +182,10 @@ static void tell_person(pam_handle_t *pamh, int flags, whorl_outcome outcome) {
       pam_info(pamh, "The new password is the passcode of Whorl, too.");
       break;
     case whorl_kept:
-      pam_info(pamh, "Whorl keeps its passcode of before; 'whorl passcode' changes it to the new password.");
+      pam_info(pamh, "Whorl's passcode was not changed; 'whorl passcode' changes it to the new password.");
       break;
     case whorl_unfit:
-      pam_info(pamh, "The new password cannot be the passcode of Whorl, which keeps the one of before.");
+      pam_info(pamh, "The new password cannot be Whorl's passcode, which was not changed.");
       break;
     default: break;
   }

@@ -65,7 +65,7 @@ do throws(BusError) {
       },
       closed: { releaseAndExit(reader) }))
 } catch {
-  complain("the socket is none")
+  complain("descriptor 0 is not a socket")
   exit(64)
 }
 idle?.begin()

@@ -299,10 +299,10 @@ package actor ReaderProcess: FingerprintReader {
 
   /// Ends a process whose answer does not belong to the call.
   private func broken() async -> ReaderError {
-    guard let session else { return .processDied("answered what it was not asked") }
+    guard let session else { return .processDied("sent an answer that does not belong to the request") }
     self.session = nil
     _ = await session.end(grace: .zero).value
-    return .processDied("answered what it was not asked, and was ended")
+    return .processDied("sent an answer that does not belong to the request, and was ended")
   }
 
   // MARK: The process

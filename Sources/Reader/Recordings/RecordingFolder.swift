@@ -94,7 +94,7 @@ package func readFile(_ path: String, limit: Int) throws(RecordingError) -> [UIn
   defer { close(file) }
   var status = stat()
   guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= limit else {
-    throw RecordingError(path: path, problem: "is no file of a fit size")
+    throw RecordingError(path: path, problem: "is not a file, or is too large")
   }
   var isWhole = false
   let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.st_size)) { buffer, count in

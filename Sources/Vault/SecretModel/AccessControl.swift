@@ -42,14 +42,14 @@ public struct AccessControl: Sendable, Hashable {
   public init(_ flags: Flags) throws(VaultError) {
     func refuse(_ why: String) throws(VaultError) { throw .invalidAccessControl(why) }
     if !flags.subtracting(.known).isEmpty { try refuse("it has unknown flags") }
-    if flags.isSuperset(of: [.or, .and]) { try refuse("or and and exclude each other") }
+    if flags.isSuperset(of: [.or, .and]) { try refuse("'or' and 'and' exclude each other") }
     if flags.isSuperset(of: [.biometryAny, .biometryCurrentSet]) { try refuse("one kind of biometry at a time") }
     let constraints = flags.intersection(.constraints)
     if flags.contains(.userPresence), constraints != .userPresence || !flags.isDisjoint(with: [.or, .and]) {
       try refuse("userPresence stands alone")
     }
     if flags.contains(.companion), constraints == .companion || !flags.contains(.or) {
-      try refuse("a companion is only ever one of several, under or")
+      try refuse("a companion device is allowed only as one of several, with 'or'")
     }
     self.init(unchecked: flags)
   }

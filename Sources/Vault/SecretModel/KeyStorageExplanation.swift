@@ -36,7 +36,7 @@ extension TPMProblem {
     case .registersChanged:
       Explanation(
         "the firmware, its settings or the boot changed since the store's keys were sealed to them",
-        advice: "'whorl recover' takes the recovery key and seals them again, to nothing of these", detail: detail)
+        advice: "'whorl recover' takes the recovery key and seals them again, independently of these", detail: detail)
     case .ownerPassword:
       Explanation(
         "the machine's security chip (TPM) has an owner's password, which Whorl does not have",

@@ -64,7 +64,7 @@ extension AuthorizationProblem {
         "\(password) was wrong", advice: "run it again, and type the password that opens the login", detail: action)
     case .unavailable:
       Explanation(
-        "this machine does not say whether that is allowed",
+        "it cannot be found out here whether that is allowed",
         advice: "try again after a restart of the machine; 'whorl doctor' looks at the installation", detail: action)
     }
   }

@@ -28,7 +28,7 @@ package struct ReaderErrorDescription: Sendable, Hashable {
         Self(
           .authentication(.biometryNotAvailable), .refused,
           "fprintd's template files\(folder.map { " in \($0)" } ?? "") cannot be read, so that a finger enrolled anew could "
-            + "not be told from the one before",
+            + "not be distinguished from the earlier one",
           advice: "bind nothing to the current set here; --access any-finger works")
       case .fprintdRefused(let words):
         Self(

@@ -271,7 +271,7 @@ extension ErrorDescription where Name == VaultErrorName {
     case .interactionNotAllowed:
       Self(
         .interactionNotAllowed, [], .status(.errSecInteractionNotAllowed), .refused,
-        "this needs a person and none may be asked",
+        "this needs a prompt, and none is allowed",
         advice: "leave --no-prompt away, or run it where somebody can answer")
     case .sessionRefused(let refusal):
       Self(

@@ -125,7 +125,10 @@ struct Logind: Sendable {
   func sleepLock() async throws(BusError) -> BusDescriptor {
     let answer = try await service.call(
       Self.path, Self.manager, "Inhibit",
-      [.string("sleep"), .string("Whorl"), .string("Keys and the fingerprint reader are put away"), .string("delay")])
+      [
+        .string("sleep"), .string("Whorl"), .string("Keys are locked and the fingerprint reader is closed"),
+        .string("delay"),
+      ])
     guard let lock = answer.first?.asDescriptor else { throw .malformed }
     return lock
   }

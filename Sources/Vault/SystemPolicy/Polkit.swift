@@ -87,7 +87,7 @@ package final class Polkit: Sendable {
         throw error
       }
       guard process.isRunning else { return .unavailable("the program has ended") }
-      return PolkitVerdict(answer) ?? .unavailable("polkit gave no answer of use")
+      return PolkitVerdict(answer) ?? .unavailable("polkit gave no valid answer")
     } catch {
       return .unavailable(error.asPolkitWords)
     }
@@ -121,7 +121,7 @@ extension BusError {
     case .remote(let name, let message, _): "polkit: \(message.isEmpty ? name : message)"
     case .disconnected, .notSent: "polkit has ended"
     case .cancelled: "the question was cancelled"
-    case .tooLarge, .malformed: "polkit gave no answer of use"
+    case .tooLarge, .malformed: "polkit gave no valid answer"
     case .system: "polkit gave no answer"
     }
   }

@@ -38,7 +38,7 @@ package struct InstalledService: Sendable {
         try PathWalk.check(marker, trusting: trust)
         return true
       } catch {
-        throw .serviceUnavailable("whether the service is installed cannot be told: \(error.words(for: marker))")
+        throw .serviceUnavailable("cannot find out whether the service is installed: \(error.words(for: marker))")
       }
     }
   }

@@ -199,7 +199,7 @@ struct TPMContext: ~Copyable {
     let properties = try properties(from: 0x200)
     guard let state = properties[0x200], let failures = properties[0x20E], let limit = properties[0x20F],
       let interval = properties[0x210]
-    else { throw .refused("it does not tell its dictionary lockout") }
+    else { throw .refused("it does not report its dictionary lockout") }
     return DictionaryLockout(
       failures: failures, limit: limit, interval: interval, isLockedOut: state & (1 << 9) != 0)
   }

@@ -43,7 +43,7 @@ extension TPM {
   package func valueAfterPowerLoss(of value: UInt64) throws(TPMError) -> UInt64 {
     // TPM_PT_ORDERLY_COUNT: between 2^1 - 1 and 2^32 - 1.
     guard let lost = try TPMContext(place).properties(from: 0x11D)[0x11D], lost > 0, lost & (lost &+ 1) == 0 else {
-      throw .refused("it does not tell what its orderly counters lose")
+      throw .refused("it does not report what its orderly counters lose")
     }
     return value | UInt64(lost)
   }

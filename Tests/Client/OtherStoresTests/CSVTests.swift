@@ -42,7 +42,7 @@ struct CSVTests {
     #expect(throws: ImportError.malformed("line 2 has a quotation mark that is not closed")) {
       try table("a\n\"b\nc\n")
     }
-    #expect(throws: ImportError.malformed("line 3 has text behind a closing quotation mark")) {
+    #expect(throws: ImportError.malformed("line 3 has text after a closing quotation mark")) {
       try table("a\n\"b\nc\"d\n")
     }
     #expect(throws: ImportError.malformed("there is nothing in it")) { try read("") }

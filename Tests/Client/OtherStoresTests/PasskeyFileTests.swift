@@ -101,7 +101,7 @@ struct PasskeyFileTests {
       ("key", "\"\(Self.p384)\""), ("key", #""""#), ("key", #""AAAA""#), ("key", #""a b""#), ("key", #""\u0041""#),
       ("key", #""@0""#), ("credentialId", #""""#), ("credentialId", #""***""#), ("userHandle", #""Z""#),
     ] {
-      #expect(refusal(name, value) == .malformed("its passkey 1 has a \"\(name)\" that is not what it should be"))
+      #expect(refusal(name, value) == .malformed("its passkey 1 has a \"\(name)\" that is not valid"))
     }
   }
 

@@ -88,7 +88,7 @@ struct PasswordStoreTests {
       try await folder.encrypt("d-whole", "whole")
       let store = try PasswordStore(in: folder.store, environment: folder.environment)
       try #require(store.entries.count == 4)
-      await #expect(throws: ImportError.unreadable("is no whole file of GnuPG's")) {
+      await #expect(throws: ImportError.unreadable("is not a complete GnuPG file")) {
         try await store.items(of: store.entries[0])
       }
       await #expect(throws: ImportError.unreadable("has nothing in it")) {

@@ -155,7 +155,7 @@ struct KeyringReturnTests {
       try await daemon.secretTool("store", "--label=Mail", "name", "Mail", input: "changed").mustSucceed()
 
       let unasked = try await desktop.whorl("import", "--remove-old")
-      #expect(unasked.status == 77 && unasked.failure.contains("this needs a yes"), "\(unasked.diagnostics)")
+      #expect(unasked.status == 77 && unasked.failure.contains("this has to be confirmed"), "\(unasked.diagnostics)")
       #expect(try await daemon.secretTool("lookup", "name", "Bank").text == "of Bank")
       let words = ["secret-service", "import", "--remove-old", "--yes"]
       let removed = try await Invocation(

@@ -116,7 +116,7 @@ struct LoginCommandTests {
   @Test("a kill after any step leaves a keyring that opens, and repair finds which secret opens it")
   func killed() async throws {
     let steps = [
-      "The way back was tried: the copy to keep beside the keyring opens.", "Tried on a copy.",
+      "Tested: the copy to keep beside the keyring opens without the store.", "Tested on a copy of the keyring.",
       "The secret is in the store.", "The secret is sealed beside the keyring.",
       "The keyring's file is kept as it was.", "The keyring has been changed.", "Its file opens as it should.",
       "The keyring is open.",

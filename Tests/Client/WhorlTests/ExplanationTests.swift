@@ -9,7 +9,7 @@ import VaultDriver
 @Suite("What an error says to a person")
 struct ExplanationTests {
   static let importErrors: [ImportError] = [
-    .missing("/home/a/.password-store"), .malformed("line 3 has text behind a closing quotation mark"),
+    .missing("/home/a/.password-store"), .malformed("line 3 has text after a closing quotation mark"),
     .unavailable("GnuPG is not installed"), .unreadable("is encrypted to another key"), .declined("GnuPG's question"),
     .ownService, .system("export.csv"),
   ]

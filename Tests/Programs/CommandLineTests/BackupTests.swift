@@ -29,7 +29,7 @@ struct BackupTests {
       try await store.whorl("rm", "mail/alice").mustSucceed()
       try await store.set("added", "later", "--access", "none")
       let asked = try await store.unlocked("restore", copy)
-      #expect(asked.status == 77 && asked.failure.contains("this needs a yes"), "\(asked.failure)")
+      #expect(asked.status == 77 && asked.failure.contains("this has to be confirmed"), "\(asked.failure)")
       for line in ["1 item of the store will be lost:\n  added", "1 item will come back:\n  mail/alice"] {
         #expect(asked.diagnostics.contains(line), "\(asked.diagnostics)")
       }

@@ -76,7 +76,8 @@ struct DesktopFingerTests {
       for command in ["setup", "fingers", "doctor", "status"] { _ = try await machine.whorl(command) }
       #expect(!(try await machine.whorl("ls").text.contains("dead")))
       // The touch does, and says so.
-      #expect(try await machine.whorl("get", "bound", touches: 1).diagnostics.contains("Dead with the old set: bound"))
+      let touched = try await machine.whorl("get", "bound", touches: 1)
+      #expect(touched.diagnostics.contains("Destroyed with the old set of fingers: bound"))
     }
   }
 
@@ -176,17 +177,17 @@ struct DesktopFingerTests {
       // fprintd lists the fingers only for users who may verify.
       try isTold ? machine.fprintd.allow("verify") : machine.fprintd.allow()
       let terminal = try setUp(machine)
-      try await terminal.waits(for: "Waiting for it. Enter goes on without.")
+      try await terminal.waits(for: "Waiting for it. Press Enter to continue without it.")
       #expect(terminal.shown.contains("'sudo fprintd-enroll \(machine.fprintd.userName())'"), "\(terminal.shown)")
       #expect(!terminal.shown.contains("asscode:"))
       if comes {
         try machine.fprintd.allow("verify", "enroll", "setusername")
         try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
-        try await terminal.waits(for: "There it is: 1 enrolled.")
+        try await terminal.waits(for: "Found: 1 enrolled.")
       } else {
         // It looks every two seconds.
         try await Task.sleep(for: .seconds(5))
-        #expect(!terminal.shown.contains("There it is"), "\(terminal.shown)")
+        #expect(!terminal.shown.contains("Found:"), "\(terminal.shown)")
         terminal.type("\n")
       }
       try await decline(terminal)

@@ -79,7 +79,7 @@ struct ExportTests {
         #expect(dry.status == 0 && dry.diagnostics.contains("Would bring in 6 entries:"), "\(dry.diagnostics)")
         #expect(try await other.whorl("ls").text.isEmpty)
         let refused = try await Self.run(other, "import", file)
-        #expect(refused.status == 77 && refused.failure.contains("this needs a yes"), "\(refused.failure)")
+        #expect(refused.status == 77 && refused.failure.contains("this has to be confirmed"), "\(refused.failure)")
         let imported = try await Self.run(other, "import", file, "--yes", "--json")
         #expect(imported.status == 0, "\(imported.diagnostics)")
         #expect(try await Self.rows(other) == Self.rows(store))

@@ -47,7 +47,7 @@ struct FingerTests {
       }
       let asked = try await store.touched(["enroll", "left-thumb"], [], passcode: [TestStore.passcode])
       #expect(asked.status == 77)
-      #expect(asked.diagnostics.contains("kills 1 item"))
+      #expect(asked.diagnostics.contains("destroys 1 item"))
       #expect(asked.failure.contains("--yes"))
       let second = try await store.enroll("left-thumb", .thumb)
       #expect(second.status == 0, "\(second.diagnostics)")

@@ -37,7 +37,7 @@ struct FprintdTests {
         }
         let accepted = try await store.accept()
         #expect(accepted.diagnostics.contains("changed in fprintd"), "\(accepted.diagnostics)")
-        #expect(accepted.diagnostics.contains("Dead with the old set: current-set"))
+        #expect(accepted.diagnostics.contains("Destroyed with the old set of fingers: current-set"))
         for finger in [Self.other, Self.right] {
           let dead = try await store.touched("get", "current-set", by: finger)
           #expect(dead.status == 77 && dead.output.isEmpty)

@@ -288,7 +288,7 @@ struct GitCredentialTests {
       #expect(ignored.status == 0 && ignored.output.isEmpty && ignored.diagnostics.isEmpty)
       let refused = try await git("get", "protocol=https\nhost\n", in: store)
       #expect(refused.status == 64)
-      #expect(refused.failure.hasPrefix("whorl: git-credential: a line on standard input is no 'key=value'"))
+      #expect(refused.failure.hasPrefix("whorl: git-credential: a line on standard input is not 'key=value'"))
       for place in [Self.place, "protocol=https\nhost=\npassword=x\n", "protocol=\nhost=example.com\npassword=x\n"] {
         try await git("store", place + "username=ann\n", in: store).mustSucceed()
       }

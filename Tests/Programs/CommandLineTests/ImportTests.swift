@@ -69,8 +69,8 @@ struct ImportTests {
       let result = try await store.whorl("import", "--from", "csv", file, "--yes", "--access", "none")
       #expect(result.status == 79, "\(result.diagnostics)")
       #expect(
-        result.failure == "whorl: import: not everything was brought in: what stayed is listed above, with the reason: "
-          + "put that right and import again, which brings in nothing twice")
+        result.failure == "whorl: import: not everything was imported: the rest is listed above, with the reasons: "
+          + "correct that and import again: nothing is imported twice")
       #expect(try await store.whorl("get", "Mail").text == "typed")
       #expect(try await store.whorl("get", "Forge/alice").text == "of the forge")
       #expect(try await store.whorl("get", "Forge/alice#notes").text == "of before")
@@ -82,7 +82,7 @@ struct ImportTests {
     try await with { store, file in
       let refused = try await store.whorl("import", "--from", "csv", file)
       #expect(refused.status == 77)
-      #expect(refused.failure.contains("this needs a yes"), "\(refused.failure)")
+      #expect(refused.failure.contains("this has to be confirmed"), "\(refused.failure)")
       #expect(try await store.whorl("ls").text.isEmpty)
       let no = try PseudoTerminal(store.arguments(["import", "--from", "csv", file]))
       try await no.waits(for: "Go on?")
@@ -118,7 +118,7 @@ struct ImportTests {
         "import", "--from", "csv", "-", "--yes", "--access", "none", "--json", input: Array(text.utf8))
       #expect(result.status == 79, "\(result.diagnostics)")
       #expect(result.text.contains(#""brought":["Short"]"#), "\(result.text.prefix(300))")
-      #expect(result.text.contains(#"{"entry":"Long","reason":"is not taken by the store: "#))
+      #expect(result.text.contains(#"{"entry":"Long","reason":"was refused by the store: "#))
     }
   }
 

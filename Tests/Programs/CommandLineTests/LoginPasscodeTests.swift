@@ -102,7 +102,7 @@ struct LoginPasscodeTests {
       terminal.type(LoginAccount.password + "\n")
       try await terminal.waits(for: "Make your login password the passcode? [y/N]")
       terminal.type("n\n")
-      try await terminal.waits(for: "your login password and the passcode stay two")
+      try await terminal.waits(for: "your login password and the passcode are still different")
       #expect(try await terminal.status() == 77)
       #expect(try await opens(store, TestStore.passcode))
       #expect(try await !isChosen(store))

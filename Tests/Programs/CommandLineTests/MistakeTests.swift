@@ -58,8 +58,8 @@ struct MistakeTests {
         try await store.whorl("unlock"), 77, "the passcode is needed and there is no terminal to ask at",
         "give it with --passcode-fd")
       expect(
-        try await store.whorl("passcode", "--remove"), 77, "this needs a yes and nobody is there to give it",
-        "give it with --yes")
+        try await store.whorl("passcode", "--remove"), 77, "this has to be confirmed, and nobody can be asked",
+        "confirm it with --yes")
     }
   }
 

@@ -56,7 +56,7 @@ struct NewStoreSetupTests {
         try await secretly(terminal, Self.again, count: attempt, "another")
       }
       // Three different pairs do not end it.
-      try await terminal.waits(for: "Nothing is lost: type a word twice, the same both times.")
+      try await terminal.waits(for: "The two entries differ. Type the same word twice.")
       try await secretly(terminal, Self.first, count: 4, "one passcode")
       try await secretly(terminal, Self.again, count: 4, "one passcode")
       // No file can be created there, so the question is repeated.
@@ -66,7 +66,7 @@ struct NewStoreSetupTests {
       try await terminal.waits(for: Self.place, count: 2)
       terminal.type("\n")
       try await secretly(terminal, Self.group, "!!!!")
-      try await terminal.waits(for: "Those are not the ones.")
+      try await terminal.waits(for: "Those are not the first characters")
       // However it ended, there is no store yet.
       #expect(access("\(folder)/store", F_OK) != 0)
       try await secretly(terminal, Self.group, count: 2, try sample(terminal).lowercased())
@@ -113,14 +113,14 @@ struct NewStoreSetupTests {
       try await secretly(terminal, Self.first, "1234")
       try await secretly(terminal, Self.again, "1234")
       try await terminal.waits(for: "That passcode is easy to find by trying")
-      try await terminal.waits(for: "Take it all the same? [y/N]")
+      try await terminal.waits(for: "Use it anyway? [y/N]")
       terminal.type("\n")
       try await secretly(terminal, Self.first, count: 2, "")
       try await secretly(terminal, Self.again, count: 2, "")
       try await terminal.waits(for: "That passcode cannot be taken: ")
       try await secretly(terminal, Self.first, count: 3, "1234")
       try await secretly(terminal, Self.again, count: 3, "1234")
-      try await terminal.waits(for: "Take it all the same? [y/N]", count: 2)
+      try await terminal.waits(for: "Use it anyway? [y/N]", count: 2)
       terminal.type("y\n")
       try await terminal.waits(for: Self.place)
     }
@@ -200,7 +200,7 @@ struct NewStoreSetupTests {
         arguments: ["setup", "--store", "\(folder)/store"], environment: ["HOME": folder, "XDG_RUNTIME_DIR": folder]
       ).run().text
       #expect(told.contains("fingers   after a reader is there; the passcode stands in until then"), "\(told)")
-      #expect(told.contains("secrets   no desktop here: its programs would keep theirs elsewhere"), "\(told)")
+      #expect(told.contains("secrets   no desktop here whose programs could keep passwords in Whorl"), "\(told)")
     }
   }
 

@@ -70,7 +70,7 @@ struct PasscodeTests {
       try await store.set("a", "secret")
       let refused = try await store.whorl("get", "a", "--no-prompt")
       #expect(refused.status == 77)
-      #expect(refused.failure.contains("none may be asked"))
+      #expect(refused.failure.contains("none is allowed"))
     }
   }
 

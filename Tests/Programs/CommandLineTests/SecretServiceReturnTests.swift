@@ -107,12 +107,12 @@ struct SecretServiceReturnTests {
   func unwritten() async throws {
     try await with([Self.item("Mail", "a")]) { store in
       let (refused, _, _) = try await run(["disable"], store, on: [], .refused)
-      #expect(refused.status == 79 && refused.diagnostics.contains("  Mail: it is not taken: Nothing is stored here\n"))
+      #expect(refused.status == 79 && refused.diagnostics.contains("  Mail: it was refused: Nothing is stored here\n"))
       let (spoiled, _, _) = try await run(["disable"], store, on: [], .spoiled)
-      #expect(spoiled.status == 79 && spoiled.diagnostics.contains("  Mail: it is not there as it was written\n"))
+      #expect(spoiled.status == 79 && spoiled.diagnostics.contains("  Mail: it differs there from what was written\n"))
       let (locked, none, _) = try await run(["disable"], store, on: [], prompt: .dismissed)
       #expect(locked.status == 79, "\(locked.diagnostics)")
-      #expect(locked.diagnostics.contains("  Mail: it belongs into a collection that stayed locked\n"))
+      #expect(locked.diagnostics.contains("  Mail: it belongs to a collection that is still locked\n"))
       // No second collection of that name is requested.
       #expect(!locked.diagnostics.contains("no collection"), "\(locked.diagnostics)")
       #expect(none.isEmpty)

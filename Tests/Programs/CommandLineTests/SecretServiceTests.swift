@@ -247,9 +247,9 @@ struct SecretServiceTests {
             Mail (service=mail, user=alice): now none
           Copied from /
           """), "\(told.diagnostics)")
-      #expect(told.failure.contains(": “Mail”. Where the originals are still there, "), "\(told.diagnostics)")
+      #expect(told.failure.contains(": “Mail”. If the originals are still there, "), "\(told.diagnostics)")
       let unasked = try await whorl("gate", "--item", "Mail", "--access", "passcode")
-      #expect(unasked.status == 77 && unasked.failure.contains("this needs a yes"), "\(unasked.failure)")
+      #expect(unasked.status == 77 && unasked.failure.contains("this has to be confirmed"), "\(unasked.failure)")
       #expect(try await list(whorl).items.allSatisfy { $0.access == "none" })
 
       try await whorl("gate", "--item", "Mail", "--item", token.id, "--access", "passcode", "--yes").mustSucceed()

@@ -205,7 +205,7 @@ struct SetupTests {
       declined.type("\u{4}")
       #expect(try await declined.status() == 0)
       #expect(access("\(store.folder)/.gitconfig", F_OK) != 0)
-      #expect(declined.shown.contains("Left, for another 'whorl setup':"))
+      #expect(declined.shown.contains("Not done yet; 'whorl setup' continues with:"))
     }
   }
 

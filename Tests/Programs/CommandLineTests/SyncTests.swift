@@ -305,7 +305,7 @@ struct SyncTests {
       #expect(try await one.whorl("sync", "now").status == 66)
       for (words, status, what) in [
         (["init", "ext::sh -c true"], 64, "the remote cannot be used"),
-        (["init", "http://example.com/x"], 64, "none of ssh, https and a folder"),
+        (["init", "http://example.com/x"], 64, "not an ssh or https address"),
         (["join", machines.remote], 66, "is empty"),
         (["init", "\(machines.folder)/nowhere"], 69, "cannot be reached"),
         (["approve"], 66, "no remote is known"),

@@ -76,7 +76,7 @@ struct RawClientTests {
         bind.signature = try host.signature(of: other)
         #expect(liar.bind(bind) == Self.failure)
         #expect(liar.sign(key, request) == Self.failure)
-        try await agent.waits { $0.contains { $0.contains("told of a session that is not believed: the signature") } }
+        try await agent.waits { $0.contains { $0.contains("sent a session binding that was refused: the signature") } }
       }
     }
   }

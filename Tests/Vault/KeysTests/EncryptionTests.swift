@@ -32,10 +32,10 @@ internal import Testing
     let key = try PrivateKey(stored: secret(form.1), family: form.0)
     for scheme in allSchemes {
       guard scheme.supports(key.algorithm) else {
-        #expect(throws: KeysError.badParameters("this key does not encrypt like that")) {
+        #expect(throws: KeysError.badParameters("this key does not support this encryption")) {
           _ = try key.publicKey.encrypt(secret("x"), scheme)
         }
-        #expect(throws: KeysError.badParameters("this key does not decrypt like that")) {
+        #expect(throws: KeysError.badParameters("this key does not support this encryption")) {
           _ = try key.decrypt([1], scheme).count
         }
         continue

@@ -58,7 +58,7 @@ internal import Testing
     let key = try PrivateKey.generate(.ec(.p256))
     let rsa = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
     let other = try PrivateKey.generate(.ec(.p384))
-    let refusal = KeysError.badParameters("the two keys do not go together")
+    let refusal = KeysError.badParameters("the two keys cannot be used together")
     #expect(throws: refusal) {
       _ = try key.exchange(with: other.publicKey, .ecdh, requestedSize: 1, sharedInfo: []).count
     }

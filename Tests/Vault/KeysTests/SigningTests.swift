@@ -71,7 +71,7 @@ internal import Testing
     let publicKey = key.publicKey
     for scheme in allSchemes {
       guard scheme.supports(key.algorithm) else {
-        let refusal = KeysError.badParameters("this key does not sign like that")
+        let refusal = KeysError.badParameters("this key does not support this signature algorithm")
         #expect(throws: refusal) { _ = try key.sign(repeated(1, 32), scheme) }
         #expect(throws: refusal) { _ = try publicKey.verify(repeated(1, 32), of: repeated(1, 32), scheme) }
         continue

@@ -47,7 +47,7 @@ struct PolkitTests {
       #expect(await polkit.authorize(.use, for: caller, asking: false) == .unavailable("polkit gave no answer"))
       standIn.manner = .nonsense
       #expect(
-        await polkit.authorize(.use, for: caller, asking: false) == .unavailable("polkit gave no answer of use"))
+        await polkit.authorize(.use, for: caller, asking: false) == .unavailable("polkit gave no valid answer"))
       standIn.manner = .error
       #expect(
         await polkit.authorize(.use, for: caller, asking: false)

@@ -64,7 +64,7 @@ public func SecAccessControlCreateWithFlags(
   _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecAccessControl? {
   guard let protection = Protection(protection) else {
-    error?.set(NSError(status: errSecParam, "The protection is none of kSecAttrAccessible…."))
+    error?.set(NSError(status: errSecParam, "The protection is not one of the kSecAttrAccessible… constants."))
     return nil
   }
   do {
@@ -77,6 +77,6 @@ public func SecAccessControlCreateWithFlags(
   }
 
   func set(_ why: String) {
-    error?.set(NSError(status: errSecParam, "The flags of the access control make no sense: \(why)."))
+    error?.set(NSError(status: errSecParam, "The flags of the access control are not valid: \(why)."))
   }
 }

@@ -52,9 +52,9 @@ public func SecKeyCreateWithData(
     let query = try KeychainQuery(attributes, assuming: .key)
     guard query.itemClass == .key, case .text(let type)? = query.attributes[.keyType],
       let family = KeyAttributes.family(of: type)
-    else { throw KeychainFailure(errSecParam, "kSecAttrKeyType is none of the known ones") }
+    else { throw KeychainFailure(errSecParam, "kSecAttrKeyType is not a known type") }
     guard query.attributes[.tokenID] == nil else {
-      throw KeychainFailure(errSecUnimplemented, "a key of the secure enclave is made there")
+      throw KeychainFailure(errSecUnimplemented, "a key of the secure enclave cannot be made from given bytes")
     }
     do throws(KeysError) {
       switch query.attributes[.keyClass] {

@@ -47,7 +47,7 @@ struct KeyRequest {
     staysInVault = isOfSecureEnclave || access.flags.contains(.privateKeyUsage)
     // Outside the store an access control cannot protect the key.
     guard privateHalf.isPermanent || !access.isConstrained else {
-      throw KeychainFailure(errSecUnimplemented, "a key that asks for somebody has to be permanent")
+      throw KeychainFailure(errSecUnimplemented, "a key whose use needs a prompt has to be permanent")
     }
     for name in [AttributeName.keyType, .keySizeInBits, .keyClass] {
       privateHalf.query.attributes[name] = nil
@@ -72,7 +72,7 @@ struct KeyRequest {
 
   private static func algorithm(_ attributes: [AttributeName: AttributeValue]) throws(KeychainFailure) -> KeyAlgorithm {
     guard case .text(let type)? = attributes[.keyType], let family = KeyAttributes.family(of: type) else {
-      throw KeychainFailure(errSecParam, "kSecAttrKeyType is none of the known ones")
+      throw KeychainFailure(errSecParam, "kSecAttrKeyType is not a known type")
     }
     var bits: Int64?
     if case .number(let number)? = attributes[.keySizeInBits] { bits = number }
@@ -86,7 +86,7 @@ struct KeyRequest {
       default: nil
       }
     guard let algorithm, algorithm.isSupported else {
-      throw KeychainFailure(errSecParam, "keys of this size are not made")
+      throw KeychainFailure(errSecParam, "keys of this size are not supported")
     }
     return algorithm
   }

@@ -110,7 +110,7 @@ public func SecKeyCopyKeyExchangeResult(
   value(error) { () throws(KeychainFailure) in
     let scheme = try supported(algorithm.exchangeScheme?.scheme, by: privateKey, isPrivate: true) { $0.supports($1) }
     guard let peer = publicKey.publicKey, !publicKey.isPrivate, peer.algorithm == privateKey.publicKey?.algorithm else {
-      throw KeychainFailure(errSecParam, "the two keys do not go together")
+      throw KeychainFailure(errSecParam, "the two keys cannot be used together")
     }
     let size = try parameters.object(forKey: SecKeyKeyExchangeParameter.requestedSize.rawValue).map {
       value throws(KeychainFailure) -> Int in
@@ -150,7 +150,7 @@ private func supported<Scheme>(
   _ scheme: Scheme?, by key: SecKey, isPrivate: Bool, _ supports: (Scheme, KeyAlgorithm) -> Bool
 ) throws(KeychainFailure) -> Scheme {
   guard let scheme, let kind = key.publicKey?.algorithm, key.isPrivate == isPrivate, supports(scheme, kind) else {
-    throw KeychainFailure(errSecParam, "this key does not do that with this algorithm")
+    throw KeychainFailure(errSecParam, "this key does not support this operation with this algorithm")
   }
   return scheme
 }

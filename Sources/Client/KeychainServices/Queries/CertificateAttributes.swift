@@ -46,12 +46,12 @@ enum CertificateAttributes {
   static func check(_ change: ItemChange, replacesData: Bool, of items: [Item]) throws(VaultError) {
     guard items.contains(where: { $0.itemClass == .certificate }) else { return }
     guard !replacesData, change.attributes.keys.allSatisfy({ !derived.contains($0) }) else {
-      throw .invalidRequest("what follows from a certificate's bytes cannot be changed")
+      throw .invalidRequest("the bytes of a certificate and the attributes in them cannot be changed")
     }
     guard change.access?.isConstrained != true else { throw .invalidRequest(Self.asksForNobody) }
   }
 
-  static let asksForNobody = "a certificate is public, and asks for nobody"
+  static let asksForNobody = "a certificate is public, and its access control cannot ask for a person"
 
   private static let derived: [AttributeName] = [
     .certificateType, .certificateEncoding, .issuer, .subject, .serialNumber, .subjectKeyID, .publicKeyHash,

@@ -66,7 +66,7 @@ extension ResultRow.Secret {
     case (nil, _): self = .none
     case (let released?, .certificate):
       guard let certificate = Certificate(der: released.secret.withUnsafeBytes { Array($0) }) else {
-        throw KeychainFailure(errSecDecode, "a stored certificate is none")
+        throw KeychainFailure(errSecDecode, "a stored certificate is not valid")
       }
       self = .certificate(certificate)
     case (let released?, _): self = .released(released)

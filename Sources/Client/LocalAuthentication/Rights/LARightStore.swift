@@ -154,7 +154,9 @@ public final class LARightStore: NSObject, Sendable {
       let named = shared.merging([.service: .text(service), .account: .text(identifier)]) { $1 }
       let anchor = try await store.add(
         NewItem(.genericPassword, named, access: access), secret: RightSecret.bytes(secret).copy())
-      guard let right = LAPersistedRight(anchor: anchor, key: key) else { throw .internalError("the key is none") }
+      guard let right = LAPersistedRight(anchor: anchor, key: key) else {
+        throw .internalError("the item is not a key")
+      }
       return right
     } catch {
       try? await store.delete([key.id])

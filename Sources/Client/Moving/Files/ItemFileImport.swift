@@ -131,8 +131,8 @@ package struct ItemFileImport: Sendable {
 
   private static func words(_ obstacle: MoveObstacle) -> String {
     obstacle == .ofThisMachine
-      ? "is in the group of 'whorl login', which no file may bring"
-      : "is in the group of the store's own key, which no file may bring"
+      ? "is in the group of 'whorl login', which is never imported from a file"
+      : "is in the group of the store's own key, which is never imported from a file"
   }
 
   private func obstacle(hasFingers: Bool) -> String? {

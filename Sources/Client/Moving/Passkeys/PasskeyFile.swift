@@ -76,9 +76,9 @@ package struct PasskeyFile: Sendable {
       default: nil
       }
     guard let member = path?.last(where: { $0.intValue == nil })?.stringValue, !member.hasControlCharacters else {
-      return "it does not hold passkeys, or not in a form that is known here"
+      return "it has no passkeys in a known format"
     }
-    return "its \"\(member.prefix(40))\" is missing or is not what it should be"
+    return "its \"\(member.prefix(40))\" is missing or not valid"
   }
 }
 
@@ -143,7 +143,7 @@ private struct ExchangedPasskey: Decodable {
 
   func entry(_ text: OpenText, number: Int) throws(ImportError) -> PasskeyFile.Entry {
     func wrong(_ member: String) -> ImportError {
-      .malformed("its passkey \(number) has a \"\(member)\" that is not what it should be")
+      .malformed("its passkey \(number) has a \"\(member)\" that is not valid")
     }
     guard let id = Base64URL.bytes(of: credentialId), !id.isEmpty else { throw wrong("credentialId") }
     guard let handle = Base64URL.bytes(of: userHandle) else { throw wrong("userHandle") }
@@ -179,7 +179,7 @@ private struct KeePassXCPasskey: Decodable {
   var privateKey: OpenText.Mark
 
   func entry(_ text: OpenText) throws(ImportError) -> PasskeyFile.Entry {
-    func wrong(_ member: String) -> ImportError { .malformed("its \"\(member)\" is not what it should be") }
+    func wrong(_ member: String) -> ImportError { .malformed("its \"\(member)\" is not valid") }
     guard let id = Base64URL.bytes(of: credentialId), !id.isEmpty else { throw wrong("credentialId") }
     guard let handle = Base64URL.bytes(of: userHandle) else { throw wrong("userHandle") }
     guard let pem = text.secret(privateKey), let key = Self.contents(of: pem),

@@ -77,7 +77,7 @@ struct CSVReading {
       index += 1
       skipBlanks()
       guard index == bytes.count || isAt(form.separator) || lineEnd > 0 else {
-        throw .malformed("line \(line) has text behind a closing quotation mark")
+        throw .malformed("line \(line) has text after a closing quotation mark")
       }
       return field
     }

@@ -93,7 +93,7 @@ struct GnuPG: Sendable {
       let words = line.split(separator: " ").dropFirst()
       switch words.first {
       case "NO_SECKEY": return .unreadable("is encrypted for other keys than yours")
-      case "NODATA": return .unreadable("is no whole file of GnuPG's")
+      case "NODATA": return .unreadable("is not a complete GnuPG file")
       case "ERROR":
         // The lower half of the code is the error, the upper half its source: GPG_ERR_CANCELED and
         // GPG_ERR_FULLY_CANCELED.

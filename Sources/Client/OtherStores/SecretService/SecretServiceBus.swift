@@ -144,7 +144,7 @@ final class SecretServiceBus: Sendable {
     }
     if object != "/" { return object }
     guard let path = try await show(prompt)?.asObjectPath, path != "/" else {
-      throw .unreadable("is not taken: its question was closed without an answer")
+      throw .unreadable("was not created: its prompt was closed without an answer")
     }
     return path
   }
@@ -173,7 +173,7 @@ final class SecretServiceBus: Sendable {
     guard let prompt = answer.first?.asObjectPath else { throw Self.malformed }
     guard prompt != "/" else { return }
     guard try await show(prompt) != nil else {
-      throw .unreadable("is kept: its question was closed without an answer")
+      throw .unreadable("was not removed: its prompt was closed without an answer")
     }
   }
 
@@ -191,7 +191,7 @@ final class SecretServiceBus: Sendable {
     do throws(BusError) {
       return try await connection.call(target, member, arguments, within: Self.limit)
     } catch .remote(_, let message, _) {
-      throw .unreadable("is not taken: \(message)")
+      throw .unreadable("was refused: \(message)")
     } catch {
       throw .unavailable("the Secret Service: \(error.words)")
     }

@@ -77,7 +77,7 @@ package struct SecretServiceReturn: Sendable {
     var outcome = Outcome()
     outcome.left = peer.listing.unusable
     for item in all where item.state == .living && peer.locked.contains(item.collection) {
-      outcome.left.append(UnusableEntry(Self.called(item), .source("belongs into a collection that stayed locked")))
+      outcome.left.append(UnusableEntry(Self.called(item), .source("belongs to a collection that is still locked")))
     }
     for item in all where item.state != .living {
       let why = item.state == .dead ? "was bound to fingers or a passcode that are gone" : "is damaged in Whorl"
@@ -183,7 +183,7 @@ package struct SecretServiceReturn: Sendable {
   private func confirm(_ released: ReleasedItem, at path: String) async throws(ImportError) {
     let written = try await peer.bus.secret(of: path, in: session)
     guard written.value.bytes.constantTimeEquals(released.secret) else {
-      throw .unreadable("is not there as it was written")
+      throw .unreadable("differs there from what was written")
     }
   }
 

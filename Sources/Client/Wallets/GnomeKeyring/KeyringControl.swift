@@ -76,7 +76,7 @@ package struct KeyringControl: Sendable {
     try exchange.send(words.bytes)
     let head = try exchange.receive(8)
     guard head[0..<4].number >= 8, let answer = Answer(rawValue: head[4..<8].number) else {
-      throw .noAnswer("gnome-keyring-daemon answers what is no answer")
+      throw .noAnswer("gnome-keyring-daemon sent an invalid answer")
     }
     return answer
   }

@@ -14,12 +14,12 @@ package enum KeyringFile {
   /// completely.
   private static func flaw(in bytes: [UInt8]) -> String? {
     var reader = Reader(bytes)
-    guard reader.take(16).map(Array.init) == Array("GnomeKeyring\n\r\0\n".utf8) else { return "it is no keyring" }
+    guard reader.take(16).map(Array.init) == Array("GnomeKeyring\n\r\0\n".utf8) else { return "it is not a keyring" }
     // The version, the encryption (AES) and the digest (MD5): there have been no others.
     guard reader.take(4).map(Array.init) == [0, 0, 0, 0] else { return "it is of a version that is not known" }
     // The name, when it was made and changed, flags, the time after which it locks, rounds, salt, four spare numbers.
     guard reader.skipText(), reader.take(8 + 8 + 4 + 4 + 4 + 8 + 16) != nil, let items = reader.number() else {
-      return "its head is cut off"
+      return "its header is cut off"
     }
     for _ in 0..<items {
       guard reader.skipItem() else { return "its list of items is cut off" }

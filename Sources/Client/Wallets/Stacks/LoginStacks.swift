@@ -86,7 +86,8 @@ package struct LoginStacks: Sendable {
     let rule = session[own]
     let place = "line \(rule.line) of \(rule.file)"
     guard let systemd = session.firstIndex(where: { ["pam_systemd.so", "pam_elogind.so"].contains($0.module) }) else {
-      return found(.misplaced, "no pam_systemd.so, so that nobody knows the session: add it before \(place)")
+      return found(
+        .misplaced, "pam_systemd.so is missing, so that the session is not registered: add it before \(place)")
     }
     guard systemd < own else {
       return found(.misplaced, "\(place) comes before pam_systemd.so, which makes the session: move it behind")

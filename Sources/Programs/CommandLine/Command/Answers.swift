@@ -74,7 +74,8 @@ struct Answers: Sendable {
   /// Asks for a confirmation; `assent` is the option that gives it in advance.
   func confirm(_ question: String, assent: String) throws(Failure) {
     guard !noPrompt, let terminal = Terminal() else {
-      throw .interactionNotAllowed("this needs a yes and nobody is there to give it", advice: "give it with \(assent)")
+      throw .interactionNotAllowed(
+        "this has to be confirmed, and nobody can be asked", advice: "confirm it with \(assent)")
     }
     let isConfirmed: Bool
     do { isConfirmed = try terminal.confirm(question) } catch { throw Failure(error) }

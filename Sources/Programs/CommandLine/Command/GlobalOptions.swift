@@ -35,6 +35,6 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Print JSON on standard output, and a failure as JSON on standard error.")
   var json = false
 
-  @Flag(help: "Tell more of a failure: its name in Apple's libraries, the exit status and the cause.")
+  @Flag(help: "Show more about a failure: its name in Apple's libraries, the exit status and the cause.")
   var verbose = false
 }

@@ -37,7 +37,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .tryAgain: "busy or timed out: try again"
     case .refused: "refused: no match, cancelled, locked out, wrong passcode, fingers changed, or nobody could be asked"
     case .configuration: "bad configuration"
-    case .incomplete: "import only: done, but something stayed behind, as listed"
+    case .incomplete: "import only: done, except for the listed entries"
     case .cannotExecute: "run only: the command cannot be executed"
     case .commandNotFound: "run only: the command was not found"
     }

@@ -65,8 +65,8 @@ struct Failure: Error {
   /// - Parameter isTold: whether the report was for a program, which reads the status.
   static func incomplete(isTold: Bool) -> Failure {
     Failure(
-      .incomplete, "not everything was brought in: what stayed is listed above, with the reason",
-      advice: "put that right and import again, which brings in nothing twice", isTold: isTold)
+      .incomplete, "not everything was imported: the rest is listed above, with the reasons",
+      advice: "correct that and import again: nothing is imported twice", isTold: isTold)
   }
 
   /// The person or a signal cancelled the command.

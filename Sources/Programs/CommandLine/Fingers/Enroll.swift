@@ -10,7 +10,7 @@ struct Enroll: Command {
     discussion: """
       Where fprintd has the reader, as on most desktops, fprintd enrols the finger and asks for your login password, as \
       the desktop's settings do. Else it needs the passcode (the recovery key where there is none). Any change of the \
-      enrolled fingers kills the items stored with --access current-set, for good: they are listed first, and it is asked \
+      enrolled fingers destroys the items stored with --access current-set, for good: they are listed first, and it is asked \
       whether to go on.
 
       FINGER is left-thumb, left-index, left-middle, left-ring, left-little, or the same of the right hand.
@@ -25,7 +25,7 @@ struct Enroll: Command {
   @Argument(help: "The finger.")
   var finger = Finger.rightIndex
 
-  @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
+  @Flag(name: .shortAndLong, help: "Do not ask before items are destroyed.")
   var yes = false
 
   @OptionGroup var recovery: RecoveryKeyOption
@@ -77,7 +77,7 @@ struct Unenroll: Command {
   @Flag(help: "Forget all fingers.")
   var all = false
 
-  @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
+  @Flag(name: .shortAndLong, help: "Do not ask before items are destroyed.")
   var yes = false
 
   @OptionGroup var recovery: RecoveryKeyOption
@@ -111,7 +111,7 @@ enum EnrolmentChange {
     let bound = try await session.explained { () async throws(VaultError) in try await store.losses(.fingers) }
     guard !bound.isEmpty else { return }
     StandardError.line(
-      "A change of the enrolled fingers kills \(Spoken.plural(bound.count, "item")) bound to the current ones, for good:"
+      "A change of the enrolled fingers destroys \(Spoken.plural(bound.count, "item")) bound to the current ones, for good:"
     )
     for name in bound { StandardError.line("  \(Visible.text(name.description))") }
     if !yes { try answers.confirm("Go on?", assent: "--yes") }

@@ -16,7 +16,7 @@ struct GitFields: Sendable {
       let (end, equals) = Self.line(at: line, of: bytes.bytes)
       if end == line { break }
       guard let equals, let key = Self.text(line..<equals, of: bytes.bytes) else {
-        throw .usage("a line on standard input is no 'key=value'", advice: "git runs this command")
+        throw .usage("a line on standard input is not 'key=value'", advice: "git runs this command")
       }
       values.append((key, equals + 1..<end))
       line = end + 1

@@ -4,7 +4,7 @@ import Whorl
 struct Login: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login",
-    abstract: "What opens by itself when you log in.",
+    abstract: "Choose what opens by itself when you log in.",
     discussion: """
       A login by finger leaves the wallets of the desktop locked, because no password passes through it. Whorl opens \
       them: it keeps a secret for each, and hands it over when you log in.

@@ -184,11 +184,12 @@ struct LoginEnable: Command {
     let advice = "'whorl login status' says what to change; with --anyway 'whorl login open' opens the keyring by hand"
     guard stacks.isAnyGood else {
       throw Failure(
-        .refused, "no login of this machine tells Whorl, so that nothing would open the keyring", advice: advice)
+        .refused, "no login of this machine notifies Whorl, so that nothing would open the keyring", advice: advice)
     }
     guard stacks.takesFinger else {
       throw Failure(
-        .refused, "no login of this machine takes a finger, and a password opens the keyring as it is", advice: advice)
+        .refused, "no login of this machine accepts a finger, and a login by password already opens the keyring",
+        advice: advice)
     }
   }
 
@@ -201,8 +202,8 @@ extension KeyringRekeying.Step {
   /// The message of each step.
   fileprivate var words: String {
     switch self {
-    case .walked: "The way back was tried: the copy to keep beside the keyring opens."
-    case .rehearsed: "Tried on a copy."
+    case .walked: "Tested: the copy to keep beside the keyring opens without the store."
+    case .rehearsed: "Tested on a copy of the keyring."
     case .stored: "The secret is in the store."
     case .sealed: "The secret is sealed beside the keyring."
     case .kept: "The keyring's file is kept as it was."
@@ -279,7 +280,7 @@ struct LoginDisable: Command {
       } catch {
         throw session.explained(error)
       }
-      if !options.json { StandardError.line("The login keyring has its new password, and Whorl nothing of it.") }
+      if !options.json { StandardError.line("The login keyring has its new password, which Whorl does not keep.") }
       if await LoginPassword.check(password.bytes) == .wrong {
         StandardError.line("That is not your login password, so that the desktop will ask for it after each login.")
       }

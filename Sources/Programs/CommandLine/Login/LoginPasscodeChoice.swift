@@ -63,7 +63,7 @@ struct LoginPasscodeChoice {
     guard try await opens(password) else {
       throw Failure(
         .refused, "your login password is not the passcode, so that a login would leave the keyring locked",
-        name: "errSecAuthFailed", advice: "'whorl login enable passcode' makes the two one; then try again")
+        name: "errSecAuthFailed", advice: "'whorl login enable passcode' makes them the same; then try again")
     }
     if await LoginPassword.check(password.bytes) == .right {
       return try await keep(isProven: true)
@@ -74,7 +74,7 @@ struct LoginPasscodeChoice {
     guard state == .same else {
       throw Failure(
         .refused, "no login has shown yet that your login password opens your secrets", name: "errSecAuthFailed",
-        advice: "log out, log in with your password, and try again; 'whorl login status' tells how it stands")
+        advice: "log out, log in with your password, and try again; 'whorl login status' shows whether it does")
     }
   }
 
@@ -130,8 +130,8 @@ struct LoginPasscodeChoice {
       try session.answers().confirm("Make your login password the passcode?", assent: "--change-passcode")
     } catch  where error.what == Failure.cancelled.what {
       throw Failure(
-        .refused, "nothing was changed: your login password and the passcode stay two", name: "LAError.userCancel",
-        advice: "a login then opens nothing by its password")
+        .refused, "nothing was changed: your login password and the passcode are still different",
+        name: "LAError.userCancel", advice: "a login then opens nothing by its password")
     }
   }
 

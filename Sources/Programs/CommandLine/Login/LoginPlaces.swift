@@ -55,7 +55,7 @@ extension Session {
   func tellOfLoginPasscode() {
     guard !options.json else { return }
     StandardError.line(
-      "A login opens your secrets again once the two are one: 'whorl login enable passcode' tries that.")
+      "A login opens your secrets again when your login password is the passcode, too: whorl login enable passcode")
   }
 }
 

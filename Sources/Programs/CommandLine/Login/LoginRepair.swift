@@ -74,7 +74,7 @@ struct LoginRepair: Command {
     }
     if outcome == .unknown {
       throw .interactionNotAllowed(
-        "the login keyring does not open with its own secret, and nobody said what else opens it",
+        "the login keyring does not open with its own secret, and no other password was given",
         advice: "give its password with --password-fd, or the recovery key with --recovery-fd")
     }
     let wallet = try await repairKWallet(store, session, passwords)
@@ -99,7 +99,7 @@ struct LoginRepair: Command {
     }
     guard outcome != .unknown else {
       throw .interactionNotAllowed(
-        "the wallet kdewallet does not open with the key that was kept, and nobody said its password",
+        "the wallet kdewallet does not open with the key that was kept, and its password was not given",
         advice: "give it with --password-fd, or 'whorl login disable kwallet' removes the key")
     }
     return outcome
@@ -112,7 +112,7 @@ extension KeyringRepair.Outcome {
     case .nothing: "There is nothing to repair: the login keyring never had a secret of its own here."
     case .ownSecret: "The login keyring opens with its own secret, which the store has; 'whorl login open' opens it."
     case .password: "The login keyring opens with a password, and nothing is left of another secret."
-    case .unknown: "Nobody has said what opens the login keyring."
+    case .unknown: "The password of the login keyring was not given."
     }
   }
 }
@@ -120,10 +120,10 @@ extension KeyringRepair.Outcome {
 extension KWalletChoice.Outcome {
   fileprivate var words: String {
     switch self {
-    case .nothing: "Nobody has chosen that logins open KWallet."
+    case .nothing: "Logins do not open KWallet; 'whorl login enable kwallet' changes that."
     case .opens: "The wallet kdewallet opens with the key that the store has."
     case .replaced: "The wallet kdewallet has another password, and the store its new key."
-    case .unknown: "Nobody has said the password of the wallet kdewallet."
+    case .unknown: "The password of the wallet kdewallet was not given."
     }
   }
 }

@@ -6,7 +6,7 @@ import Wallets
 struct LoginStatus: Command {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Tell what a login opens, and what is missing for it.",
+    abstract: "Show what a login opens, and what is missing for it.",
     discussion: """
       What is handed over, whether your login password opens the store, how the login keyring stands, and whether Whorl's \
       PAM module is in the right place of each program by which people log in. It changes nothing, and sends no secret anywhere.
@@ -188,9 +188,9 @@ private struct StackReport: Encodable {
 extension LoginStacks.Finding.State {
   fileprivate var words: String {
     switch self {
-    case .good: "tells Whorl"
-    case .absent: "does not tell Whorl"
-    case .misplaced: "has Whorl at the wrong place"
+    case .good: "notifies Whorl"
+    case .absent: "does not notify Whorl"
+    case .misplaced: "has Whorl's line in the wrong place"
     case .notInstalled: "names a module that is not installed"
     }
   }

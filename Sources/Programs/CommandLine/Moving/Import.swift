@@ -62,7 +62,7 @@ struct Import: Command {
   @Option(help: "When the items of another program are accessible. Default: when-unlocked.")
   var accessible: Accessibility?
 
-  @Flag(help: "Only tell what would be brought in.")
+  @Flag(help: "Show what would be imported, and change nothing.")
   var dryRun = false
 
   @Flag(name: .shortAndLong, help: "Do not ask whether to go on.")

@@ -161,7 +161,7 @@ extension UnusableEntry.Reason {
   var words: String {
     switch self {
     case .source(let words), .field(_, let words): words
-    case .refused(let error): "is not taken by the store: \(Failure(error).what)"
+    case .refused(let error): "was refused by the store: \(Failure(error).what)"
     }
   }
 }

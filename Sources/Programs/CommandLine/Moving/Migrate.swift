@@ -40,7 +40,7 @@ struct Migrate: Command {
     completion: .directory)
   var from: String?
 
-  @Flag(help: "Only tell what would be copied.")
+  @Flag(help: "Show what would be copied, and change nothing.")
   var dryRun = false
 
   @Option(help: ArgumentHelp("Enrol this finger in the service first.", valueName: "finger"))

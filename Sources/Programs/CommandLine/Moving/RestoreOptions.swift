@@ -24,7 +24,7 @@ struct RestoreOptions: ParsableArguments {
     if restore.sets.isEmpty { lines.append("  no fingers") }
     for set in restore.sets {
       let fingers = set.fingers.map(\.finger.spokenName).joined(separator: ", ")
-      let fate = restore.fingersAreForgotten ? "; nothing vouches for them, so that they have to be enrolled again" : ""
+      let fate = restore.fingersAreForgotten ? "; nothing proves whose they are: enrol them again" : ""
       lines.append("  fingers on \(set.reader.driver)\(Spoken.nature(set.nature)): \(fingers)\(fate)")
     }
     lines.append("  \(Spoken.plural(restore.items.count, "item"))\(restore.items.isEmpty ? "" : ":")")
@@ -34,7 +34,7 @@ struct RestoreOptions: ParsableArguments {
       lines += restore.lost.map { "    \($0)" }
     }
     if restore.acceptance == .recoveryKeyAndNewPasscode {
-      lines.append("Nothing vouches for its passcode: only the recovery key accepts it, and a new passcode is set.")
+      lines.append("Its passcode cannot be checked: only the recovery key accepts the copy, and a new passcode is set.")
     }
     return lines
   }

@@ -31,7 +31,7 @@ struct PasskeyEnable: Command {
       "The rule of new passkeys: any-finger, current-set or presence.", valueName: "rule"))
   var access = AccessControl.Constraint.anyFinger
 
-  @Flag(help: "Only tell what would be done.")
+  @Flag(help: "Show what would be done, and change nothing.")
   var dryRun = false
 
   func validate() throws {

@@ -107,7 +107,7 @@ struct PasskeyImportCommand: Command {
     help: ArgumentHelp("The rule of the passkeys here: any-finger, current-set or presence.", valueName: "rule"))
   var access = AccessControl.Constraint.anyFinger
 
-  @Flag(help: "Only tell what would be brought in.")
+  @Flag(help: "Show what would be imported, and change nothing.")
   var dryRun = false
 
   @Flag(name: .shortAndLong, help: "Do not ask whether to go on.")
@@ -131,7 +131,7 @@ struct PasskeyImportCommand: Command {
       StandardError.line("\(Visible.text(file)) is not encrypted: whoever can read it can sign in as you.")
     }
     if !options.json, read.others > 0 {
-      StandardError.line("\(Spoken.plural(read.others, "entry", "entries")) of it are no passkeys, and are left out.")
+      StandardError.line("Left out: \(Spoken.plural(read.others, "other entry", "other entries")), not passkeys.")
     }
     guard try ImportReport(plan).isWanted(dryRun: dryRun, yes: yes, session) else { return }
     let outcome: ItemFileOutcome

@@ -7,7 +7,7 @@ import SecretModel
 struct PasskeyShow: Command {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Tell all that is known of a passkey, but for its private key.",
+    abstract: "Show a passkey without its private key.",
     discussion: """
       Needs no finger. The user id is what the site knows the account by, and the credential id what it knows the \
       passkey by, both in base64url. When it was last used is told by the system service's log, as far back as that goes; \

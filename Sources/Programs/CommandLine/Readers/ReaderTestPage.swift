@@ -14,7 +14,7 @@ struct ReaderTestPage {
     let identity = reader.identity
     var facts = [
       ("Reader", Spoken.reader(reader)), ("Through", identity.adapter.rawValue),
-      ("Driver", identity.adapter.opensDevice ? identity.driver : "not told by fprintd"),
+      ("Driver", identity.adapter.opensDevice ? identity.driver : "not reported by fprintd"),
     ]
     if let vendor = identity.vendor, let product = identity.product {
       facts.append(("USB", "\(Hexadecimal.text(of: vendor)):\(Hexadecimal.text(of: product))"))

@@ -118,7 +118,8 @@ final class ReaderTestRun: Sendable {
         switch try await outcome(of: armIdentification(among: [])) {
         case .noMatch: return .passed("nobody is known")
         case .match:
-          return .failed(Failure(.refused, "a finger was taken for one that nobody enrolled", advice: "report it"))
+          return .failed(
+            Failure(.refused, "the reader matched a finger although none was enrolled", advice: "report it"))
         case .retry(let reason): say(PromptText.retry(reason))
         }
       } catch .notOnChip {

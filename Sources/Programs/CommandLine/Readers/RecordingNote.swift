@@ -53,7 +53,7 @@ struct RecordingNote: Codable {
     let suspended = suspendDuring.flatMap(ReaderTestStep.init(rawValue:))
     guard known.count == steps.count, (suspended == nil) == (suspendDuring == nil) else {
       throw Failure(
-        .damaged, "\(folder)/\(Self.file) names steps that are none", advice: "name the steps with --steps")
+        .damaged, "\(folder)/\(Self.file) names unknown steps", advice: "name the steps with --steps")
     }
     return ReaderTestPlan(steps: known, suspendDuring: suspended, form: form)
   }

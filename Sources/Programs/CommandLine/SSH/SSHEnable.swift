@@ -27,7 +27,7 @@ struct SSHEnable: Command {
   @Option(help: ArgumentHelp("The socket of the agent that has your other keys.", valueName: "path"))
   var otherAgent: String?
 
-  @Flag(help: "Only tell what would be done.")
+  @Flag(help: "Show what would be done, and change nothing.")
   var dryRun = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
@@ -102,7 +102,7 @@ struct SSHEnable: Command {
 struct SSHDisable: Command {
   static let configuration = CommandConfiguration(
     commandName: "disable",
-    abstract: "Give ssh the agent back that it had.",
+    abstract: "Give ssh its earlier agent again.",
     discussion: """
       Ends whorl-agent, now and in later sessions, and removes the files that 'whorl ssh enable' has written. Your \
       service manager names the agent that had your other keys in SSH_AUTH_SOCK again, where that one still listens. \

@@ -29,7 +29,7 @@ struct SecretServiceDisable: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Flag(help: "Only tell what would be done.")
+  @Flag(help: "Show what would be done, and change nothing.")
   var dryRun = false
 
   // Ignored, since disabling always happens at once: later items could not be copied. Kept for scripts.
@@ -138,8 +138,8 @@ extension Failure {
   /// Not everything could be copied to the program that is the Secret Service again. The report lists what.
   fileprivate static func notAllCopiedBack(isTold: Bool) -> Failure {
     Failure(
-      .incomplete, "not everything was copied back: what stayed is listed above, and is still in Whorl",
-      advice: "put that right and run 'whorl secret-service disable' again, which copies nothing twice",
+      .incomplete, "not everything was copied back: the rest is listed above, and is still in Whorl",
+      advice: "correct that and run 'whorl secret-service disable' again: nothing is copied twice",
       isTold: isTold)
   }
 }

@@ -26,7 +26,7 @@ struct SecretServiceEnable: Command {
   @Flag(help: "Take over at once, not at the next login.")
   var now = false
 
-  @Flag(help: "Only tell what would be done.")
+  @Flag(help: "Show what would be done, and change nothing.")
   var dryRun = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
@@ -60,7 +60,7 @@ struct SecretServiceEnable: Command {
     if let holder = try await SecretServiceHolderReport.current(), !holder.own {
       throw Failure(
         .tryAgain, "\(holder.words) is still the Secret Service",
-        advice: "end it there, or log out and in: Whorl has the part from then on")
+        advice: "end it there, or log out and in: Whorl is the Secret Service from then on")
     }
     // Without the unit, the bus starts the service when a program first calls it.
     guard files.unit.isInstalled else { return }
@@ -80,7 +80,7 @@ struct SecretServiceEnable: Command {
     }
     for path in report.written { StandardError.line("\(dryRun ? "Would write" : "Wrote") \(Visible.text(path))") }
     for path in report.removed { StandardError.line("\(dryRun ? "Would remove" : "Removed") \(Visible.text(path))") }
-    if report.written.isEmpty, report.removed.isEmpty { StandardError.line("All files are there.") }
+    if report.written.isEmpty, report.removed.isEmpty { StandardError.line("All files are in place already.") }
     if let line = report.portalLine {
       StandardError.line(
         "For sandboxed programs (Flatpak), this line belongs into \(files.portalChoice), below [preferred]:")

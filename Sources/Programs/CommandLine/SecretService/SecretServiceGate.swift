@@ -76,7 +76,7 @@ struct SecretServiceUngate: Command {
 
 /// The options of a command that shows what it will do, and asks.
 struct SecretServiceConsent: ParsableArguments {
-  @Flag(help: "Only tell what would change.")
+  @Flag(help: "Show what would be done, and change nothing.")
   var dryRun = false
 
   @Flag(name: .shortAndLong, help: "Do not ask whether to go on.")

@@ -44,7 +44,7 @@ struct SecretServiceImport: Command {
   @Flag(help: "Take the other program's secret where the store has the item with another one.")
   var replace = false
 
-  @Flag(help: "Only tell what would be copied, and removed.")
+  @Flag(help: "Show what would be copied and removed, and change nothing.")
   var dryRun = false
 
   @Flag(help: "Remove the originals that are the same in Whorl from the other program.")

@@ -104,10 +104,10 @@ struct SecretServiceReturnReport: Encodable {
     if dryRun {
       say("Whorl has", unread.map { "\($0.collection): \($0.label)" }, nil)
       StandardError.line(
-        "The other program cannot be read before it has the part again. Then items that it does not have are copied, and "
-          + "those that it has are compared.")
+        "The other program cannot be read before it is the Secret Service again. Then items that it does not have are "
+          + "copied, and those that it has are compared.")
     } else {
-      StandardError.line("No other program has taken the part over. In Whorl alone:")
+      StandardError.line("No other program is the Secret Service now. Only Whorl has:")
       list(unread.map { "\($0.collection): \($0.label)" })
       StandardError.line("Log out and in, then copy them back with: whorl secret-service disable")
     }

@@ -129,7 +129,7 @@ struct SecretServiceRuleChange {
       let count = items.count { $0.original == program }
       let more = count > PromptLabel.most ? " and \(count - PromptLabel.most) more" : ""
       StandardError.line(
-        "Copied from \(Visible.text(program)): \(names)\(more). Where the originals are still there, programs can read "
+        "Copied from \(Visible.text(program)): \(names)\(more). If the originals are still there, programs can read "
           + "them without a finger. To remove them: whorl secret-service import --remove-old")
     }
   }

@@ -7,7 +7,7 @@ import Whorl
 struct SecretServiceStatus: Command {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Tell which program is the Secret Service.",
+    abstract: "Show which program is the Secret Service.",
     discussion: """
       Which program has that part in this session, whether Whorl is to have it, and the files that say so. Starts no \
       program, and needs no store.
@@ -141,8 +141,8 @@ struct SecretServiceHolderReport: Encodable {
   var advice: String? {
     switch fileName {
     case "kwalletd5", "kwalletd6", "ksecretd":
-      "Turn the part off in KWallet too: apiEnabled=false below [org.freedesktop.secrets] in its kwalletrc."
-    case "keepassxc": "Turn the part off in KeePassXC too: Settings, Secret Service Integration."
+      "Turn off KWallet's Secret Service, too: apiEnabled=false below [org.freedesktop.secrets] in its kwalletrc."
+    case "keepassxc": "Turn off KeePassXC's Secret Service, too: Settings, Secret Service Integration."
     default: nil
     }
   }

@@ -48,7 +48,7 @@ struct RecoveryKeyHandover {
         }
       }
       if isSame { return }
-      dialogue.add("Those are not the ones. Group \(group) is counted from the left; look at it again.")
+      dialogue.add("Those are not the first characters of group \(group), counted from the left. Look at it again.")
     }
   }
 

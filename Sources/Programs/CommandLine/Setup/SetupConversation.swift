@@ -107,13 +107,14 @@ final class SetupConversation {
 
   /// Waits for a finger that another program enrols.
   private func wait(for step: SetupStep, _ words: String, _ advice: String) async throws(Failure) {
-    dialogue.tell("Fingers: \(words).", "To have one, \(advice).", "Waiting for it. Enter goes on without.")
+    dialogue.tell(
+      "Fingers: \(words).", "To have one, \(advice).", "Waiting for it. Press Enter to continue without it.")
     while try !dialogue.isEntered(within: .seconds(2)) {
       guard await FprintdFingers(session: session).isAnyEnrolled() != false else { continue }
       guard let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .done else {
         continue
       }
-      return dialogue.add("There it is: \(finding.words).")
+      return dialogue.add("Found: \(finding.words).")
     }
   }
 
@@ -122,7 +123,7 @@ final class SetupConversation {
     let findings = try await survey.findings()
     var lines = ["", "On:"] + findings.filter { $0.state == .done }.flatMap(\.wayBackLines)
     let left = findings.filter { $0.state == .open }
-    if !left.isEmpty { lines += ["", "Left, for another 'whorl setup':"] + left.flatMap(\.lines) }
+    if !left.isEmpty { lines += ["", "Not done yet; 'whorl setup' continues with:"] + left.flatMap(\.lines) }
     lines += [
       "", "'whorl setup --undo' takes all of it back. 'whorl doctor' checks everything. Next: whorl set mail/me",
     ]

@@ -126,7 +126,8 @@ struct SetupSurvey {
         let offer = SetupOffer(question: question, command: command("login", "enable", word))
         findings.append(.open(step, open, offer, undo: undo))
       } else {
-        findings.append(.note(step, "no login of this machine tells Whorl; 'whorl login status' says what to change"))
+        findings.append(
+          .note(step, "no login of this machine notifies Whorl; 'whorl login status' says what to change"))
       }
     }
     if findings.contains(where: { $0.step == .passcode && $0.state == .done }) {
@@ -155,14 +156,14 @@ struct SetupSurvey {
   private func secrets() async throws(Failure) -> SetupFinding {
     let undo = command("secret-service", "disable")
     let isEnabled = try SecretServiceFiles().isEnabled
-    let here = "programs of the desktop have theirs from Whorl"
+    let here = "the desktop's programs get their passwords from Whorl"
     let holder: SecretServiceHolderReport?
     do throws(Failure) {
       holder = try await SecretServiceHolderReport.current()
     } catch {
       return isEnabled
         ? .done(.secrets, here, undo: undo)
-        : .note(.secrets, "no desktop here: its programs would keep theirs elsewhere")
+        : .note(.secrets, "no desktop here whose programs could keep passwords in Whorl")
     }
     if let holder, holder.own { return .done(.secrets, here, undo: undo) }
     if isEnabled {

@@ -56,7 +56,7 @@ struct SetupUndo {
     guard try SetupDialogue(terminal: terminal).isChosen(question) else { return false }
     StandardError.line(Visible.text("> \(ShellLine.text(command))"))
     guard ChosenCommand(command).run(hardening) == 0 else { return false }
-    StandardError.line("All of it is taken back. A finger in the desktop's settings stays there.")
+    StandardError.line("Everything was undone. A finger in the desktop's settings stays there.")
     return true
   }
 

@@ -44,7 +44,7 @@ struct StoreMaking {
         dialogue.tell(
           "That passcode is easy to find by trying, for whoever gets a copy of this disk. Four words or 12 digits are not."
         )
-        if try dialogue.isChosen("Take it all the same?") {
+        if try dialogue.isChosen("Use it anyway?") {
           isInsisted = true
         } else {
           passcode = try await newPasscode(isLoginPassword)
@@ -63,8 +63,9 @@ struct StoreMaking {
   /// Offers the login password as the passcode if logins are reported to Whorl, which keeps them the same.
   private func loginPasswordIsTaken(at place: StorePlace) throws(Failure) -> Bool {
     guard case .own = place, LoginStacks().isAnyGood else { return false }
-    dialogue.add("It can be your login password: one word less to know, and logging in opens the store as well.")
-    return try dialogue.isChosen("Take your login password?", standard: true)
+    dialogue.add(
+      "It can be your login password: one password less to remember, and logging in opens the store as well.")
+    return try dialogue.isChosen("Use your login password?", standard: true)
   }
 
   /// Asks twice, and again if the two differ, or if it should be the login password and is not.
@@ -77,7 +78,7 @@ struct StoreMaking {
         guard isLoginPassword, await LoginPassword.check(passcode.bytes) == .wrong else { return passcode }
         dialogue.add("That is not your login password. Nothing is lost: type it once more.")
       } catch .differed {
-        dialogue.add("Nothing is lost: type a word twice, the same both times.")
+        dialogue.add("The two entries differ. Type the same word twice.")
       } catch .cancelled {
         throw .stopped
       } catch {

@@ -188,9 +188,9 @@ struct Doctor: Command {
       let rows = try await LoginRow.all(in: store)
       guard !rows.isEmpty else { return }
       if LoginStacks().isAnyGood {
-        findings.ok("login", "\(Spoken.plural(rows.count, "entry", "entries")), and a login tells Whorl")
+        findings.ok("login", "\(Spoken.plural(rows.count, "entry", "entries")), and a login notifies Whorl")
       } else {
-        findings.warn("login", "no login of this machine tells Whorl", "'whorl login status' says what to change")
+        findings.warn("login", "no login of this machine notifies Whorl", "'whorl login status' says what to change")
       }
       let passcode = try await session.explained { () async throws(VaultError) in
         try await LoginEntries(in: store).loginPasscode()

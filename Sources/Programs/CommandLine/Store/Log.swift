@@ -7,7 +7,7 @@ import SecretModel
 struct Log: Command {
   static let configuration = CommandConfiguration(
     commandName: "log",
-    abstract: "Tell what programs asked of the store.",
+    abstract: "Show what programs asked of the store.",
     discussion: """
       The system service keeps a log for each user: which program asked for what, what the person was asked for, and how \
       it ended; "not answered" where nobody did in time. A program's name is what it calls itself, not a proof of what it \

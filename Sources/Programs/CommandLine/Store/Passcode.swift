@@ -45,7 +45,7 @@ struct Passcode: Command {
 
   @OptionGroup var guessable: GuessablePasscodeOption
 
-  @Flag(name: .shortAndLong, help: "Do not ask whether items may die.")
+  @Flag(name: .shortAndLong, help: "Do not ask before items are destroyed.")
   var yes = false
 
   @OptionGroup var recovery: RecoveryKeyOption

@@ -6,7 +6,7 @@ import SecretModel
 struct Status: Command {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Tell how the store stands.",
+    abstract: "Show the state of the store.",
     discussion: """
       Where the store is and how its root key is held, whether a passcode is set, a lockout or a delay, the fingers, \
       and the readers attached. 'key file (private)' means that another program of the same user can read the key \

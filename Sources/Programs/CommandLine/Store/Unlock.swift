@@ -28,7 +28,7 @@ struct Unlock: Command {
     let store = try await session.store()
     guard let accepted = try await restore.confirm(store, session, answers) else {
       try await session.asking(store, answers) { try await store.unlock($0) }
-      return try report(nil, "Unlocked: fingers are taken again.")
+      return try report(nil, "Unlocked: fingers are accepted again.")
     }
     guard accepted.acceptance != .recoveryKeyAndNewPasscode else { throw Failure(.recoveryKeyRequired) }
     let lost = try await session.asking(store, answers) { try await store.acceptRestore(accepted.id, $0) }
@@ -53,7 +53,7 @@ struct Unlock: Command {
 struct Recover: Command {
   static let configuration = CommandConfiguration(
     commandName: "recover",
-    abstract: "Come back in with the recovery key.",
+    abstract: "Open the store with the recovery key.",
     discussion: """
       Takes the recovery key shown when the store was made, sets a new passcode, and clears a lockout. It also makes a \
       new key file where the store's own is gone, and accepts files put back from an earlier copy, after it has listed \

@@ -52,7 +52,7 @@ extension Failure {
       self.init(
         .refused, "\(remote) takes no changes from here: \(reason)", advice: "see its rules for the branch main")
     case .contested:
-      self.init(.tryAgain, "other machines were faster five times in a row", advice: "try again")
+      self.init(.tryAgain, "other machines published first five times in a row", advice: "try again")
     case .busy:
       self.init(.tryAgain, "another run of 'whorl sync' is not finished", advice: "try again")
     case .damaged(let reason):

@@ -160,7 +160,8 @@ struct SyncLeave: Command {
     if options.json { return try JSON.print(["left": true, "published": areTold]) }
     StandardError.line("This machine has left the circle. Its items stay here.")
     if !areTold {
-      StandardError.line("The others could not be told: run 'whorl sync remove' with its name on one of them.")
+      StandardError.line(
+        "The other machines could not be notified: run 'whorl sync remove' with this machine's name on one of them.")
     }
   }
 }

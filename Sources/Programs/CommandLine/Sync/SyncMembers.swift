@@ -103,8 +103,8 @@ struct SyncRemoveMachine: Command {
     if options.json { return try JSON.print(Report(removed: member.name, toChange: names)) }
     StandardError.line(
       Visible.text(
-        "“\(member.name)” gets nothing new. It, and who has it, can read what was shared until now; change where they are used:"
-      ))
+        "“\(member.name)” gets nothing new. Whoever has it can read what was shared until now. Change these where they are "
+          + "used:"))
     for name in names { StandardError.line("  \(Visible.text(name))") }
   }
 

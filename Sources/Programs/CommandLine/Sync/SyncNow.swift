@@ -25,7 +25,7 @@ struct SyncNow: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Flag(help: "Only tell what would be done.")
+  @Flag(help: "Show what would be done, and change nothing.")
   var dryRun = false
 
   @Flag(help: "Publish again what the remote has lost.")

@@ -23,7 +23,7 @@ struct SyncOutcome {
   var warnings: [String] {
     var lines: [String] = []
     if report.wasRewritten {
-      lines.append("The history of \(remote) was replaced by another one. What it has was taken.")
+      lines.append("The history of \(remote) was replaced by another one, whose contents were taken.")
     }
     if report.isMixed {
       lines.append("\(remote) has files that no machine has published together: what is here may be outdated.")

@@ -6,7 +6,7 @@ import SyncRepository
 struct SyncStatusCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Tell how this machine stands with the others.",
+    abstract: "Show the state of sync, and the machines of the circle.",
     discussion: """
       Needs no finger, and does not reach the remote: 'whorl sync now' does. Lists the machines of the circle, those that \
       ask to be let in, what is not published yet, and what needs a person.

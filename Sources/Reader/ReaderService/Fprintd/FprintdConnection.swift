@@ -90,10 +90,11 @@ extension ReaderError {
     case .remote(let name, let message, _):
       self = .fprintdUnreachable("\(message.isEmpty ? name : message)")
     case .cancelled: self = .cancelled
-    case .disconnected, .notSent: self = .fprintdUnreachable("the bus hung up, or nobody has its name there")
+    case .disconnected, .notSent:
+      self = .fprintdUnreachable("the bus closed the connection, or no program has its name there")
     case .system(ETIMEDOUT): self = .fprintdUnreachable("it, or the bus, gave no answer in time")
     case .system(let code): self = .fprintdUnreachable("no bus to find it on (error \(code))")
-    case .tooLarge, .malformed: self = .fprintdUnreachable("the bus gave no answer of use")
+    case .tooLarge, .malformed: self = .fprintdUnreachable("the bus gave no valid answer")
     }
   }
 
@@ -102,7 +103,7 @@ extension ReaderError {
     switch error {
     case .cancelled: self = .cancelled
     case .disconnected, .notSent: self = .processDied(FprintdConnection.ended)
-    case .tooLarge, .malformed, .system: self = .device("fprintd gave no answer of use")
+    case .tooLarge, .malformed, .system: self = .device("fprintd gave no valid answer")
     case .remote(let name, let message, _):
       guard name.hasPrefix(FprintdNames.error) else {
         self = Self.ofTheBus(name, message)

@@ -91,7 +91,7 @@ extension FprintdConnection {
     }
     let names = (answer.first?.asArray ?? []).compactMap(\.asString)
     let fingers = names.compactMap(Finger.init(fprintdName:))
-    guard fingers.count == names.count else { throw .device("fprintd lists a finger that nobody has") }
+    guard fingers.count == names.count else { throw .device("fprintd lists an unknown finger") }
     return fingers
   }
 

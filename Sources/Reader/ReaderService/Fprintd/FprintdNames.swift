@@ -76,7 +76,9 @@ enum FprintdStatus: Sendable {
 
   /// An unknown status counts as a failure, never as a match.
   private static func common(_ word: String, prefix: String) -> FprintdStatus {
-    guard word.hasPrefix(prefix) else { return .failed(.device("fprintd said what has no meaning here")) }
+    guard word.hasPrefix(prefix) else {
+      return .failed(.device("fprintd gave an answer that does not fit the request"))
+    }
     switch word.dropFirst(prefix.count) {
     case "retry-scan": return .retry(.general)
     case "swipe-too-short": return .retry(.tooShort)

@@ -154,7 +154,7 @@ package actor FprintdReader: FingerprintReader {
       switch status.word {
       case .completed: break
       case .failed(let error): throw error
-      default: throw .device("fprintd ended the enrolment without a word")
+      default: throw .device("fprintd ended the enrolment without a result")
       }
       observer(.stage(completed: stages, of: stages))
       guard let print = try await enrolledPrints().first(where: { $0.finger == finger }) else {

@@ -18,7 +18,7 @@ package struct SessionBinds: Sendable {
       switch self {
       case .wrongSignature: "the signature is not the host's"
       case .unknownHostKey: "the host's key is of a kind that cannot be checked"
-      case .contradiction: "it contradicts what was told before"
+      case .contradiction: "it contradicts an earlier one"
       case .tooMany: "there are too many of them"
       }
     }

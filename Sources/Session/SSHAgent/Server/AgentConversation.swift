@@ -198,7 +198,7 @@ final class AgentConversation {
     do throws(SessionBinds.Refusal) {
       try binds.add(bind)
     } catch {
-      signer.log("\(peer.words) told of a session that is not believed: \(error)")
+      signer.log("\(peer.words) sent a session binding that was refused: \(error)")
       return AgentAnswer.failure
     }
     return AgentAnswer.success

@@ -35,7 +35,7 @@ package struct SignaturePurpose: Sendable, Hashable {
       case .otherKey: "what is to be signed names another key or algorithm"
       case .otherSession: "what is to be signed belongs to another session"
       case .otherHost: "what is to be signed names another host"
-      case .brokenBinds: "the connection told of a session that is not believed"
+      case .brokenBinds: "the connection has sent an invalid session binding"
       case .certificate: "the certificate is damaged, not signed by its authority, or not for users"
       }
     }

@@ -51,7 +51,7 @@ enum TransferSession: Sendable {
         parameters = try Random.bytes(AESCBC.count)
         value = SharedSecret(try AESCBC.encrypt(secret.bytes, key: key.bytes, iv: parameters))
       } catch {
-        throw .failed("the secret cannot be encrypted for the way")
+        throw .failed("the secret cannot be encrypted for the transfer")
       }
     }
     return .structure([.objectPath(path), .bytes(parameters), .secret(BusSecret(value)), .string(contentType)])

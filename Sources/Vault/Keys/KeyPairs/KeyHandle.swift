@@ -31,7 +31,7 @@ final class KeyHandle: @unchecked Sendable {
     guard EVP_PKEY_derive_init(context.pointer) == 1, EVP_PKEY_derive_set_peer_ex(context.pointer, peer.pointer, 1) == 1
     else {
       _ = KeysError.drainLibrary("key agreement")
-      throw .badParameters("the two keys do not go together")
+      throw .badParameters("the two keys cannot be used together")
     }
     var secret = SecretBytes(count: count)
     var written = count

@@ -7,7 +7,7 @@ extension PublicKey {
   package func encrypt(
     _ plaintext: borrowing SecretBytes, _ scheme: EncryptionScheme
   ) throws(KeysError) -> [UInt8] {
-    guard scheme.supports(algorithm) else { throw .badParameters("this key does not encrypt like that") }
+    guard scheme.supports(algorithm) else { throw .badParameters("this key does not support this encryption") }
     if let limit = scheme.plaintextLimit(algorithm), plaintext.count > limit {
       throw .badParameters("the plaintext is over \(limit) bytes")
     }
@@ -28,7 +28,7 @@ extension PrivateKey {
   package borrowing func decrypt(
     _ ciphertext: [UInt8], _ scheme: EncryptionScheme
   ) throws(KeysError) -> SecretBytes {
-    guard scheme.supports(algorithm) else { throw .badParameters("this key does not decrypt like that") }
+    guard scheme.supports(algorithm) else { throw .badParameters("this key does not support this encryption") }
     switch scheme {
     case .rsaRaw: return try RSAEncryption.decrypt(ciphertext[...], with: handle, algorithm, .none)
     case .rsaPKCS1: return try RSAEncryption.decrypt(ciphertext[...], with: handle, algorithm, .pkcs1)

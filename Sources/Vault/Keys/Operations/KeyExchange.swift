@@ -10,7 +10,7 @@ extension PrivateKey {
     with peer: PublicKey, _ scheme: ExchangeScheme, requestedSize: Int, sharedInfo: [UInt8]
   ) throws(KeysError) -> SecretBytes {
     guard scheme.supports(algorithm), peer.algorithm == algorithm else {
-      throw .badParameters("the two keys do not go together")
+      throw .badParameters("the two keys cannot be used together")
     }
     let secret = try handle.sharedSecret(with: peer.handle, count: algorithm.blockCount)
     switch scheme {

@@ -19,7 +19,7 @@ extension SignatureScheme {
 
   /// The bytes that libcrypto signs or verifies.
   func input(_ data: [UInt8], for algorithm: KeyAlgorithm) throws(KeysError) -> [UInt8] {
-    guard supports(algorithm) else { throw .badParameters("this key does not sign like that") }
+    guard supports(algorithm) else { throw .badParameters("this key does not support this signature algorithm") }
     switch self {
     case .rsaRaw:
       guard data.count <= algorithm.blockCount else { throw .badParameters("more bytes than the modulus has") }

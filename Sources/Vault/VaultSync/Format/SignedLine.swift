@@ -71,7 +71,7 @@ package struct SignedLine: Sendable {
     do throws(VaultError) {
       return try JSONLine.read(line, as: type)
     } catch {
-      throw .fileUnreadable("it is not what a later or this version of whorl writes")
+      throw .fileUnreadable("neither this nor a later version of whorl writes it like that")
     }
   }
 

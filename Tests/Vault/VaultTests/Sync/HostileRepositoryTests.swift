@@ -126,11 +126,9 @@ struct HostileRepositoryTests {
       try await lap.receive(repository.tip).refused.map(\.path) == ["circle/00000001", "circle/00000003"].suffix(1))
     #expect(try await lap.status.members.map(\.name).sorted() == ["desk", "lap"])
     // A removed machine that writes a record after the one before its removal.
-    let before = tip
     try await desk.remove(lap)
     try await desk.sync(repository, puttingBack: true)
     try await lap.vault.put("home", "iron")
-    _ = before
     #expect(try await desk.status.members.map(\.name) == ["desk"])
     try await lap.sync(repository)
     #expect(try await lap.status.standing == .removed)
