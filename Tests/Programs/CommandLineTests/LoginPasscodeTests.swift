@@ -135,7 +135,7 @@ struct LoginPasscodeTests {
       let changed = try await store.unlocked("passcode", more: ["another passcode"])
       #expect(changed.status == 0)
       #expect(changed.diagnostics.contains("'passwd' changes both"))
-      #expect(changed.diagnostics.contains("'whorl login enable passcode'"))
+      #expect(changed.diagnostics.contains("whorl login enable passcode"))
     }
   }
 }

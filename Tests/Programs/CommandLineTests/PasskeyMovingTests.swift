@@ -119,7 +119,7 @@ struct PasskeyMovingTests {
   func hostile() async throws {
     try await TestStore.enrolled { store in
       for (text, words) in [
-        (String(repeating: "x", count: 10 << 20), "too large"), ("hello", "does not hold passkeys"),
+        (String(repeating: "x", count: 10 << 20), "too large"), ("hello", "has no passkeys in a known format"),
         (Self.two.replacing(#""rpId":"example.com","#, with: ""), "\"rpId\" is missing"),
       ] {
         let result = try await store.whorl("passkey", "import", try write(text, in: store), "--yes")

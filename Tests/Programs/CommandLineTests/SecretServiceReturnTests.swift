@@ -130,7 +130,7 @@ struct SecretServiceReturnTests {
       #expect(done.status == 79, "\(done.diagnostics)")
       #expect(
         done.diagnostics.contains(
-          "In Whorl alone:\n  login: Mail\nLog out and in, then copy them back with: whorl secret-service disable\n"),
+          "Only Whorl has:\n  login: Mail\nLog out and in, then copy them back with: whorl secret-service disable\n"),
         "\(done.diagnostics)")
     }
   }
