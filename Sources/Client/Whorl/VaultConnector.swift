@@ -69,7 +69,7 @@ extension StorePlace {
       throw .configuration("there is no home directory whose name is text")
     }
     return StorePlace(
-      directory: directory, reader: reader ?? configuration.reader ?? .automatic,
+      directory: FullPath.of(directory), reader: reader ?? configuration.reader ?? .automatic,
       readerProgram: configuration.readerProgram, fprintd: configuration.fprintd)
   }
 }

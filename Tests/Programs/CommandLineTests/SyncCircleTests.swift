@@ -176,6 +176,28 @@ struct SyncCircleTests {
     }
   }
 
+  @Test("a store and a remote may be named by relative paths")
+  func relativePaths() async throws {
+    try await SyncMachines.with { machines in
+      let one = try await machines.machine("one")
+      func run(_ words: String...) async throws -> Invocation.Result {
+        try await Invocation(
+          program: "/usr/bin/env",
+          arguments: ["-C", machines.folder, Programs.path("whorl")] + words
+            + ["--store", "one/store", "--passcode-fd", "3"],
+          descriptors: [TestStore.passcode + "\n"]
+        ).run()
+      }
+      try await run("sync", "init", "remote", "--name", "one").mustSucceed()
+      try await one.set("x", "1", "--access", "none", "--sync")
+      try await run("sync", "now").mustSucceed()
+      let (two, remote) = (try await machines.machine("two"), machines.remote)
+      try await two.unlocked("sync", "join", remote, "--name", "two").mustSucceed()
+      try await run("sync", "now").mustSucceed()
+      #expect(try await status(one).asking.map(\.name) == ["two"])
+    }
+  }
+
   @Test("watch refuses a private store, since it is not notified of other programs' changes")
   func watching() async throws {
     try await SyncMachines.with { machines in

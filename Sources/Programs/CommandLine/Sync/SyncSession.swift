@@ -1,4 +1,3 @@
-import Glibc
 internal import PromptTexts
 import SecretModel
 import SyncRepository
@@ -37,11 +36,8 @@ struct SyncSession {
 
   /// A remote that the person names.
   static func remote(_ text: String) throws(Failure) -> SyncRemote {
-    // getcwd: the result is ours to free
-    let folder = getcwd(nil, 0)
-    defer { free(folder) }
     do throws(SyncRunError) {
-      return try SyncRemote(text, in: folder.map { String(cString: $0) } ?? "/")
+      return try SyncRemote(text, in: FullPath.currentFolder)
     } catch {
       throw Failure(error)
     }

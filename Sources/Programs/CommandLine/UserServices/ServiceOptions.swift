@@ -1,4 +1,3 @@
-import Glibc
 import Whorl
 
 /// The options of a command that are also set for its service: the store and the reader.
@@ -11,7 +10,7 @@ struct ServiceOptions {
   /// - Throws: for a value that some service files cannot contain.
   init(_ options: GlobalOptions) throws(Failure) {
     let given = [
-      ("--config", Self.full(options.config)), ("--store", Self.full(options.store)),
+      ("--config", options.config.map(FullPath.of)), ("--store", options.store.map(FullPath.of)),
       ("--reader", options.reader?.description),
     ]
     for case (let name, let value?) in given where !UnitWord.isLine(value) || value.contains("\\") {
@@ -29,13 +28,4 @@ struct ServiceOptions {
 
   /// The same for the command of a service file of the bus.
   var onBus: String { words.map { " " + BusWord.quoted($0) }.joined() }
-
-  /// The full path, since a service starts in another folder.
-  private static func full(_ path: String?) -> String? {
-    guard let path, !path.hasPrefix("/") else { return path }
-    // getcwd: the result is ours to free
-    guard let folder = getcwd(nil, 0) else { return path }
-    defer { free(folder) }
-    return "\(String(cString: folder))/\(path)"
-  }
 }
