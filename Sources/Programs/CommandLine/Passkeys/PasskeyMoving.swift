@@ -133,6 +133,10 @@ struct PasskeyImportCommand: Command {
     if !options.json, read.others > 0 {
       StandardError.line("\(Spoken.plural(read.others, "entry", "entries")) of it are no passkeys, and are left out.")
     }
+    if !options.json, read.partial > 0 {
+      StandardError.line(
+        "What their sites keep with \(Spoken.plural(read.partial, "passkey")) does not fit here, and is left out.")
+    }
     guard try ImportReport(plan).isWanted(dryRun: dryRun, yes: yes, session) else { return }
     let outcome: ItemFileOutcome
     if plan.coming.count == 0 {
