@@ -280,12 +280,12 @@ let package = Package(
     .executableTarget(
       name: "whorl-bench",
       dependencies: [
-        "CSQLite", "Executors", "Fingerprint", "Keys", "KeySchemes", "Processes", "ReaderClient", "SDBus",
-        "SecretModel", "SecretServiceItems", "SecureMemory", "Security", "VaultBus", "VirtualFinger", "Whorl",
+        "CSQLite", "Executors", "Fingerprint", "Keys", "KeySchemes", "Passkeys", "Processes", "ReaderClient", "SDBus",
+        "SecretModel", "SecretServiceItems", "SecureMemory", "Security", "SessionPrompts", "VaultBus", "VirtualFinger",
+        "Whorl",
       ],
       path: "Benchmarks/whorl-bench"),
-    // The examples, which `Examples/Package.swift` builds as a separate package. They are also built here, so that the
-    // tests can run them.
+    // The examples, for the tests. `Examples/Package.swift` builds them as a package of their own, as a client does.
     example("bound-secret", ["LocalAuthentication", "KeychainServices"], "BoundSecret"),
     example("biometry-states", ["LocalAuthentication"], "BiometryStates"),
     example("sign-in", ["LocalAuthentication"], "SignIn"),

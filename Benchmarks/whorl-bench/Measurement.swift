@@ -9,6 +9,7 @@ import ReaderClient
 ///                                         their runtime folder
 ///     secrets-100 and so on               the same for whorl-agent: `bus`, and the agent's process id in `agent-pid`
 ///     pass-100 pass-1000                  password stores, whose key is in `gnupg`
+///     python                              an environment of Python with soft-webauthn, where it could be installed
 struct Measurement {
   static let sizes = [100, 1_000, 100_000]
   static let peerSizes = [100, 1_000]

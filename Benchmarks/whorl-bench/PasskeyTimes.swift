@@ -4,6 +4,7 @@ import Keys
 import SecretModel
 import SecureMemory
 import VirtualFinger
+import Whorl
 
 /// The time of the vault's calls for passkeys, in a store with one of them and in one with as many as there can be.
 struct PasskeyTimes {
@@ -11,18 +12,24 @@ struct PasskeyTimes {
   let rounds: Int
 
   func measure(into report: inout Report) async throws {
-    let few = try await samples(1)
-    let many = try await samples(Passkey.limit)
+    let software = try SoftwareAuthenticator(in: folder)
+    let few = try await samples(1, beside: software)
+    let many = try await samples(Passkey.limit, beside: software)
     for (few, many) in zip(few, many) {
       report.add(few)
       report.add(many)
+      guard !few.name.hasPrefix(SoftwareAuthenticator.name) else { continue }
       report.promise("\(many.name): of 1", many.median / few.median, atMost: 1.2)
     }
     report.promise(many[0].name, many[0].median / 1e6, atMost: 2, "ms")
     report.promise(many[2].name, many[2].median / 1e6, atMost: 5, "ms")
+    report.promise(many[3].name, many[3].median / 1e6, atMost: 2, "ms")
+    report.promise(many[4].name, many[4].median / 1e6, atMost: 5, "ms")
+    guard software != nil else { return }
+    report.promise("\(many[2].name): of \(SoftwareAuthenticator.name)", many[2].median / many[5].median, atMost: 10)
   }
 
-  private func samples(_ count: Int) async throws -> [Samples] {
+  private func samples(_ count: Int, beside software: SoftwareAuthenticator?) async throws -> [Samples] {
     let finger = VirtualStorageReader(socket: "\(folder)/passkey-reader-\(count)")
     let scratch = try await ScratchVault(
       at: "\(folder)/passkeys-\(count)", reader: .virtualStorage(socket: finger.socket))
@@ -33,6 +40,12 @@ struct PasskeyTimes {
     var looks = Samples(name: "getInfo's call, \(count) passkeys")
     var searches = Samples(name: "the passkeys of a site, \(count) passkeys")
     var signatures = Samples(name: "match to signature, \(count) passkeys")
+    let key = try SecurityKeyClient(
+      at: "\(folder)/fido-\(count)", of: SecretStore(service: vault)
+    ) { try finger.scan("right-index") }
+    var infos = Samples(name: "getInfo at the socket, \(count) passkeys")
+    var answers = Samples(name: "match to answer at the socket, \(count) passkeys")
+    var others = Samples(name: "\(SoftwareAuthenticator.name), an assertion, beside \(count) passkeys")
     let search = ItemSearch(.passkey, [.relyingParty: .text("site-1.example")], groups: .all, synchronizable: .any)
     let assertion = PasskeyAssertion(clientDataHash: Array(repeating: 7, count: 32))
     // The first round warms up the caches, and is discarded.
@@ -47,13 +60,19 @@ struct PasskeyTimes {
         return ScanClock.now() - person.matchedAt
       }
       signatures.nanoseconds.append(nanoseconds)
+      try infos.take { try key.information() }
+      answers.nanoseconds.append(try key.signIn(to: "site-1.example"))
+      if let software { others.nanoseconds.append(try software.assertion()) }
       guard round == 0 else { continue }
       looks.nanoseconds = []
       searches.nanoseconds = []
       signatures.nanoseconds = []
+      infos.nanoseconds = []
+      answers.nanoseconds = []
+      others.nanoseconds = []
     }
     await scratch.close()
-    return [looks, searches, signatures]
+    return [looks, searches, signatures, infos, answers] + (software == nil ? [] : [others])
   }
 
   /// Adds one as an import does.

@@ -32,8 +32,8 @@ open class LADomainStateBiometry: NSObject {
 
 /// The companions' part of ``LADomainState``: Linux has none.
 open class LADomainStateCompanion: NSObject {
-  /// Always empty. On Apple's systems it has the raw values of ``LACompanionType``.
-  public var availableCompanionTypes: Set<NSNumber> { [] }
+  /// Always empty.
+  public var availableCompanionTypes: Set<LACompanionType> { [] }
   /// Always nil.
   public var stateHash: Data? { nil }
 

@@ -34,7 +34,7 @@ public final class LAEnvironment: NSObject, Sendable {
         known.hasReader
         ? MechanismBiometry(
           isUsable: known.problem == nil, isLockedOut: known.problem == .biometryLockout,
-          stateHash: known.state.map { Data($0) }, builtInSensorInaccessible: known.isOutOfReach) : nil
+          stateHash: Data(known.state ?? []), builtInSensorInaccessible: known.isOutOfReach) : nil
       userPassword = MechanismUserPassword(isSet: known.passcodeSet)
     }
 
@@ -172,8 +172,8 @@ extension LAEnvironment {
     public let isEnrolled: Bool
     /// Whether five touches in a row did not match, so that the passcode is needed.
     public let isLockedOut: Bool
-    /// Like ``LADomainStateBiometry/stateHash``; nil where no finger is enrolled.
-    public let stateHash: Data?
+    /// Like ``LADomainStateBiometry/stateHash``; empty where no finger is enrolled.
+    public let stateHash: Data
     /// Whether the person cannot touch the reader, so that no evaluation can ask for a finger: the lid is closed over the
     /// only reader, or the program runs in a remote session.
     ///
@@ -182,9 +182,9 @@ extension LAEnvironment {
     /// neither lid nor session: there it is false.
     public let builtInSensorInaccessible: Bool
 
-    init(isUsable: Bool, isLockedOut: Bool, stateHash: Data?, builtInSensorInaccessible: Bool) {
+    init(isUsable: Bool, isLockedOut: Bool, stateHash: Data, builtInSensorInaccessible: Bool) {
       biometryType = .touchID
-      isEnrolled = stateHash != nil
+      isEnrolled = !stateHash.isEmpty
       self.isLockedOut = isLockedOut
       self.stateHash = stateHash
       self.builtInSensorInaccessible = builtInSensorInaccessible

@@ -172,12 +172,11 @@ struct WhorlAgent: ParsableCommand {
 
   /// Offers the passkeys of a store as a security key of this session.
   private func offerPasskeys(in store: SecretStore, _ surroundings: AgentPrompt.Surroundings) throws {
-    // The kernel does not tell who uses a security key.
-    let asker = PromptAsker(name: "A program of your session", details: "it uses the security key that Whorl offers")
+    let unknown = PromptAsker(name: "A program of your session", details: "it uses the security key that Whorl offers")
     let passkeys = StorePasskeys(
       in: store, access: AccessControl(access), turns: PromptTurns(onBus: surroundings.bus)
     ) {
-      AgentPrompt(in: surroundings, asker: asker)
+      AgentPrompt(in: surroundings, asker: SecurityKeyUsers.only()?.asker() ?? unknown)
     }
     PasskeyDevice(vault: passkeys, log: surroundings.log).begin()
     Diagnostics.line("offers passkeys while the session is active")

@@ -29,6 +29,8 @@ struct DomainStateTests {
     #expect(other.domainState.biometry.stateHash == checked)
     #expect(other.domainState.stateHash == checked)
     #expect(other.domainState.companion.stateHash == nil)
+    let companions: Set<LACompanionType> = other.domainState.companion.availableCompanionTypes
+    #expect(companions.isEmpty && other.domainState.companion.stateHash(for: .watch) == nil)
   }
 
   @Test("a failed check leaves the domain state nil")

@@ -52,7 +52,7 @@ struct EnvironmentTests {
     defer { environment.removeObserver(watcher) }
     let empty = environment.state
     #expect(empty.biometry?.isEnrolled == false && empty.biometry?.isUsable == false)
-    #expect(empty.biometry?.biometryType == .touchID && empty.biometry?.stateHash == nil)
+    #expect(empty.biometry?.biometryType == .touchID && empty.biometry?.stateHash == Data())
     #expect(empty.userPassword?.isSet == true && empty.companions.isEmpty)
     #expect(empty == environment.state && empty.allMechanisms.count == 2)
     try await machine.enroll(.rightIndex)

@@ -66,6 +66,31 @@ struct PasskeyFileTests {
     #expect(try Self.read(Self.exchange(version: #"{"major":1,"minor":7}"#)).count == 1)
   }
 
+  /// The passkey in the example of FIDO's Credential Exchange Format 1.0 (appendix A).
+  private static let published = """
+    {"type":"passkey","credentialId":"Y3JlZGVudGlhbElkRXhhbXBsZQ","rpId":"webauthn.io","username":"johndoe",
+     "userDisplayName":"John Doe","userHandle":"cnEzaNHWcYK3coWZjvoaV1Hj9gnI12mKe2dL2HZVFlY",
+     "key":"MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgARu_0sCt20EpgVxb4Puq3Ga5VVLpuTY75ngvZlyq3X6hRANCAASmdk1xLsK0oOlhxIPp0d1ZuS0sT9nf6BZtSelhqvLBW0fOL33l_bXgsr_STUHjCLn8l6gcRJwe7OQvbQubZ1dY",
+     "fido2Extensions":{"hmacCredentials":{"algorithm":"hmac-sha256",
+      "credWithUV":"j3N5T9qLpWz2rYf4vS6lDn1KpQx8E0fRc2a7Bm5nUsw",
+      "credWithoutUV":"y2R8tL3eWf5qBz0sK4hHn9rVgX7pD1cQm6uTj2aP8Fs"},
+      "credBlob":"eyJ1c2VyTmFtZSI6ICJKb2huIERvZSIsICJ1c2VySWQiOiAiamRvZS0wMDEiLCAiZW1haWwiOiAiamRvZUBleGFtcGxlLmNvbSJ9",
+      "largeBlob":{"uncompressedSize":129,"data":"HYxBCoUwDESvMgcQT-Hqr71ATIMtlKQkkY-3twrDLIb3Zq8tMEMKUfZ7pBR08lNwdDtAEcaN3vXfsuJnVbGZrNhf82PYrl5ma1JTXCGOQkkLaAxETnmBOb53O51GbYwQdslYHw"},
+      "payments":true}}
+    """
+
+  @Test("the passkey of the format's own example is read, and what its site keeps with it is told of")
+  func example() throws {
+    let file = try Self.read(
+      #"{"version":{"major":1,"minor":0},"exporterRpId":"exporter.example.com","exporterDisplayName":"Exporter app","#
+        + #""timestamp":1705228800,"accounts":[{"id":"DZSXp7iBQY-Fg-OofakQtQ","username":"jane_smith","#
+        + #""email":"jane.smith@example.com","fullName":"Jane Smith","items":[{"id":"akKA3Y0jQRuK7sKplB0Y9w","#
+        + #""creationAt":1705142400,"modifiedAt":1705228800,"title":"WebAuthn.io","subtitle":"johndoe","credentials":["#
+        + Self.published + "]}]}]}")
+    #expect(file.count == 1 && file.others == 0 && file.partial == 1)
+    #expect(try Self.read(Self.exchange()).partial == 0)
+  }
+
   @Test("a file of KeePassXC is read")
   func keepassxc() throws {
     #expect(try Self.read(Self.keepassxc()).count == 1)
@@ -120,7 +145,7 @@ struct PasskeyFileTests {
     #expect(throws: Never.self) { try read("hmac-sha256", key, blob) }
     for (algorithm, key, blob) in [
       ("hmac-sha512", key, blob), ("hmac-sha256", "AAAA", blob), ("hmac-sha256", key + "AA", blob),
-      ("hmac-sha256", key, blob + "AA"), ("hmac-sha256", key, "Z"),
+      ("hmac-sha256", key, "Z"),
     ] { #expect(throws: ImportError.self) { try read(algorithm, key, blob) } }
   }
 

@@ -23,6 +23,8 @@ actor TestVault: PasskeyVault {
   }
 
   private var entries: [Entry] = []
+  /// How many passkeys were made, which is their time.
+  private var count = 0.0
   private var person = Person.touches
   private var canAsk = true
   private let limit = 100
@@ -86,12 +88,13 @@ actor TestVault: PasskeyVault {
         }
       }
       guard entries.count < limit else { throw VaultError.storeFull(limit: limit) }
+      count += 1
       let blob = new.blob.flatMap { $0.count <= 32 ? $0 : nil } ?? []
       let passkey = Passkey(
         id: ItemID(bytes: try Random.bytes(16)), credentialID: try Random.bytes(32), relyingParty: new.relyingParty,
         relyingPartyName: new.relyingPartyName, user: new.user, algorithm: new.algorithm,
         publicKey: key.publicKey.external, isDiscoverable: new.isDiscoverable, protection: new.protection,
-        hasSecret: new.hasSecret, blob: blob, access: new.access, created: Double(entries.count))
+        hasSecret: new.hasSecret, blob: blob, access: new.access, created: count)
       entries.append(
         Entry(passkey: passkey, key: SharedSecret(try key.external()), secret: SharedSecret(try Random.key())))
       var extensions: [CBORValue: CBORValue] = [:]

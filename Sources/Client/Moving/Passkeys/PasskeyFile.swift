@@ -9,6 +9,8 @@ package struct PasskeyFile: Sendable {
   struct Entry: Sendable {
     let attributes: [AttributeName: AttributeValue]
     let secret: MovingPasskey
+    /// Whether its site keeps more with it than fits here, which is left out.
+    var isPartial = false
   }
 
   /// The longest file that is read, in bytes.
@@ -17,6 +19,8 @@ package struct PasskeyFile: Sendable {
   let entries: [Entry]
   /// The number of passkeys of the file.
   package var count: Int { entries.count }
+  /// The number of passkeys whose sites keep more with them than comes in.
+  package var partial: Int { entries.count(where: \.isPartial) }
   /// The number of credentials of the file that are no passkeys.
   package private(set) var others = 0
 
@@ -126,7 +130,11 @@ private struct ExchangedPasskey: Decodable {
   struct Extensions: Decodable {
     var hmacCredentials: HMACCredentials?
     var credBlob: String?
+    var largeBlob: LargeBlob?
   }
+
+  /// A site's large data, for which Whorl has no room.
+  struct LargeBlob: Decodable {}
 
   struct HMACCredentials: Decodable {
     var algorithm: String
@@ -157,9 +165,11 @@ private struct ExchangedPasskey: Decodable {
       secretKey = bytes
     }
     var blob: [UInt8]?
+    var isPartial = fido2Extensions?.largeBlob != nil
     if let text = fido2Extensions?.credBlob {
-      guard let bytes = Base64URL.bytes(of: text), bytes.count <= Passkey.blobLimit else { throw wrong("credBlob") }
-      blob = bytes
+      guard let bytes = Base64URL.bytes(of: text) else { throw wrong("credBlob") }
+      // The format has no limit; the format's own example has 78 bytes.
+      if bytes.count <= Passkey.blobLimit { blob = bytes } else { isPartial = true }
     }
     let new = NewPasskey(
       relyingParty: rpId, user: Passkey.User(handle: handle, name: username, displayName: userDisplayName),
@@ -167,7 +177,8 @@ private struct ExchangedPasskey: Decodable {
     return PasskeyFile.Entry(
       attributes: new.attributes(credentialID: id, publicKey: []),
       secret: MovingPasskey(
-        secretKey: secretKey ?? SharedSecret(SecretBytes(count: MovingPasskey.secretKeyCount)), key: key))
+        secretKey: secretKey ?? SharedSecret(SecretBytes(count: MovingPasskey.secretKeyCount)), key: key),
+      isPartial: isPartial)
   }
 }
 

@@ -133,6 +133,10 @@ struct PasskeyImportCommand: Command {
     if !options.json, read.others > 0 {
       StandardError.line("Left out: \(Spoken.plural(read.others, "other entry", "other entries")), not passkeys.")
     }
+    if !options.json, read.partial > 0 {
+      StandardError.line(
+        "What their sites keep with \(Spoken.plural(read.partial, "passkey")) does not fit here, and is left out.")
+    }
     guard try ImportReport(plan).isWanted(dryRun: dryRun, yes: yes, session) else { return }
     let outcome: ItemFileOutcome
     if plan.coming.count == 0 {
