@@ -180,13 +180,14 @@ static void admit(int listener) {
   changed = 1;
 }
 
-// Passes a report of the agent to the programs that have the device open. Returns -1 where the connection is to end.
+// Passes a report of the agent to the programs that have the device open. Returns -1 where the connection is to end, as
+// where there is no device yet.
 static int pass_from_agent(struct place *place) {
   struct uhid_event event = {.type = UHID_INPUT2};
   struct uhid_input2_req *input = &event.u.input2;
   ssize_t count = recv(place->agent, input->data, REPORT_SIZE + 1, 0);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
-  if (count != REPORT_SIZE || place->device < 0) return -1;
+  if (count != REPORT_SIZE) return -1;
   input->size = REPORT_SIZE;
   return write(place->device, &event, sizeof event) == (ssize_t)sizeof event || errno == EAGAIN ? 0 : -1;
 }
@@ -207,7 +208,7 @@ static int pass_from_device(struct place *place) {
     size--;
   }
   if (size != REPORT_SIZE) return 0;
-  if (send(place->agent, report, REPORT_SIZE, MSG_NOSIGNAL | MSG_DONTWAIT) == REPORT_SIZE) return 0;
+  if (send(place->agent, report, REPORT_SIZE, MSG_NOSIGNAL) == REPORT_SIZE) return 0;
   // An agent that does not read loses reports, and its clients give up; nothing is kept here.
   return errno == EAGAIN ? 0 : -1;
 }
@@ -262,6 +263,7 @@ int main(void) {
   const struct rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_DUMPABLE, 0);
+  // Standard error may be a log that has ended.
   signal(SIGPIPE, SIG_IGN);
   for (int i = 0; i < PLACES; i++) places[i] = (struct place){.agent = -1, .device = -1};
   sd_bus *bus = connect_bus();

@@ -186,12 +186,58 @@ struct FIDOProgramTests {
     }
   }
 
+  @Test("an agent or a program that does not read loses reports, and nothing else", arguments: [true, false])
+  func flooded(_ agentReads: Bool) throws {
+    try PretendMachine.with(Self.present) { machine in
+      let agent = try machine.agent()
+      let device = try machine.device()
+      _ = device.message()
+      for _ in 0..<2_000 {
+        if agentReads { agent.send(Self.report) } else { device.send(Self.written(Self.report)) }
+      }
+      let slow = agentReads ? device : agent
+      var count = 0
+      while let message = slow.message(within: 300), !message.isEmpty { count += 1 }
+      #expect(count > 0 && count < 2_000)
+      agent.send(Self.report)
+      #expect(device.message()?.first == Self.input)
+      device.send(Self.written(Self.report))
+      #expect(agent.message() == Self.report)
+    }
+  }
+
   @Test("without a device from the kernel it ends the agent, which asks again")
   func noDevice() throws {
     try PretendMachine.with(Self.present) { machine in
       machine.breakDevices()
+      for _ in 0..<2 {
+        let agent = try machine.agent()
+        #expect(agent.ends())
+      }
+    }
+  }
+
+  @Test("without a device of the kind that it wants it ends the agent, too")
+  func refusedDevice() throws {
+    try PretendMachine.with(Self.present) { machine in
+      machine.refuseDevices()
       let agent = try machine.agent()
       #expect(agent.ends())
+    }
+  }
+
+  @Test("has devices for 16 people, each with the person's own name, and turns the next one away")
+  func many() throws {
+    try PretendMachine.with(Self.present) { machine in
+      for user in 1...16 {
+        machine.become(user)
+        _ = try machine.agent()
+        let event = try #require(try machine.device().message())
+        #expect(String(decoding: event[196...].prefix { $0 != 0 }, as: UTF8.self) == "whorl-\(user)")
+      }
+      machine.become(17)
+      let late = try machine.agent()
+      #expect(late.ends())
     }
   }
 

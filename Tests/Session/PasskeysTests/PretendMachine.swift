@@ -66,7 +66,7 @@ final class PretendMachine {
     waitpid(program, nil, 0)
     for socket in sockets + [uhid] { close(socket.descriptor) }
     close(signals)
-    for name in ["fido", "uhid", "signals", "socket", "sessions"] { unlink("\(folder)/\(name)") }
+    for name in ["fido", "uhid", "signals", "socket", "sessions", "refuses", "user"] { unlink("\(folder)/\(name)") }
     rmdir(folder)
   }
 
@@ -80,6 +80,12 @@ final class PretendMachine {
 
   /// Takes `/dev/uhid` away.
   func breakDevices() { unlink("\(folder)/uhid") }
+
+  /// Lets the kernel make no device of what it is told.
+  func refuseDevices() { Self.write("", to: "\(folder)/refuses") }
+
+  /// Lets the next agents be those of a user.
+  func become(_ user: Int) { Self.write("\(user)", to: "\(folder)/user") }
 
   /// Connects as an agent does.
   func agent() throws -> Socket {
@@ -126,8 +132,14 @@ final class PretendMachine {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     if let listener { posix_spawn_file_actions_adddup2(&actions, listener, 3) }
+    // Nobody reads its errors, as where the log is started again.
+    var errors: [Int32] = [0, 0]
+    try #require(pipe(&errors) == 0)
+    close(errors[0])
+    defer { close(errors[1]) }
+    posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO)
     let activation = listener == nil ? "" : "LISTEN_PID=$$ LISTEN_FDS=1 "
-    let command = "\(activation)PRETEND_MACHINE='\(folder)' exec '\(folder)/fido' 2>/dev/null"
+    let command = "\(activation)PRETEND_MACHINE='\(folder)' exec '\(folder)/fido'"
     return try spawn(["/bin/sh", "-c", command], &actions)
   }
 

@@ -3,6 +3,8 @@
 //
 //     uhid       a socket (SOCK_SEQPACKET): each connection is a device
 //     sessions   a line for each session: its name, and words such as `active`, `locked`, `remote`, `seat` and `user`
+//     refuses    where it is there, a device cannot be made of what it is told
+//     user       the user who connects, where it is there
 //     signals    a FIFO with a letter for each signal of logind: c(hange), s(leep), w(ake), x: the bus has ended
 #define _GNU_SOURCE
 #include <errno.h>
@@ -46,12 +48,25 @@ static int session_is(const char *session, const char *word) {
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...) {
   if (strcmp(path, "/dev/uhid") != 0) return __real_open(path, flags, 0600);
+  if (access(in_folder("refuses"), F_OK) == 0) return __real_open("/dev/null", O_RDONLY | O_CLOEXEC);
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   strcpy(address.sun_path, in_folder("uhid"));
   int device = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (connect(device, (struct sockaddr *)&address, sizeof address) == 0) return device;
   close(device);
   return -1;
+}
+
+// --- Who connects
+
+int __real_getsockopt(int socket, int level, int option, void *value, socklen_t *size);
+int __wrap_getsockopt(int socket, int level, int option, void *value, socklen_t *size) {
+  int result = __real_getsockopt(socket, level, option, value, size);
+  FILE *file = option == SO_PEERCRED ? fopen(in_folder("user"), "re") : NULL;
+  if (!file) return result;
+  if (fscanf(file, "%u", &((struct ucred *)value)->uid) != 1) result = -1;
+  fclose(file);
+  return result;
 }
 
 // --- logind's library

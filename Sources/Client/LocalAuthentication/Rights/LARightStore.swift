@@ -28,7 +28,10 @@ public final class LARightStore: NSObject, Sendable {
     Self.run(handler) { () throws(VaultError) in try await Self.find(identifier) }
   }
 
-  /// Saves a right with a new key. Throws `errSecDuplicateItem` for an identifier that is taken.
+  /// Saves a right with a new key.
+  ///
+  /// Apple's pages call the identifier unique. Throws `errSecDuplicateItem` for one that is taken, whose right stays as it is,
+  /// unless its fingers have changed.
   public func saveRight(_ right: LARight, identifier: String) async throws -> LAPersistedRight {
     let access = right.authorization.access
     return try await Self.run { () throws(VaultError) in try await Self.save(access, identifier, nil) }
@@ -44,7 +47,7 @@ public final class LARightStore: NSObject, Sendable {
     Self.run(handler) { () throws(VaultError) in try await Self.save(access, identifier, nil) }
   }
 
-  /// Saves a right with a new key and a secret. Throws `errSecDuplicateItem` for an identifier that is taken.
+  /// Saves a right with a new key and a secret, under an identifier as for ``saveRight(_:identifier:)``.
   public func saveRight(_ right: LARight, identifier: String, secret: Data) async throws -> LAPersistedRight {
     let access = right.authorization.access
     return try await Self.run { () throws(VaultError) in try await Self.save(access, identifier, secret) }
