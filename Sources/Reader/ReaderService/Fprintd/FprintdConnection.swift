@@ -118,6 +118,8 @@ extension ReaderError {
       case "Internal" where message.contains("already been opened"):
         self = .device(
           "fprintd has lost it: it helps to wait a minute, or to restart fprintd (sudo systemctl restart fprintd)")
+      // The words of libusb and of libfprint for a reader that was pulled out, as while fprintd opens it.
+      case "Internal" where message.hasSuffix("[-4]") || message.contains("removed from the system"): self = .removed
       default: self = .device("fprintd: \(message.isEmpty ? name : message)")
       }
     }
