@@ -1,7 +1,6 @@
 import Fingerprint
 import Foundation
 import KeySchemes
-import LocalAuthentication
 import Presence
 import SecretModel
 import Synchronization
@@ -11,6 +10,8 @@ import VaultDriver
 import VaultItems
 import VaultStore
 import Whorl
+
+@testable import LocalAuthentication
 
 @Suite("Saved rights", .serialized, SharedStoreTrait())
 struct SavedRightTests {
@@ -44,7 +45,7 @@ struct SavedRightTests {
     #expect(await failure { _ = try await right.key.sign(Self.message, algorithm: Self.algorithm) } == refused)
   }
 
-  @Test("the key decrypts and agrees on secrets in the vault, with the algorithms that it reports")
+  @Test("the key decrypts and agrees on secrets in the vault, with the algorithms that it says")
   func keyUses() async throws {
     let machine = try await Machine()
     machine.share([touch, touch])
@@ -156,7 +157,7 @@ struct SavedRightTests {
     #expect(plain.state == .notAuthorized)
   }
 
-  @Test("an identifier can be saved once, a right without a secret has none, and removed rights are not found")
+  @Test("an identifier is taken once, a right without a secret has none, and removed rights are gone")
   func removal() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -239,6 +240,59 @@ struct SavedRightTests {
     }
     #expect(
       await failure { _ = try await LARightStore.shared.right(forIdentifier: "safe") } == Int(errSecItemNotFound))
+  }
+
+  @Test("a planted right needs a requirement on both of its items", arguments: [true, false])
+  func planted(_ isKeyWeak: Bool) async throws {
+    let machine = try await Machine()
+    machine.share()
+    let right = try await LARightStore.shared.saveRight(LARight(), identifier: "safe", secret: Data("gold".utf8))
+    let items = try await machine.store.items(ItemSearch(groups: .all))
+    try await LARightStore.shared.removeRight(right)
+    for item in items {
+      let isKey = item.itemClass == .key
+      // The weak one asks for nothing. The other one fits it as well as it can.
+      let strong = isKey ? try AccessControl([.privateKeyUsage]) : try AccessControl([.userPresence])
+      let access = isKey == isKeyWeak ? AccessControl.none : strong
+      let planted = NewItem(try #require(item.itemClass), item.attributes, access: access)
+      if isKey {
+        _ = try await machine.store.addKey(planted, from: .generated(.ec(.p256)))
+      } else {
+        try await machine.store.add(planted, secret: SecretBytes(text: "\u{1}false"))
+      }
+    }
+    #expect(
+      await failure { _ = try await LARightStore.shared.right(forIdentifier: "safe") } == Int(errSecItemNotFound))
+  }
+
+  @Test("a right that another program removes is authorized no more, and one without an identifier is not saved")
+  func removedByOthers() async throws {
+    let machine = try await Machine()
+    machine.share([touch])
+    let right = try await LARightStore.shared.saveRight(LARight(), identifier: "safe", secret: Data("gold".utf8))
+    try await right.authorize(localizedReason: "see")
+    let other = try machine.anotherProgram()
+    for itemClass in [ItemClass.key, .genericPassword] {
+      _ = try await other.delete(ItemSearch(itemClass, groups: .all, states: [.living, .dead]))
+    }
+    #expect(right.state == .notAuthorized)
+    #expect(await failure { _ = try await LARightStore.shared.saveRight(LARight(), identifier: "") } != nil)
+    #expect(try await machine.store.items(ItemSearch(groups: .all)).isEmpty)
+  }
+
+  @Test("what an earlier authorization leaves behind does not end a later one")
+  func later() async throws {
+    let machine = try await Machine()
+    machine.share([touch, touch])
+    let authorization = RightAuthorization(LAAuthenticationRequirement.biometry.access)
+    try await authorization.authorize("see")
+    let first = try await authorization.provenContext()
+    authorization.deauthorize()
+    try await authorization.authorize("see")
+    authorization.end(first)
+    #expect(await authorization.currentPhase() == .authorized)
+    authorization.deauthorize()
+    #expect(await authorization.currentPhase() == .notAuthorized)
   }
 
   @Test("a touch for one right opens no other")

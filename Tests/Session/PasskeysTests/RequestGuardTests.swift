@@ -1,0 +1,189 @@
+import CBOR
+import KeySchemes
+import Keys
+import SecretModel
+import SecureMemory
+import Synchronization
+import Testing
+
+@testable import Passkeys
+
+@Suite("What a request may do")
+struct RequestGuardTests {
+  /// A server with a clock of its own.
+  private final class Server {
+    private final class Clock: Sendable {
+      let time = Mutex<UInt64>(0)
+    }
+
+    let vault = TestVault()
+    private let clock = Clock()
+    let server: CommandServer
+
+    init() { server = CommandServer(vault: vault, now: { [clock] in clock.time.withLock { $0 } }) }
+
+    func wait(_ milliseconds: UInt64) { clock.time.withLock { $0 += milliseconds } }
+
+    func answer(_ command: UInt8, _ value: CBORValue? = nil, on channel: UInt32 = 1) async -> UInt8? {
+      await server.answer([command] + (value?.encoded ?? []), on: channel).first
+    }
+
+    func make(_ user: UInt8) async -> UInt8? {
+      await answer(
+        1,
+        [
+          1: .bytes(TestPlatform.hash), 2: ["id": "example.com"], 3: ["id": .bytes([user])],
+          4: [["alg": -7, "type": "public-key"]], 7: ["rk": true],
+        ])
+    }
+
+    /// A token for the management of passkeys.
+    func token() async throws -> SharedSecret {
+      let pair = try PrivateKey.generate(.ec(.p256))
+      let agreed = try #require(COSEKey(agreement: pair.publicKey.external)).value
+      let answer = await server.answer([6] + CBORValue.map([1: 2, 2: 2]).encoded, on: 1)
+      let peer = try #require(
+        try CBORValue(decoding: answer[1...]).entries?[1].flatMap { COSEKey($0) })
+      let point = try pair.exchange(
+        with: try PublicKey(external: peer.external, family: .ec), .ecdh, requestedSize: 32, sharedInfo: [])
+      let keys = try PINProtocol.two.keys(of: point)
+      let reply = await server.answer([6] + CBORValue.map([1: 2, 2: 6, 3: agreed, 9: 4]).encoded, on: 1)
+      let bytes = try #require(try CBORValue(decoding: reply[1...]).entries?[2]?.byteString)
+      return SharedSecret(try keys.decrypt(bytes))
+    }
+
+    /// The number of passkeys, with a token.
+    func metadata(_ token: SharedSecret) async -> UInt8? {
+      await answer(10, [1: 1, 3: 2, 4: .bytes(MAC.hmacSHA256(key: token.bytes, [1]))])
+    }
+  }
+
+  @Test("the rest of an enumeration is for its client, for half a minute after each answer")
+  func remainder() async throws {
+    let server = Server()
+    for user in UInt8(1)...3 { #expect(await server.make(user) == 0) }
+    let assertion: CBORValue = [1: "example.com", 2: .bytes(TestPlatform.hash)]
+    #expect(await server.answer(2, assertion) == 0)
+    #expect(await server.answer(8, on: 2) == 0x30)
+    #expect(await server.answer(2, assertion) == 0)
+    server.wait(29_999)
+    #expect(await server.answer(8) == 0)
+    server.wait(29_999)
+    #expect(await server.answer(8) == 0)
+    #expect(await server.answer(2, assertion) == 0)
+    server.wait(30_000)
+    #expect(await server.answer(8) == 0x30)
+    #expect(await server.answer(2, assertion) == 0)
+    #expect(await server.answer(10, [1: 3]) == 0x30, "those of another command are others")
+  }
+
+  @Test("a token lives on while it is used, for ten minutes at most")
+  func lifetime() async throws {
+    let server = Server()
+    #expect(await server.make(1) == 0)
+    let unused = try await server.token()
+    server.wait(30_000)
+    #expect(await server.metadata(unused) == 0x33)
+    let token = try await server.token()
+    for _ in 1...20 {
+      server.wait(29_000)
+      #expect(await server.metadata(token) == 0)
+    }
+    server.wait(20_000)
+    #expect(await server.metadata(token) == 0x33)
+    #expect(await server.vault.open == 0)
+  }
+
+  @Test("a reset ends the token, and the keys that were agreed on")
+  func reset() async throws {
+    try await TestPlatform.with { platform in
+      let key = try await platform.call(6, [1: 2, 2: 2]).value
+      #expect(try await platform.call(6, [1: 2, 2: 2]).value == key)
+      let token = try await platform.token(4, nil)
+      #expect(try await platform.call(7).status == 0)
+      #expect(await platform.vault.open == 0)
+      #expect(try await platform.manage(1, nil, token).status == 0x33)
+      #expect(try await platform.call(6, [1: 2, 2: 2]).value != key)
+    }
+  }
+
+  @Test("a proof names the protocol of its token")
+  func protocols() async throws {
+    try await TestPlatform.with { platform in
+      let token = try await platform.token(1, version: 1)
+      #expect(try await platform.make(with: [8: token.mac(TestPlatform.hash), 9: 2]).status == 0x33)
+      #expect(try await platform.make(with: [8: token.mac(TestPlatform.hash), 9: 1]).status == 0)
+    }
+  }
+
+  @Test("the first algorithm that is known is taken, and entries of other types are for others")
+  func choices() async throws {
+    try await TestPlatform.with { platform in
+      func algorithms(_ list: [(Int, String)]) -> [CBORValue: CBORValue] {
+        [4: .array(list.map { ["alg": CBORValue($0.0), "type": .text($0.1)] })]
+      }
+      func made(_ list: [(Int, String)]) async throws -> CBORValue? {
+        try await platform.make(with: algorithms(list)).value?.entries?[3]?.entries?["alg"]
+      }
+      #expect(try await made([(-257, "public-key"), (-8, "public-key"), (-7, "public-key")]) == -8)
+      #expect(try await made([(-8, "other"), (-7, "public-key")]) == -7)
+      #expect(try await platform.make(with: algorithms([(-7, "other")])).status == 0x26)
+      let (id, _) = try await platform.made(user: [5])
+      let other: CBORValue = [["id": .bytes(id), "type": "other"]]
+      #expect(try await platform.make(user: [6], with: [5: other]).status == 0)
+    }
+  }
+
+  @Test("a list signs in with one passkey, whose account is told if it is found without the list")
+  func lists() async throws {
+    try await TestPlatform.with { platform in
+      let (first, _) = try await platform.made(user: [1])
+      let (second, _) = try await platform.made(user: [2], name: "")
+      let (hidden, _) = try await platform.made(user: [3], discoverable: false)
+      let entries = try await platform.assert(allow: [first, second]).value?.entries
+      #expect(entries?[5] == nil && entries?[1]?.entries?["id"] == .bytes(second))
+      #expect(entries?[4]?.entries?["name"] == nil, "a name that is none is left out")
+      #expect(try await platform.assert(allow: [hidden]).value?.entries?[4] == nil)
+      #expect(try await platform.assert().value?.entries?[5] == 2, "without a list the hidden one is not found")
+    }
+  }
+
+  @Test("a token outlives a list without a passkey, and an excluded one uses it up")
+  func kept() async throws {
+    try await TestPlatform.with { platform in
+      let (id, _) = try await platform.made()
+      let token = try await platform.token(2)
+      let proof: [CBORValue: CBORValue] = [6: token.mac(TestPlatform.hash), 7: token.version]
+      #expect(try await platform.assert(allow: [[9]], with: proof).status == 0x2E)
+      let prompts = await platform.vault.prompts
+      #expect(prompts.last == "sign in to example.com")
+      #expect(try await platform.assert(allow: [id], with: proof).status == 0)
+      #expect(await platform.vault.prompts == prompts)
+      let another = try await platform.token(1)
+      let list: CBORValue = [["id": .bytes(id), "type": "public-key"]]
+      let make: [CBORValue: CBORValue] = [5: list, 8: another.mac(TestPlatform.hash), 9: another.version]
+      #expect(try await platform.make(user: [9], with: make).status == 0x19)
+      #expect(await platform.vault.prompts.count == prompts.count + 1)
+      #expect(try await platform.make(user: [9], with: make).status == 0x33)
+    }
+  }
+
+  @Test("a silent question has no secret, and a token for one site manages no other's passkeys")
+  func limits() async throws {
+    try await TestPlatform.with { platform in
+      let (id, _) = try await platform.made(with: [6: ["hmac-secret": true]])
+      let agreement = try await platform.agree(2)
+      let salts = try agreement.encrypt([UInt8](repeating: 1, count: 32))
+      let input: CBORValue = [
+        1: agreement.publicKey, 2: .bytes(salts), 3: .bytes(agreement.mac(agreement.macKey.bytes, salts)), 4: 2,
+      ]
+      let silent = try await platform.assert(allow: [id], with: [4: ["hmac-secret": input], 5: ["up": false]])
+      #expect(silent.status == 0x2B)
+      let bound = try await platform.token(4, "other.example")
+      let descriptor: CBORValue = ["id": .bytes(id), "type": "public-key"]
+      #expect(try await platform.manage(6, [2: descriptor], bound).status == 0x33)
+      #expect(try await platform.manage(7, [2: descriptor, 3: ["id": .bytes([1])]], bound).status == 0x33)
+      #expect(await platform.vault.passkeys(for: nil).count == 1)
+    }
+  }
+}
