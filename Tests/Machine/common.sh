@@ -117,8 +117,8 @@ begins() {
     plug own
   fi
 }
-# own: starts alice's reader.
-own() { reader own match-on-chip --serial c0ffee000001 --chip "$state/chip"; }
+# own [OPTION...]: starts alice's reader.
+own() { reader own match-on-chip --serial c0ffee000001 --chip "$state/chip" "$@"; }
 
 # reader NAME KIND [OPTION...]: a reader in software, which is not plugged in yet; usb-reader/reader lists the kinds.
 reader() {
@@ -135,7 +135,7 @@ tell() {
   shift
   "$here/usb-reader/reader" tell "$state/$name.orders" "$@"
 }
-plug() { machine plug "$1"; }
+plug() { machine plug "$@"; }
 unplug() { machine unplug "$1"; }
 # seen SERIAL: waits until the kernel and udev know the reader, and sets $usb to its device in /sys.
 seen() {
