@@ -113,11 +113,13 @@ begins() {
   machine load "$1"
   if [ "$1" = enrolled ]; then
     cp "$begun/chip" "$state/chip"
+    # shellcheck disable=SC2119 # no option
     own
     plug own
   fi
 }
 # own [OPTION...]: starts alice's reader.
+# shellcheck disable=SC2120 # the stories have options
 own() { reader own match-on-chip --serial c0ffee000001 --chip "$state/chip" "$@"; }
 
 # reader NAME KIND [OPTION...]: a reader in software, which is not plugged in yet; usb-reader/reader lists the kinds.
