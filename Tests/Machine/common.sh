@@ -113,12 +113,14 @@ begins() {
   machine load "$1"
   if [ "$1" = enrolled ]; then
     cp "$begun/chip" "$state/chip"
+    # shellcheck disable=SC2119 # no option
     own
     plug own
   fi
 }
-# own: starts alice's reader.
-own() { reader own match-on-chip --serial c0ffee000001 --chip "$state/chip"; }
+# own [OPTION...]: starts alice's reader.
+# shellcheck disable=SC2120 # the stories have options
+own() { reader own match-on-chip --serial c0ffee000001 --chip "$state/chip" "$@"; }
 
 # reader NAME KIND [OPTION...]: a reader in software, which is not plugged in yet; usb-reader/reader lists the kinds.
 reader() {
@@ -135,7 +137,7 @@ tell() {
   shift
   "$here/usb-reader/reader" tell "$state/$name.orders" "$@"
 }
-plug() { machine plug "$1"; }
+plug() { machine plug "$@"; }
 unplug() { machine unplug "$1"; }
 # seen SERIAL: waits until the kernel and udev know the reader, and sets $usb to its device in /sys.
 seen() {

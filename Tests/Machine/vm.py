@@ -17,7 +17,8 @@ Orders:
   reset                   presses the reset button
   power-key               presses the power key, which also wakes a machine from s2idle
   wake                    wakes a machine from S3
-  plug NAME               plugs in the reader whose usb-redir socket is STATE/NAME.usb
+  plug NAME [powered]     plugs in the reader whose usb-redir socket is STATE/NAME.usb; `powered` is a port for readers of
+                          high speed, which keeps its power in s2idle
   unplug NAME             pulls it out
   disk NAME SOCKET        attaches the NBD export at SOCKET as a disk with the serial NAME
   take NAME               takes that disk away
@@ -78,6 +79,7 @@ class Machine:
             "-drive", f"file={at('disk.qcow2')},if=virtio,format=qcow2,cache=unsafe",
             "-drive", f"file={self.delivery},if=virtio,format=raw,readonly=on,file.locking=off",
             "-device", "virtio-rng-pci", "-device", "virtio-scsi-pci,id=scsi", "-device", "qemu-xhci,id=usb",
+            "-device", "usb-ehci,id=powered",
             "-device", "virtio-serial-pci", "-chardev", f"socket,id=agent,path={at('agent')},server=on,wait=off",
             "-device", "virtserialport,chardev=agent,name=machine",
             "-serial", f"file:{at('console.log')}", "-qmp", f"unix:{at('qmp')},server=on,wait=off", *tpm, *more,
@@ -221,7 +223,8 @@ class Machine:
             backend = {"type": "socket", "data": {
                 "addr": {"type": "unix", "data": {"path": f"{self.state}/{rest[0]}.usb"}}, "server": False}}
             await self.qmp("chardev-add", id=rest[0], backend=backend)
-            await self.qmp("device_add", driver="usb-redir", id=f"usb-{rest[0]}", chardev=rest[0], bus="usb.0")
+            await self.qmp("device_add", driver="usb-redir", id=f"usb-{rest[0]}", chardev=rest[0],
+                           bus=f"{rest[1] if rest[1:] else 'usb'}.0")
         elif word == "unplug":
             await self.qmp("device_del", id=f"usb-{rest[0]}")
             # Its socket goes with it.

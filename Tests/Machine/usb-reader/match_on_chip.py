@@ -10,7 +10,7 @@ import json
 import os
 import random
 
-from usb import DONE, FULL_SPEED, Device, Pipe
+from usb import DONE, FULL_SPEED, HIGH_SPEED, Device, Pipe
 
 VENDOR, PRODUCT = 0x06cb, 0x00bd
 COMMANDS, ANSWERS, INTERRUPTS = 0x01, 0x81, 0x83
@@ -22,13 +22,14 @@ TOUCHES = 8  # in an enrolment
 
 
 class MatchOnChipReader(Device):
-    def __init__(self, serial, chip=None):
+    def __init__(self, serial, chip=None, speed=FULL_SPEED):
         vendor, product = VENDOR.to_bytes(2, "little"), PRODUCT.to_bytes(2, "little")
         device = bytes([18, 1, 0, 2, 0xff, 0x10, 0xff, 8]) + vendor + product + bytes([0, 0, 0, 0, 1, 1])
         configuration = bytes([9, 2, 39, 0, 1, 1, 0, 0xa0, 50, 9, 4, 0, 0, 3, 0xff, 0, 0, 0])
-        for endpoint, kind, size, interval in ((COMMANDS, 2, 64, 0), (ANSWERS, 2, 64, 0), (INTERRUPTS, 3, 8, 4)):
-            configuration += bytes([7, 5, endpoint, kind, size, 0, interval])
-        super().__init__(device + configuration, {1: serial}, FULL_SPEED)
+        bulk = 512 if speed == HIGH_SPEED else 64
+        for endpoint, kind, size, interval in ((COMMANDS, 2, bulk, 0), (ANSWERS, 2, bulk, 0), (INTERRUPTS, 3, 8, 4)):
+            configuration += bytes([7, 5, endpoint, kind]) + size.to_bytes(2, "little") + bytes([interval])
+        super().__init__(device + configuration, {1: serial}, speed)
         self.chip, self.prints = chip, {}  # what the host calls a print -> the finger
         if chip and os.path.exists(chip):
             with open(chip, encoding="utf-8") as file:
@@ -41,6 +42,7 @@ class MatchOnChipReader(Device):
 
     def power_up(self):
         self.initialized, self.messages, self.scan = False, collections.deque(), None
+        self.told = False  # the host has an interrupt for the first message
         self.wanted.clear()
         self.answers.clear()
         self.interrupts.clear()
@@ -54,16 +56,20 @@ class MatchOnChipReader(Device):
             self.answers.ask(transfer)
         elif transfer.endpoint == INTERRUPTS:
             self.interrupts.ask(transfer)
+            self.interrupt()
         else:
             transfer.end(DONE)
             if not self.mute:
                 self.command(transfer.data)
 
     def command(self, data):
+        self.answers.clear()  # nobody fetches what was said before
         if data[:1] == b"\x01":  # version: builds, 10.1, a target, a product, the chip, a serial number, an interface
             self.say(bytes(2) + bytes.fromhex("47512a5f27f231000a01014101c100007d7f780c62120fa10000000001000000000000"))
         elif data[:1] == b"\xa8":
             self.message(*(self.messages.popleft() if self.messages else (0, 0x91, bytes([self.finger is not None]))))
+            self.told = False
+            self.interrupt()
         elif data[:2] == b"\xa7\xfe" and len(data) >= 5:
             number, what, length = data[2:5]
             self.asked(number, what, data[5:5 + length])
@@ -78,6 +84,7 @@ class MatchOnChipReader(Device):
         elif what == 0x41:  # cancel
             self.end_scan()
             self.messages.clear()
+            self.told = False
             self.message(number, 0x42)
         elif what == 0x51:  # enrol: an option, the number of a finger, the name of the print
             if len(self.prints) >= ROOM:
@@ -145,8 +152,18 @@ class MatchOnChipReader(Device):
     def tell(self, number, what, rest=b""):
         """A message that answers no transfer at once."""
         self.messages.append((number, what, rest))
-        if not self.mute:
+        self.interrupt()
+
+    def interrupt(self):
+        """Tells the host, once for each message, and again where the host did not take it."""
+        if self.messages and not self.told and not self.mute:
+            self.told = True
             self.interrupts.put(bytes([4, 0, 0, 0, 0, 0, 0]))
+
+    def cancel(self, transfer):
+        if transfer.endpoint == INTERRUPTS:
+            self.told = False
+        super().cancel(transfer)
 
     # Scans
 

@@ -91,7 +91,7 @@ class Plug:
             self.listen(body[0])
         elif kind == STOP_INTERRUPTS:
             if transfer := self.listening.pop(body[0], None):
-                transfer.open = False
+                device.cancel(transfer)
             self.send(INTERRUPTS, number, bytes([0, body[0]]))
         elif kind == CANCEL:
             if transfer := self.open.get(number):
