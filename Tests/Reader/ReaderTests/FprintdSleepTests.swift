@@ -44,12 +44,13 @@ struct FprintdSleepTests {
     }
   }
 
-  @Test("a reader of the same name with other fingers does not replace a busy one")
+  @Test("a reader of the same name with other fingers does not replace a busy one, and the error says how to free that")
   func otherFingers() async throws {
     try await withReaders([.init(isBusy: true), .init(fingers: ["left-thumb"])]) { fprintd, process, id in
-      guard case .busy = await readerError({ try await process.open(id) }) else {
+      guard case .busy(let holder) = await readerError({ try await process.open(id) }) else {
         return #expect(Bool(false), "its fingers are not those that the store knows")
       }
+      #expect(holder?.contains("sudo systemctl restart fprintd") == true)
       #expect(fprintd.calls(of: "Claim", reader: 1) == 0)
     }
   }

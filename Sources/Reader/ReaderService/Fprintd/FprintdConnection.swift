@@ -110,7 +110,10 @@ extension ReaderError {
         return
       }
       switch name.dropFirst(FprintdNames.error.count) {
-      case "AlreadyInUse": self = .busy(holder: "another program, through fprintd")
+      case "AlreadyInUse":
+        // After a sleep fprintd (1.94.2) may keep a reader for a program that has ended.
+        self = .busy(
+          holder: "another program, through fprintd (if none uses it: sudo systemctl restart fprintd)")
       case "PermissionDenied": self = .fprintdRefused(message)
       case "NoSuchDevice": self = .absent
       case "NoEnrolledPrints": self = .notOnChip
