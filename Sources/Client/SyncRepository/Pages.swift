@@ -1,17 +1,12 @@
 internal import SecretModel
 
-/// Gives files to the vault, as many in one call as fit. While the vault takes a page, git reads the next one.
+/// Gives files to the vault, as many in one call as fit.
 final class Pages {
-  /// The bytes of a page, unless a single file is longer.
-  private static let pageSize = 1 << 20
-
   private let service: any SyncService
   private let blobs: BlobReader
   private let all: Int
   private let progress: (SyncProgress) -> Void
   private var page: [SyncFile] = []
-  /// The call that the vault works on, with the number of its files.
-  private var call: (answer: Task<Result<SyncReceipt, VaultError>, Never>, count: Int)?
   private var size = 0
   private var done = 0
   private(set) var report: SyncReport
@@ -33,7 +28,7 @@ final class Pages {
 
   private func give(_ file: SyncFile) async throws(SyncRunError) {
     let bytes = file.path.utf8.count + (file.contents?.count ?? 0) + 64
-    if size + bytes > Self.pageSize { try await send(isLast: false) }
+    if size + bytes > SyncFile.pageLimit { try await flush(isLast: false) }
     page.append(file)
     size += bytes
   }
@@ -49,34 +44,17 @@ final class Pages {
     }
   }
 
-  /// Gives what has gathered, and waits until the vault has taken all.
+  /// Sends what has gathered.
   func flush(isLast: Bool) async throws(SyncRunError) {
-    if isLast || !page.isEmpty { try await send(isLast: isLast) }
-    try await finishCall()
-  }
-
-  private func send(isLast: Bool) async throws(SyncRunError) {
-    try await finishCall()
-    let (files, service) = (page, service)
+    guard isLast || !page.isEmpty else { return }
+    let files = page
     (page, size) = ([], 0)
-    let answer = Task { () async -> Result<SyncReceipt, VaultError> in
-      do throws(VaultError) {
-        return .success(try await service.receive(files, isLast: isLast))
-      } catch {
-        return .failure(error)
-      }
+    let answer = try await SyncRunError.asking { () async throws(VaultError) in
+      try await service.receive(files, isLast: isLast)
     }
-    call = (answer, files.count)
-  }
-
-  private func finishCall() async throws(SyncRunError) {
-    guard let (answer, count) = call else { return }
-    call = nil
-    let result = await answer.value
-    let receipt = try await SyncRunError.asking { () async throws(VaultError) in try result.get() }
-    report.taken += count
-    done += count
+    report.taken += files.count
+    done += files.count
     progress(.taking(done, of: all))
-    report.add(receipt)
+    report.add(answer)
   }
 }
