@@ -33,21 +33,12 @@ struct CircleProofTests {
     }
   }
 
-  private func join(_ machine: SyncMachine, by member: SyncMachine) async throws {
-    try await machine.ask(repository)
-    try await member.sync(repository)
-    try await member.approve(machine)
-    try await member.sync(repository)
-    try await machine.sync(repository)
-    try await member.sync(repository)
-  }
-
   @Test("a kept version does not become the current one with a finger that was removed while it was touched")
   func removedFinger() async throws {
     let desk = try await repository.circle("desk")[0]
     let meanwhile = Meanwhile()
     let lap = try await SyncMachine("lap", reader: meanwhile.reader)
-    try await join(lap, by: desk)
+    try await repository.admit(lap, by: desk)
     try await desk.enroll()
     for finger in [Finger.rightIndex, .leftIndex] { try await lap.enroll(finger) }
     try await desk.set("mail", "from desk", .anyFinger)
@@ -77,7 +68,7 @@ struct CircleProofTests {
     try await lap.set("mail", "mine", .anyFinger)
     try await desk.set("mail", "gold", .anyFinger)
     try await desk.sync(repository)
-    try await join(lap, by: desk)
+    try await repository.admit(lap, by: desk)
     #expect(try await lap.status.waiting.count == 1)
     let (repository, mail) = (repository, try ItemName(parsing: "mail"))
     meanwhile.next {
@@ -130,7 +121,7 @@ struct CircleProofTests {
     try await machines[0].remove(machines[1])
     try await machines[0].sync(repository)
     let lap = try await SyncMachine("lap")
-    try await join(lap, by: machines[0])
+    try await repository.admit(lap, by: machines[0])
     #expect(try await lap.get("bank") == "silver")
     #expect(try await lap.get("mail") == current)
     let kept = try await lap.status.kept
@@ -153,7 +144,7 @@ struct CircleProofTests {
     try await lap.set("bank", "silver")
     try await lap.sync(repository)
     let third = try await SyncMachine("third")
-    try await join(third, by: lap)
+    try await repository.admit(third, by: lap)
     #expect(try await third.items == ["mail": "new", "bank": "silver"])
   }
 }

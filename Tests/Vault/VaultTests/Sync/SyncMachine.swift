@@ -189,16 +189,21 @@ final class SyncMachine: Sendable {
 }
 
 extension MemoryRepository {
+  /// Lets a machine into the circle, which then has what the others have.
+  func admit(_ machine: SyncMachine, by member: SyncMachine) async throws {
+    try await machine.ask(self)
+    try await member.sync(self)
+    try await member.approve(machine)
+    for one in [member, machine, member] { try await one.sync(self) }
+  }
+
   /// New machines that are all members of one circle in this repository.
   func circle(_ names: String...) async throws -> [SyncMachine] {
     var machines: [SyncMachine] = []
     for name in names {
       let machine = try await SyncMachine(name)
       if let first = machines.first {
-        try await machine.ask(self)
-        try await first.sync(self)
-        try await first.approve(machine)
-        try await first.sync(self)
+        try await admit(machine, by: first)
       } else {
         try await machine.begin()
       }

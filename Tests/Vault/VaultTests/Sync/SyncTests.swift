@@ -219,11 +219,7 @@ struct SyncTests {
     #expect(try await fourth.get("bank") == "silver")
     #expect(try await fourth.status.members.map(\.name) == ["fourth"])
     let fifth = try await SyncMachine("fifth")
-    try await fifth.ask(repository)
-    try await fourth.sync(repository)
-    try await fourth.approve(fifth)
-    try await fourth.sync(repository)
-    try await fifth.sync(repository)
+    try await repository.admit(fifth, by: fourth)
     #expect(try await fifth.get("mail") == "gold")
     // A machine that was not lost after all reports that the repository went back, and takes no changes.
     #expect(try await machines[0].sync(repository).wentBack)
@@ -250,11 +246,7 @@ struct SyncTests {
     #expect(try await machines[0].sync(repository).wentBack)
     #expect(try await machines[0].items == ["mail": "iron"])
     let fifth = try await SyncMachine("fifth")
-    try await fifth.ask(repository)
-    try await fourth.sync(repository)
-    try await fourth.approve(fifth)
-    try await fourth.sync(repository)
-    try await fifth.sync(repository)
+    try await repository.admit(fifth, by: fourth)
     #expect(try await fifth.items == ["mail": "gold", "bank": "silver"])
   }
 
