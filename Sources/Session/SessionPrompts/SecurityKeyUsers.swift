@@ -13,10 +13,12 @@ package enum SecurityKeyUsers {
   ///   - devices: the kernel's folder of the devices, with what it knows of each.
   ///   - nodes: the folder in which programs open them.
   package static func only(devices: String = "/sys/class/hidraw", nodes: String = "/dev") -> ClientProgram? {
-    guard let name = names(in: devices).first(where: { isOwn("\(devices)/\($0)/device/uevent") }) else { return nil }
+    guard let name = (Folder.names(in: devices) ?? []).first(where: { isOwn("\(devices)/\($0)/device/uevent") }) else {
+      return nil
+    }
     let node = "\(nodes)/\(name)"
     let users = ProcessStatus.processes.filter { process in
-      names(in: "/proc/\(process)/fd").contains { target(of: "/proc/\(process)/fd/\($0)") == node }
+      (Folder.names(in: "/proc/\(process)/fd") ?? []).contains { target(of: "/proc/\(process)/fd/\($0)") == node }
     }
     var programs = users.map { ClientProgram($0) }
     guard let program = programs.popLast(), programs.allSatisfy({ $0.program == program.program }) else { return nil }
@@ -27,18 +29,6 @@ package enum SecurityKeyUsers {
   private static func isOwn(_ description: String) -> Bool {
     guard let bytes = try? SmallFile.read(description, limit: 4_096) else { return false }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains("HID_UNIQ=whorl-\(getuid())")
-  }
-
-  private static func names(in folder: String) -> [String] {
-    guard let stream = opendir(folder) else { return [] }
-    defer { closedir(stream) }
-    var names: [String] = []
-    // The entry belongs to the stream and is valid until the next call.
-    while let entry = readdir(stream) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-      if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names
   }
 
   private static func target(of link: String) -> String? {
