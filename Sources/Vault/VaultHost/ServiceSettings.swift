@@ -41,7 +41,7 @@ package struct ServiceSettings: Sendable, Hashable {
     _ path: String, trusting trust: PathWalk.Trust = .rootAlone
   ) throws(ServiceSettingsError) -> ServiceSettings {
     var settings = ServiceSettings()
-    for file in [path] + dropIns(in: path + ".d") {
+    for file in try [path] + dropIns(in: path + ".d") {
       guard access(file, F_OK) == 0 || errno != ENOENT else { continue }
       do throws(PathWalkError) {
         try PathWalk.check(file, trusting: trust)
@@ -117,8 +117,12 @@ package struct ServiceSettings: Sendable, Hashable {
     }
   }
 
-  private static func dropIns(in folder: String) -> [String] {
-    (Folder.names(in: folder) ?? []).filter { $0.hasSuffix(".conf") && !$0.hasPrefix(".") }.map { "\(folder)/\($0)" }
+  private static func dropIns(in folder: String) throws(ServiceSettingsError) -> [String] {
+    guard let names = Folder.names(in: folder) else {
+      guard errno == ENOENT else { throw ServiceSettingsError(path: folder, problem: String(cString: strerror(errno))) }
+      return []
+    }
+    return names.filter { $0.hasSuffix(".conf") && !$0.hasPrefix(".") }.map { "\(folder)/\($0)" }
   }
 
   private static let sizeLimit = 64 << 10

@@ -42,18 +42,8 @@ struct EndingFprintdTests {
 
   @Test("has to be restarted if it has left a reader open, which the error says")
   func lost() async throws {
-    try await PrivateBus.with { bus in
-      let refusal = "Open failed with error: The device has already been opened!"
-      let fprintd = try await FprintdStandIn(on: bus, tellsFingers: true, [.init(refusal: refusal)])
-      defer { fprintd.close() }
-      let process = ReaderProcess(
-        program: try readerProgram(), selection: .fprintd(device: nil),
-        fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
-      let reader = try #require(try await process.readers().first)
-      let error = await readerError { try await process.open(reader.id) }
-      guard case .device(let words) = error else { return #expect(Bool(false), "\(String(describing: error))") }
-      #expect(words.contains("restart fprintd"))
-      await process.shutdown()
-    }
+    let error = try await errorOfOpening(refusedWith: "The device has already been opened!")
+    guard case .device(let words) = error else { return #expect(Bool(false), "\(String(describing: error))") }
+    #expect(words.contains("restart fprintd"))
   }
 }

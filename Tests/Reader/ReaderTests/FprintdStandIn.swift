@@ -1,4 +1,6 @@
+import Fingerprint
 import ProgramDriver
+import ReaderClient
 import SDBus
 import Synchronization
 import Testing
@@ -121,5 +123,21 @@ private final class StandInReaders: Sendable {
     case "VerifyStart", "Claim", "Release", "VerifyStop": call.answer()
     default: call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member")
     }
+  }
+}
+
+/// The error of opening a reader that fprintd cannot open, for the reason that libfprint gives.
+func errorOfOpening(refusedWith problem: String) async throws -> ReaderError? {
+  try await PrivateBus.with { bus in
+    let fprintd = try await FprintdStandIn(
+      on: bus, tellsFingers: true, [.init(refusal: "Open failed with error: \(problem)")])
+    defer { fprintd.close() }
+    let process = ReaderProcess(
+      program: try readerProgram(), selection: .fprintd(device: nil),
+      fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
+    let reader = try #require(try await process.readers().first)
+    let error = await readerError { try await process.open(reader.id) }
+    await process.shutdown()
+    return error
   }
 }

@@ -119,17 +119,7 @@ struct FprintdTroubleTests {
       "This device has been removed from the system.",
     ])
   func pulledOut(problem: String) async throws {
-    try await PrivateBus.with { bus in
-      let refusal = "Open failed with error: \(problem)"
-      let fprintd = try await FprintdStandIn(on: bus, tellsFingers: true, [.init(refusal: refusal)])
-      defer { fprintd.close() }
-      let process = ReaderProcess(
-        program: try readerProgram(), selection: .fprintd(device: nil),
-        fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
-      let reader = try #require(try await process.readers().first)
-      #expect(await readerError { try await process.open(reader.id) } == .removed)
-      await process.shutdown()
-    }
+    #expect(try await errorOfOpening(refusedWith: problem) == .removed)
   }
 
   @Test("if fprintd does not report fingers, every armed scan counts as one that saw a finger")

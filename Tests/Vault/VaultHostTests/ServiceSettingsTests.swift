@@ -36,6 +36,18 @@ struct ServiceSettingsTests {
       ]).reader == .virtualImage(socket: "/x"))
   }
 
+  @Test("are refused where the folder of further files cannot be listed, since one of them may be the stricter one")
+  func unlistedFolder() throws {
+    let folder = try RunningService.makeFolder()
+    defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
+    try RunningService.write("", to: folder + "/whorld.conf.d")
+    #expect {
+      try ServiceSettings.read(folder + "/whorld.conf", trusting: .rootAndEffectiveUser)
+    } throws: { error in
+      (error as? ServiceSettingsError)?.path == folder + "/whorld.conf.d"
+    }
+  }
+
   @Test(
     "are refused with an unknown line, and the error names the line",
     arguments: [

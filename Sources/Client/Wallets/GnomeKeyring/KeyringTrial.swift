@@ -42,7 +42,10 @@ package final class KeyringTrial: Sendable {
     await end(daemon)
     guard try result.get() == .done else { return false }
     // If the daemon cannot read the file, it accepts any secret and makes a new keyring beside it.
-    let others = (Folder.names(in: keyrings) ?? []).filter { $0.hasSuffix(".keyring") && $0 != "login.keyring" }
+    guard let names = Folder.names(in: keyrings) else {
+      throw .system("\(keyrings): \(String(cString: strerror(errno)))")
+    }
+    let others = names.filter { $0.hasSuffix(".keyring") && $0 != "login.keyring" }
     guard others.isEmpty else { throw .damaged(places.file, why: "gnome-keyring-daemon cannot read it") }
     return true
   }
