@@ -8,10 +8,9 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
-// For the targets that a call of the vault passes through: asynchronous functions run on their caller's executor, so
-// that a call switches threads only where necessary.
+// For the targets that a call of the vault or of a reader passes through: asynchronous functions run on their caller's
+// executor, so that a call switches threads only where necessary, and not to the cooperative pool.
 let onTheWay = strict + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
-
 let strictC: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
 // The examples use the language mode that most existing client code uses.
 let client: [SwiftSetting] = [.swiftLanguageMode(.v5)]
@@ -63,13 +62,16 @@ let package = Package(
     .target(name: "CBOR", dependencies: ["CCBOR"], path: "Sources/Common/CBOR"),
     .target(name: "KeySchemes", path: "Sources/Common/KeySchemes"),
     .target(name: "GLibKit", dependencies: ["CFprint"], path: "Sources/Reader/GLibKit"),
-    .target(name: "SDBus", dependencies: ["CSystemd", "Primitives"], path: "Sources/Common/SDBus"),
+    .target(
+      name: "SDBus", dependencies: ["CSystemd", "Primitives"], path: "Sources/Common/SDBus", swiftSettings: onTheWay),
     .target(name: "Executors", path: "Sources/Common/Executors"),
     .target(name: "TerminalGuard", path: "Sources/System/TerminalGuard"),
     .target(
       name: "Processes", dependencies: ["CLinux", "Executors", "SDBus", "SecureMemory"],
-      path: "Sources/Common/Processes"),
-    .target(name: "Fingerprint", dependencies: ["Primitives", "SecureMemory"], path: "Sources/Common/Fingerprint"),
+      path: "Sources/Common/Processes", swiftSettings: onTheWay),
+    .target(
+      name: "Fingerprint", dependencies: ["Primitives", "SecureMemory"], path: "Sources/Common/Fingerprint",
+      swiftSettings: onTheWay),
     .target(name: "Keys", dependencies: ["COpenSSL", "KeySchemes", "SecureMemory"], path: "Sources/Vault/Keys"),
     .target(name: "TPM", dependencies: ["CTSS", "SecureMemory"], path: "Sources/Vault/TPM"),
     .target(name: "Recordings", dependencies: ["Primitives"], path: "Sources/Reader/Recordings"),
@@ -77,7 +79,7 @@ let package = Package(
       name: "Confinement", dependencies: ["CLinux", "Fingerprint", "Primitives"], path: "Sources/Reader/Confinement"),
     .target(
       name: "ReaderBus", dependencies: ["Processes", "SDBus", "SecureMemory", "Fingerprint"],
-      path: "Sources/Reader/ReaderBus"),
+      path: "Sources/Reader/ReaderBus", swiftSettings: onTheWay),
     .target(
       name: "SecretModel", dependencies: ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"],
       path: "Sources/Vault/SecretModel", swiftSettings: onTheWay),
@@ -119,8 +121,10 @@ let package = Package(
     // Layer 4
     .target(
       name: "ReaderService",
-      dependencies: ["CFprint", "CPNG", "GLibKit", "Primitives", "SDBus", "SecureMemory", "Fingerprint", "ReaderBus"],
-      path: "Sources/Reader/ReaderService"),
+      dependencies: [
+        "CFprint", "CPNG", "Executors", "GLibKit", "Primitives", "SDBus", "SecureMemory", "Fingerprint", "ReaderBus",
+      ],
+      path: "Sources/Reader/ReaderService", swiftSettings: onTheWay),
     .target(
       name: "ReaderClient",
       dependencies: ["Executors", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
@@ -196,8 +200,7 @@ let package = Package(
         "Executors", "KeySchemes", "KeychainServices", "Whorl", "SecretModel", "Fingerprint", "SecureMemory",
       ],
       path: "Sources/Client/LocalAuthentication"),
-    // The same under the name of Apple's module, for code that cannot be changed: it makes `canImport(Security)` true
-    // in every target of a build.
+    // The same under the name of Apple's module, which makes `canImport(Security)` true in every target of a build.
     .target(name: "Security", dependencies: ["KeychainServices"], path: "Sources/Client/Security"),
     .target(
       name: "SessionPrompts",
@@ -250,8 +253,8 @@ let package = Package(
       path: "Sources/Programs/whorld"),
     .executableTarget(
       name: "whorl-reader",
-      dependencies: ["ReaderService", "Confinement", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
-      path: "Sources/Programs/whorl-reader"),
+      dependencies: ["ReaderService", "Confinement", "Executors", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
+      path: "Sources/Programs/whorl-reader", swiftSettings: onTheWay),
     // One may inspect every process, the other make input devices, so they are small and written in C.
     .executableTarget(name: "whorl-program-path", path: "Sources/Programs/whorl-program-path", cSettings: strictC),
     .executableTarget(
@@ -299,8 +302,7 @@ let package = Package(
       swiftSettings: client),
     // Layer T: fingers for machines without a reader
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], path: "Sources/Testing/VirtualFinger"),
-    // and code that the tests of several layers share: running the programs, searching their own memory, a vault with a
-    // simulated user
+    // and what the tests of several layers share: running programs, searching memory, a vault with a simulated user
     .target(
       name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "ReaderClient", "VirtualFinger"],
       path: "Tests/Support/ProgramDriver"),
@@ -317,9 +319,8 @@ let package = Package(
       ],
       path: "Tests/Support/VaultDriver"),
 
-    // Tests, a target per layer. None depends on a program: SwiftPM would link the program's objects into the test
-    // runner, and libfprint with those of the reader. The programs are built with the tests, into the folder of the
-    // runner.
+    // Tests, a target per layer. None depends on a program, whose objects SwiftPM would link into the test runner. The
+    // programs are built with the tests, into the folder of the runner.
     .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"], path: "Tests/Common/PrimitivesTests"),
     .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], path: "Tests/Common/SecureMemoryTests"),
     .testTarget(name: "ExecutorsTests", dependencies: ["Executors"], path: "Tests/Common/ExecutorsTests"),
@@ -490,7 +491,6 @@ let package = Package(
 for target in package.targets where target.swiftSettings == nil && target.type != .system {
   target.swiftSettings = strict
 }
-
 // Every unsafe expression of these targets is marked.
 let marked: Set = [
   "Fingerprint", "KeySchemes", "Primitives", "PromptTexts", "SSHKeys", "SecretModel", "SecretServiceItems", "Whorl",

@@ -135,3 +135,22 @@ wait_for() {
     sleep 0.2
   done
 }
+
+# waits_of NAME...: how often the threads of these programs have waited so far.
+waits_of() {
+  for name; do
+    for process in $(pgrep -x "$name"); do
+      cat "/proc/$process"/task/*/status 2>/dev/null || :
+    done
+  done | awk '$1 == "voluntary_ctxt_switches:" { sum += $2 } END { print sum + 0 }'
+}
+# rests NAME...: these programs run, and leave the processor alone for three seconds.
+rests() {
+  for name; do pgrep -x "$name" >/dev/null || fail "$name does not run"; done
+  for _ in 1 2 3 4 5 6 7 8; do
+    before=$(waits_of "$@")
+    sleep 3
+    [ "$(waits_of "$@")" != "$before" ] || { echo "  at rest: $*" && return; }
+  done
+  fail "one of $* wakes again and again"
+}

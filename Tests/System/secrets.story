@@ -95,6 +95,9 @@ expect 0 "secret-tool wants to unlock the store. Enter your Whorl passcode." cat
 # The program's own process is closed to other programs of the user.
 expect 1 "" at_seat alice 'cat /proc/$(pgrep -u alice -x whorl-agent | head -n 1)/environ >/dev/null'
 
+# While no program asks, neither the service of the session nor the vault wakes the processor.
+rests whorl-agent whorld
+
 # Off again: GNOME Keyring takes over at once. It has no keyring here, and nobody can type the password of a new one, so
 # the stored items are listed, and stay in Whorl.
 expect 0 "Would remove /home/alice" at_seat alice 'whorl secret-service disable --dry-run 2>&1'

@@ -119,6 +119,9 @@ expect 75 "" at_seat alice 'whorl get bank/alice --timeout 20'
 expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
 expect 0 gold touching "$right" at_seat alice 'whorl get bank/alice'
 
+# While nobody asks for anything, nothing of it wakes the processor.
+rests whorld
+
 # An upgrade restarts the service and says what that means.
 expect 0 "asked for the passcode again" \
   env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install

@@ -1,4 +1,5 @@
 internal import CSystemd
+internal import Executors
 internal import Fingerprint
 internal import Glibc
 
@@ -24,11 +25,11 @@ func hideMemory() {
 
 /// Closes the reader and exits; exits after 300 ms even if the reader is not closed, because the kernel releases it.
 func releaseAndExit(_ reader: any FingerprintReader) {
-  Task {
-    try? await Task.sleep(for: .milliseconds(300))
+  Task(executorPreference: BackgroundThread.shared) {
+    try? await Pause.wait(for: .milliseconds(300))
     _exit(0)
   }
-  Task {
+  Task(executorPreference: BackgroundThread.shared) {
     try? await reader.close()
     _exit(0)
   }

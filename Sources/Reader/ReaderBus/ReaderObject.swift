@@ -45,7 +45,7 @@ package actor ReaderObject {
     enrolled = nil
     for observer in observers { observer.callBegan() }
     var hasEnded = false
-    let task = Task.immediate {
+    let task = Task.immediate(executorPreference: LoopTasks.shared) {
       do throws(ReaderError) {
         call.answer(try await perform(request, number, for: call).values)
       } catch {
@@ -64,14 +64,17 @@ package actor ReaderObject {
   private func cancel(_ number: UInt64, for call: BusCall) {
     let task = running[number]
     task?.cancel()
-    Task {
+    Task(executorPreference: LoopTasks.shared) {
       await task?.value
-      if let enrolled, enrolled.call == number {
-        self.enrolled = nil
-        try? await reader.delete(enrolled.template)
-      }
+      await self.discardFinger(of: number)
       call.answer()
     }
+  }
+
+  private func discardFinger(of number: UInt64) async {
+    guard let enrolled, enrolled.call == number else { return }
+    self.enrolled = nil
+    try? await reader.delete(enrolled.template)
   }
 
   private func perform(

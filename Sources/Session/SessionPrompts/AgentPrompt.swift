@@ -1,3 +1,4 @@
+internal import Executors
 internal import Fingerprint
 package import PromptTexts
 package import SecretModel
@@ -114,9 +115,9 @@ package final class AgentPrompt: AuthenticationPrompt {
     if isShown { return }
     if state.withLock({ $0.notification == nil }) {
       let notification = await Notification(onBus: surroundings.bus) { [weak self] action in
-        Task { await self?.chosen(action, in: session) }
+        Task(executorPreference: BackgroundThread.shared) { await self?.chosen(action, in: session) }
       } lost: { [weak self] in
-        Task { await self?.goOnWithoutNotification(in: session) }
+        Task(executorPreference: BackgroundThread.shared) { await self?.goOnWithoutNotification(in: session) }
       }
       state.withLock { $0.notification = notification }
     }
@@ -141,7 +142,9 @@ package final class AgentPrompt: AuthenticationPrompt {
     let isWanted = state.withLock { $0.notification?.hasActions != true && $0.keys == nil && !$0.isOver }
     guard let terminal, isWanted else { return }
     let keys = ClientTerminalKeys(on: terminal) { [weak self] key in
-      Task { await self?.chosen(key == .enter ? .passcode : .cancel, in: session) }
+      Task(executorPreference: BackgroundThread.shared) {
+        await self?.chosen(key == .enter ? .passcode : .cancel, in: session)
+      }
     }
     state.withLock { $0.keys = keys }
   }

@@ -121,7 +121,7 @@ extension Vault {
   private func forgetSoon() {
     guard forgetting == nil else { return }
     forgetting = Task(executorPreference: BackgroundThread.shared) {
-      try? await Task.sleep(for: .seconds(1))
+      try? await Pause.wait(for: .seconds(1))
       await self.forget()
     }
   }

@@ -1,4 +1,5 @@
 import AgeFormat
+internal import Executors
 import Fingerprint
 import Glibc
 import Presence
@@ -114,13 +115,13 @@ package final class LocalVaultConnection: VaultConnection {
   package func encryptFile(
     from source: Int32, to target: Int32, for recipient: EncryptedFile.Recipient
   ) async throws(VaultError) {
-    try await FileEncryption.run { () throws(VaultError) in
+    try await BlockingCall.run { () throws(VaultError) in
       try AgeFile.encrypt(from: source, to: target, for: recipient)
     }
   }
 
   package func fileKey(of file: Int32, with opening: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes {
-    try await FileEncryption.run { () throws(VaultError) in
+    try await BlockingCall.run { () throws(VaultError) in
       SharedSecret(try AgeFile.key(of: file, with: opening))
     }.copy()
   }
@@ -129,7 +130,7 @@ package final class LocalVaultConnection: VaultConnection {
     _ file: Int32, with key: consuming SecretBytes, to target: Int32
   ) async throws(VaultError) {
     let key = SharedSecret(key)
-    try await FileEncryption.run { () throws(VaultError) in
+    try await BlockingCall.run { () throws(VaultError) in
       try AgeFile.decrypt(file, with: key.bytes, to: target)
     }
   }

@@ -1,3 +1,4 @@
+internal import Executors
 import Presence
 package import SecretModel
 package import SecureMemory
@@ -40,7 +41,9 @@ package final class Logins: LoginService {
       }
       // After several wrong ones logins do not try: the last of them has shown that the two differ.
       guard try await store.takesPasswordOfLogin() else { return .settled(isOpen ? .open : .notPasscode) }
-      let trying = Task { await self.unlock(store, user, with: password, what) }
+      let trying = Task(executorPreference: BackgroundThread.shared) {
+        await self.unlock(store, user, with: password, what)
+      }
       // The store is open already: the try only restarts the hours until the passcode is needed again. Do not wait for
       // it.
       return isOpen ? .settled(.open) : .trying(trying)
@@ -84,7 +87,8 @@ package final class Logins: LoginService {
         try await store.keptPasscode()
         return .settled(.kept)
       }
-      return .trying(Task { await self.change(store, user, from: old, to: new, what) })
+      return .trying(
+        Task(executorPreference: BackgroundThread.shared) { await self.change(store, user, from: old, to: new, what) })
     }
   }
 

@@ -91,7 +91,7 @@ actor UserStore {
     idleNumber += 1
     let (number, idleTime) = (idleNumber, configuration.idleTime)
     Task {
-      try? await Task.sleep(for: idleTime)
+      try? await Pause.wait(for: idleTime)
       if sessions == 0, idleNumber == number { await close() }
     }
   }

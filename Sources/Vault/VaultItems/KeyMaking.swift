@@ -1,3 +1,4 @@
+internal import Executors
 import KeySchemes
 import Keys
 import Presence
@@ -22,7 +23,7 @@ package enum KeyMaking {
     if case .passkey(let bytes) = source { return try brought(bytes, for: item) }
     guard item.itemClass == .key else { throw .invalidRequest("a private key is an item of class key") }
     let turn = try await turns.turn(for: user)
-    let made = try await UserTurns.blocking { () throws(VaultError) in try Self.made(from: source, for: item) }
+    let made = try await BlockingCall.run { () throws(VaultError) in try Self.made(from: source, for: item) }
     _ = consume turn
     guard !Task.isCancelled else { throw .cancelled }
     return made

@@ -69,7 +69,7 @@ struct LoginOpen: Command {
     for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] { dup2(null, stream) }
     // A login must not wait for a wallet or a vault that hangs.
     let watch = Task(executorPreference: BackgroundThread()) {
-      try await Task.sleep(for: Self.limit)
+      try await Pause.wait(for: Self.limit)
       _exit(ExitStatus.tryAgain.rawValue)
     }
     defer { watch.cancel() }

@@ -1,3 +1,4 @@
+import Executors
 import Fingerprint
 import Synchronization
 
@@ -34,7 +35,7 @@ final class ReaderTestScan: Sendable {
   /// Waits until the reader asks for a finger, at most five seconds, since some drivers never report it.
   func armed() async {
     for _ in 0..<500 where !isWaiting.isTrue.withLock({ $0 }) && !Task.isCancelled {
-      try? await Task.sleep(for: .milliseconds(10))
+      try? await Pause.wait(for: .milliseconds(10))
     }
   }
 
@@ -50,7 +51,7 @@ final class ReaderTestScan: Sendable {
   /// The result of the scan; nil if it has not ended within the limit. Cancels it at the limit.
   func ended(within limit: Duration) async -> Result<ScanAnswer?, ReaderError>? {
     let timer = Task { [task] in
-      try await Task.sleep(for: limit)
+      try await Pause.wait(for: limit)
       task.cancel()
     }
     defer { timer.cancel() }

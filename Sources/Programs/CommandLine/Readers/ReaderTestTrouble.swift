@@ -1,3 +1,4 @@
+internal import Executors
 import Fingerprint
 internal import PromptTexts
 internal import SecretModel
@@ -124,7 +125,7 @@ extension ReaderTestRun {
         _ = try await reader.open(back.id)
         return .passed("the scan ended as unplugged, and the reader was back")
       }
-      try? await Task.sleep(for: .milliseconds(200))
+      try? await Pause.wait(for: .milliseconds(200))
     }
     return .failed(Failure(.unavailable, "the reader did not come back", advice: "attach it"))
   }

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Executors
 import Glibc
 import Primitives
 internal import PromptTexts
@@ -62,7 +63,7 @@ struct Log: Command {
     search.after = first.last?.number ?? 0
     // Ctrl-C is the normal end, not a failure.
     Interruption.onSignal { _exit(ExitStatus.done.rawValue) }
-    while (try? await Task.sleep(for: Self.pause)) != nil {
+    while (try? await Pause.wait(for: Self.pause)) != nil {
       let new = try await session.explained { [search] () async throws(VaultError) in try await store.log(search) }
       guard let last = new.last else { continue }
       try print(new, try await names(of: new, in: store, session), isFirst: false)

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Executors
 import Glibc
 internal import PromptTexts
 import SecretModel
@@ -170,7 +171,7 @@ struct SyncJoin: Command {
     }
     if !entry.noTimer { try sync.enableUnits(options, hardening) }
     while wait, report.status.standing == .asking {
-      do { try await Task.sleep(for: .seconds(5)) } catch { throw .cancelled }
+      do { try await Pause.wait(for: .seconds(5)) } catch { throw .cancelled }
       report = try await sync.run()
     }
     if options.json {

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Executors
 internal import PromptTexts
 import SecretModel
 import SyncRepository
@@ -48,7 +49,7 @@ struct SyncWatch: Command {
       }
       // The state that the first run has found is no change.
       if last == -1 { continue }
-      do { try await Task.sleep(for: Self.pause) } catch { throw .cancelled }
+      do { try await Pause.wait(for: Self.pause) } catch { throw .cancelled }
     }
   }
 

@@ -1,3 +1,4 @@
+internal import Executors
 internal import Fingerprint
 internal import SDBus
 
@@ -28,7 +29,7 @@ struct FprintdClaim: Sendable {
       var busy = ReaderError.absent
       for claim in claims {
         // Do not interrupt the call if the task is cancelled: it would be unknown whether the reader is claimed.
-        switch await Task(operation: { await claim.refusal() }).value {
+        switch await Task(executorPreference: LoopTasks.shared, operation: { await claim.refusal() }).value {
         case nil:
           guard Task.isCancelled || isOver() else { return claim }
           await claim.release()
@@ -38,7 +39,7 @@ struct FprintdClaim: Sendable {
         }
       }
       guard waited < patience, !isOver() else { throw busy }
-      do { try await Task.sleep(for: pause) } catch { throw .cancelled }
+      do { try await Pause.wait(for: pause) } catch { throw .cancelled }
       waited += pause
     }
   }
@@ -71,7 +72,7 @@ struct FprintdClaim: Sendable {
 
   /// Runs to its end even if the task is cancelled. If fprintd refuses, closing the connection releases the reader.
   func release() async {
-    await Task {
+    await Task(executorPreference: LoopTasks.shared) {
       do throws(ReaderError) {
         try await link.call(path, FprintdNames.device, "Release")
       } catch {

@@ -32,7 +32,7 @@ actor FprintdConnector {
   func connected(isOpen: Bool) async throws(ReaderError) -> FprintdConnection {
     if let link, await !link.isOver { return link }
     guard !isOpen || link == nil else { throw .processDied(FprintdConnection.ended) }
-    let task = connecting ?? Task { await connect() }
+    let task = connecting ?? Task(executorPreference: LoopTasks.shared) { await self.connect() }
     connecting = task
     return try await task.value.get()
   }

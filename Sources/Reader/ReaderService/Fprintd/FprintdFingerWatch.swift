@@ -1,3 +1,4 @@
+internal import Executors
 internal import Fingerprint
 internal import SDBus
 
@@ -59,8 +60,8 @@ final class FprintdFingerWatch: @unchecked Sendable {
     guard !wasTold else { return }
     if touched { set(present: true) }
     guard isPresent else { return }
-    Task {
-      try? await Task.sleep(for: Self.assumedAfter)
+    Task(executorPreference: LoopTasks.shared) {
+      try? await Pause.wait(for: Self.assumedAfter)
       BusLoop.shared.post {
         // If fprintd has reported the finger meanwhile, it will also report when it is lifted.
         if !self.wasTold { self.set(present: false) }

@@ -1,3 +1,4 @@
+internal import Executors
 package import Fingerprint
 internal import ReaderBus
 internal import SDBus
@@ -164,7 +165,7 @@ package actor FprintdReader: FingerprintReader {
       return print.template
     } catch {
       // fprintd may have stored the print already. Delete it, or a finger that nobody asked to enrol would open items.
-      await Task { try? await forget(finger) }.value
+      await Task(executorPreference: LoopTasks.shared) { try? await self.forget(finger) }.value
       throw error
     }
   }
@@ -327,7 +328,9 @@ package actor FprintdReader: FingerprintReader {
         return action.endedBefore ?? (error == .cancelled ? .cancelled : .failed(error))
       }
       // Start and stop run to their end even if the task is cancelled. Otherwise fprintd would keep the action running.
-      return await Task { await self.carryOut(action, claim, argument) }.value
+      return await Task(executorPreference: LoopTasks.shared) {
+        await self.carryOut(action, claim, argument)
+      }.value
     } onCancel: {
       BusLoop.shared.post { action.end(.cancelled) }
     }
@@ -363,7 +366,7 @@ package actor FprintdReader: FingerprintReader {
     fingerWatch?.scanEnded(touched: end.showsTouch)
     // Do not let the answer wait for this: closing a reader takes a while, and if it was unplugged, fprintd may never
     // answer.
-    releasing = Task { await claim.stop(action.kind) }
+    releasing = Task(executorPreference: LoopTasks.shared) { await claim.stop(action.kind) }
     return end
   }
 
@@ -371,8 +374,8 @@ package actor FprintdReader: FingerprintReader {
   /// fprintd then ends the action and the claim, if it can, and the next call opens a new connection.
   private func released(within limit: Duration = .seconds(10)) async {
     guard let releasing else { return }
-    let hangUp = Task {
-      try await Task.sleep(for: limit)
+    let hangUp = Task(executorPreference: LoopTasks.shared) { [connector] in
+      try await Pause.wait(for: limit)
       await connector.drop()
     }
     await releasing.value

@@ -1,4 +1,5 @@
 internal import CFprint
+internal import Executors
 package import Fingerprint
 internal import GLibKit
 
@@ -52,10 +53,14 @@ package actor LibfprintReader: FingerprintReader {
     guard nature == .physical else { return }
     listings += 1
     let listing = listings
-    Task {
-      try? await Task.sleep(for: time)
-      if listing == listings, opened == nil, running == nil { catalogue = nil }
+    Task(executorPreference: BackgroundThread.shared) {
+      try? await Pause.wait(for: time)
+      await self.forgetDevices(of: listing)
     }
+  }
+
+  private func forgetDevices(of listing: Int) {
+    if listing == listings, opened == nil, running == nil { catalogue = nil }
   }
 
   /// The devices by their ids. If libfprint lists none although a reader is attached, the error says why.
@@ -351,7 +356,7 @@ package actor LibfprintReader: FingerprintReader {
         _ = try await open(id, for: .own)
         return
       } catch .absent where attempt < Self.searches {
-        do { try await Task.sleep(for: Self.pause) } catch { throw .cancelled }
+        do { try await Pause.wait(for: Self.pause) } catch { throw .cancelled }
       } catch .absent {
         throw .removed
       }

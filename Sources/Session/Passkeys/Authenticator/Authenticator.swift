@@ -1,3 +1,5 @@
+import Executors
+
 /// A FIDO authenticator: serves CTAPHID and CTAP2 over any stream of reports of 64 bytes, with the passkeys of a vault.
 /// It needs no processor time while no program asks.
 package actor Authenticator {
@@ -68,7 +70,7 @@ package actor Authenticator {
     guard let deadline else { return }
     let instant = start + .milliseconds(deadline)
     let task = Task { [clock] in
-      guard (try? await clock.sleep(until: instant)) != nil else { return }
+      guard (try? await Pause.wait(for: instant - clock.now)) != nil else { return }
       tick()
     }
     timer = (deadline, task)
@@ -85,7 +87,7 @@ package actor Authenticator {
     tokenTimer = server.tokenDeadline.map { deadline in
       let instant = start + .milliseconds(deadline)
       return Task { [clock] in
-        guard (try? await clock.sleep(until: instant)) != nil, running == nil else { return }
+        guard (try? await Pause.wait(for: instant - clock.now)) != nil, running == nil else { return }
         await server.endExpiredToken()
       }
     }

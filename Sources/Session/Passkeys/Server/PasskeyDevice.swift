@@ -36,7 +36,7 @@ package final class PasskeyDevice: Sendable {
         isKnownMissing = true
         log("\(path): \(String(cString: strerror(errno))); waiting for whorl-fido")
       }
-      try? await Task.sleep(for: Self.pause)
+      try? await Pause.wait(for: Self.pause)
     }
   }
 

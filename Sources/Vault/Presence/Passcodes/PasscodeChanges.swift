@@ -1,3 +1,4 @@
+internal import Executors
 import GRDB
 import Keys
 package import SecureMemory
@@ -110,7 +111,7 @@ package struct PasscodeChanges {
   /// The key of a new passcode slot.
   private func lock(_ stretched: StretchedPasscode, in seal: DeviceSeal) async throws(VaultError) -> LockedPasscode {
     let id = store.keys.databaseID
-    return try await UserTurns.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
+    return try await BlockingCall.run { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
   }
 
   /// Reseals the keys of the device slot and the passcode's slot, with a new passcode key. Asks for the passcode, or

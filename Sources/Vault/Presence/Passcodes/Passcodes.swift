@@ -1,3 +1,4 @@
+internal import Executors
 import Keys
 package import SecureMemory
 package import VaultStore
@@ -38,7 +39,7 @@ package struct Passcodes {
   func lockNew(_ passcode: SharedSecret) async throws(VaultError) -> LockedPasscode {
     let stretched = try await stretchNew(passcode)
     let (id, seal) = (store.keys.databaseID, store.seal)
-    return try await UserTurns.blocking { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
+    return try await BlockingCall.run { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
   }
 
   /// Authorizes a change of fingers or rules: with the passcode, or the recovery key where none is set.
@@ -75,7 +76,7 @@ package struct Passcodes {
         do throws(VaultError) {
           // Wait for a turn, so that a user with many calls does not keep others from the TPM.
           let turn = try await scrypt.turn(for: store.owner)
-          try await UserTurns.blocking { () throws(VaultError) in try lock.requireTry(seal) }
+          try await BlockingCall.run { () throws(VaultError) in try lock.requireTry(seal) }
           _ = consume turn
         } catch .passcodeDelayed(let seconds) where attempt > 1 {
           // After this wrong passcode the TPM accepts no other one for some time.
@@ -97,7 +98,7 @@ package struct Passcodes {
         let opening =
           lock.needsPasscodeAlone
           ? stretched
-          : try await UserTurns.blocking { () throws(VaultError) in
+          : try await BlockingCall.run { () throws(VaultError) in
             SharedSecret(try lock.key(of: stretched.bytes, id, seal))
           }
         let key = try slot.unwrap(under: opening.bytes, databaseID: id, otherwise: .wrongPasscode)

@@ -42,7 +42,8 @@ package final class RunningDeviceWatch: Sendable {
       return
     }
     Self.watch(root, on: descriptor)
-    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
+    let source = DispatchSource.makeReadSource(
+      fileDescriptor: descriptor, queue: DispatchQueue(label: "whorl.devices"))
     source.setEventHandler { [count] in
       var buffer = [UInt8](repeating: 0, count: 4_096)
       while read(descriptor, &buffer, buffer.count) > 0 {}

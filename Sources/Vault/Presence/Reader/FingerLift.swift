@@ -1,3 +1,4 @@
+import Executors
 import Fingerprint
 import Synchronization
 import VaultStore
@@ -37,7 +38,7 @@ final class FingerLift: Sendable {
     while !isLifted, !Task.isCancelled {
       let waited = start.duration(to: clock.now)
       guard waited < (wasSeen ? limit ?? .seconds(60) : .nanoseconds(Self.assumedAfter)) else { return }
-      try? await Task.sleep(for: .milliseconds(20))
+      try? await Pause.wait(for: .milliseconds(20))
     }
   }
 }

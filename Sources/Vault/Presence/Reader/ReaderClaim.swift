@@ -1,3 +1,4 @@
+import Executors
 import Fingerprint
 import Synchronization
 import VaultStore
@@ -106,7 +107,7 @@ final class ReaderClaim: Sendable {
     let noted = state.withLock { $0.noted?.note } ?? 0
     let (end, now) = (max(noted, fingerMayRestSince ?? 0), clock())
     guard end <= now, now - end < FingerLift.assumedAfter else { return }
-    try? await Task.sleep(for: .nanoseconds(FingerLift.assumedAfter - (now - end)))
+    try? await Pause.wait(for: .nanoseconds(FingerLift.assumedAfter - (now - end)))
   }
 
   /// Gives the reader back. Does not wait until the device is closed.

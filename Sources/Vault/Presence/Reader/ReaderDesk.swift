@@ -161,7 +161,7 @@ package actor ReaderDesk: ReaderOwner {
       Task(executorPreference: BackgroundThread.shared) { [reader] in try? await reader.suspend() }
     }
     let end = ContinuousClock.now + Self.sleepGrace
-    while !isFree, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(20)) }
+    while !isFree, ContinuousClock.now < end { try? await Pause.wait(for: .milliseconds(20)) }
     await shutdown()
   }
 
@@ -238,7 +238,7 @@ package actor ReaderDesk: ReaderOwner {
     waiting.told(holder.ahead(of: waiting.applicant))
     let (number, time) = (waiting.number, outsideTime)
     Task(executorPreference: BackgroundThread.shared) {
-      try? await Task.sleep(for: time)
+      try? await Pause.wait(for: time)
       await self.refuseOutside(number, crowd)
     }
   }
@@ -302,7 +302,7 @@ extension FileLock {
       guard !Task.isCancelled else { throw .cancelled }
       looks += 1
       if looks == 20 { told() }
-      try? await Task.sleep(for: .milliseconds(50))
+      try? await Pause.wait(for: .milliseconds(50))
     }
   }
 }

@@ -65,7 +65,7 @@ package final class ClassKeys: Sendable {
       state.expiring = Task(executorPreference: BackgroundThread.shared) { [weak self] in
         // Checks at least once an hour, since a finger extends the time, and time passes while the machine sleeps.
         while !Task.isCancelled, let left = self?.expire(clock) {
-          try? await Task.sleep(for: min(.nanoseconds(Int64(clamping: left)), .seconds(3_600)))
+          try? await Pause.wait(for: min(.nanoseconds(Int64(clamping: left)), .seconds(3_600)))
         }
       }
     }

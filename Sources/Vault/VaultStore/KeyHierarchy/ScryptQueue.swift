@@ -22,7 +22,7 @@ package final class ScryptQueue: Sendable {
       package func stretch(_ passcode: SharedSecret, _ parameters: Scrypt.Parameters, _ floor: Scrypt.Floor)
       async throws(VaultError) -> SharedSecret
     {
-      try await UserTurns.blocking { () throws(VaultError) in
+      try await BlockingCall.run { () throws(VaultError) in
         do throws(KeysError) {
           return SharedSecret(try Scrypt.derive(passcode: passcode.bytes, parameters: parameters, floor: floor))
         } catch {

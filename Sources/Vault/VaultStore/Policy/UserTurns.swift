@@ -1,4 +1,3 @@
-import Dispatch
 package import Executors
 
 /// Schedules slow work of all vaults of a process, off their executors. Users take turns, and each has one at a time.
@@ -7,8 +6,6 @@ package struct UserTurns: Sendable {
   private let waitingLimit: Int
   private let what: String
 
-  private static let threads = DispatchQueue(label: "whorl.turns", attributes: .concurrent)
-
   /// - Parameters:
   ///   - width: how many users have a turn at a time.
   ///   - waitingLimit: how many calls of one user may wait.
@@ -16,17 +13,6 @@ package struct UserTurns: Sendable {
   package init(width: Int, waitingLimit: Int, what: String) {
     queue = FairQueue(width: width, waitingLimit: waitingLimit)
     (self.waitingLimit, self.what) = (waitingLimit, what)
-  }
-
-  /// Runs a call that blocks its thread, such as scrypt, a TPM command or key generation.
-  nonisolated(nonsending)
-    package static func blocking<Value: Sendable>(_ call: @escaping @Sendable () throws(VaultError) -> Value)
-    async throws(VaultError) -> Value
-  {
-    let result = await withCheckedContinuation { (done: CheckedContinuation<Result<Value, VaultError>, Never>) in
-      threads.async { done.resume(returning: Result { () throws(VaultError) in try call() }) }
-    }
-    return try result.get()
   }
 
   /// Waits for a turn of this user.

@@ -138,7 +138,7 @@ package final class Store: OpenedStore {
   }
 
   private func syncSoon(_ sequence: UInt64) {
-    DispatchQueue.global(qos: .utility).async { [syncing, manifest = directory.manifest] in
+    syncing.queue.async { [syncing, manifest = directory.manifest] in
       if (try? Manifest.sync(manifest)) != nil {
         syncing.done.store(sequence, ordering: .releasing)
       } else {
@@ -286,6 +286,7 @@ extension Store {
 
 /// The state of manifests that are synced in the background.
 private final class Syncing: Sendable {
+  let queue = DispatchQueue(label: "whorl.manifest")
   let failed = Atomic(false)
   /// The number of the last commit of this program whose manifest is known to be on the disk.
   let done = Atomic<UInt64>(0)
