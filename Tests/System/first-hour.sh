@@ -102,8 +102,9 @@ machine() {
     -o -path /var/cache -o -path /var/log -o -path /var/tmp -o -path /var/lib/apt -o -path /var/lib/dpkg \
     -o -path /var/lib/systemd -o -path /var/lib/sudo -o -path "$hour" -o -path "${page%/*}" \) -prune \
     -o -printf 'path %M %u:%g %p\n'
-  # Except the records of the shell and sudo, caches, and empty folders.
-  find "$home" -name .cache -prune -o ! -type d ! -name .bash_history ! -name .sudo_as_admin_successful -printf 'path %M %u:%g %p\n'
+  # Except the records of the shell, of sudo and of GNOME's migrations, caches, and empty folders.
+  find "$home" \( -name .cache -o -name user-session-migration \) -prune -o ! -type d ! -name .bash_history \
+    ! -name .sudo_as_admin_successful -printf 'path %M %u:%g %p\n'
 }
 
 # remember_machine: stores the current description. same_machine: checks that the machine has that description again.
