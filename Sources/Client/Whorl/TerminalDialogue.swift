@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Executors
 internal import PromptTexts
 internal import SecretModel
 internal import SecureMemory
@@ -126,11 +127,13 @@ final class TerminalDialogue: Sendable {
   private func pressed(_ key: Key) {
     let session = session
     switch key {
-    case .cancel: Task { await session.cancel() }
+    case .cancel: Task(executorPreference: BackgroundThread.shared) { await session.cancel() }
     case .enter:
-      if isFallbackOffered.load(ordering: .relaxed) { Task { await session.chooseFallback() } }
+      guard isFallbackOffered.load(ordering: .relaxed) else { return }
+      Task(executorPreference: BackgroundThread.shared) { await session.chooseFallback() }
     case KeyWatch.reject:
-      if let ahead = state.withLock({ $0.ahead }) { Task { await ahead.rejectRequestAhead() } }
+      guard let ahead = state.withLock({ $0.ahead }) else { return }
+      Task(executorPreference: BackgroundThread.shared) { await ahead.rejectRequestAhead() }
     default: break
     }
   }
