@@ -475,7 +475,7 @@ let package = Package(
       name: "PasskeysTests",
       dependencies: [
         "CBOR", "Fingerprint", "KeySchemes", "Keys", "Passkeys", "Primitives", "SecretModel", "SecureMemory",
-        "SessionPrompts", "Vault", "VaultDriver", "Whorl",
+        "SessionPrompts", "Vault", "VaultDriver", "VaultStore", "Whorl",
       ],
       path: "Tests/Session/PasskeysTests"),
     .testTarget(

@@ -109,7 +109,7 @@ public final class LAEnvironment: NSObject, Sendable {
       watched.observers.removeAll { $0.observer == nil }
       return (old, watched.observers)
     }
-    guard let old, old != state, !observers.isEmpty else { return state }
+    guard let old, old != state else { return state }
     queue.async {
       for observer in observers { observer.observer?.environment(self, stateDidChangeFromOldState: old) }
     }

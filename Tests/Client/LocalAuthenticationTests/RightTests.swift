@@ -138,6 +138,50 @@ struct RightTests {
     #expect(right.state == .authorized)
   }
 
+  @Test("after a lock of the session the person is asked anew")
+  func anew() async throws {
+    let machine = try await Machine()
+    let person = machine.share([touch, touch])
+    let right = LARight(requirement: .biometry)
+    try await right.authorize(localizedReason: "see")
+    await machine.vault.sessionsLocked()
+    try await right.authorize(localizedReason: "see")
+    #expect(person.heard == ["touch", "matched", "touch", "matched"])
+    #expect(right.state == .authorized)
+  }
+
+  @Test("a session that is locked, or a finger that is removed, while the person is asked leaves nothing authorized")
+  func changedMeanwhile() async throws {
+    let machine = try await Machine(fingers: [.rightIndex, .leftThumb])
+    let press = machine.image.press(.rightIndex)
+    machine.share([
+      .run {
+        await machine.vault.sessionsLocked()
+        try await press()
+      },
+      .run {
+        try await machine.unenroll(.leftThumb)
+        try await press()
+      },
+    ])
+    for _ in 1...2 {
+      let right = LARight(requirement: .biometry)
+      try? await right.authorize(localizedReason: "see")
+      #expect(right.state == .notAuthorized)
+    }
+  }
+
+  @Test("an authorized right stays authorized while it is authorized again")
+  func again() async throws {
+    let machine = try await Machine()
+    machine.share([touch])
+    let right = LARight(requirement: .biometry)
+    try await right.authorize(localizedReason: "see")
+    let others = Task { for _ in 1...20 { try await right.authorize(localizedReason: "see") } }
+    for _ in 1...20 { #expect(right.state == .authorized) }
+    try await others.value
+  }
+
   @Test("all authorized rights end when the session is locked")
   func manyRights() async throws {
     let machine = try await Machine()

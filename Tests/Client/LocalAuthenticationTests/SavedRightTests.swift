@@ -81,7 +81,11 @@ struct SavedRightTests {
     try await right?.authorize(localizedReason: "see")
     let (key, secret) = try (#require(right?.key), #require(right?.secret))
     #expect(try await secret.rawData == Data("gold".utf8))
+    weak let authorization = right?.authorization
     right = nil
+    // A call that has just ended may keep it for a moment.
+    for _ in 1...200 where authorization != nil { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(authorization == nil, "neither key nor secret keeps it")
     let refused = LAError.notInteractive.rawValue
     #expect(await failure { _ = try await secret.rawData } == refused)
     #expect(await failure { _ = try await key.sign(Self.message, algorithm: Self.algorithm) } == refused)
@@ -109,6 +113,10 @@ struct SavedRightTests {
     #expect(try await free.secret.rawData == Data("silver".utf8))
     let again = try await store.saveRight(LARight(requirement: .biometryCurrentSet), identifier: "bound")
     #expect(await failure { _ = try await again.secret.rawData } == LAError.notInteractive.rawValue)
+    try await store.removeRight(forIdentifier: "free")
+    try await machine.unenroll(.leftThumb)
+    try await store.removeRight(forIdentifier: "bound")
+    #expect(try await machine.store.items(ItemSearch(groups: .all, states: [.living, .dead])).isEmpty)
   }
 
   @Test("a session that is locked ends the use of key and secret, even if it is unlocked before")
@@ -138,6 +146,16 @@ struct SavedRightTests {
     try await Person(passcodes: [Machine.passcode]).with(vault) { try await vault.unlock(in: $0) }
     #expect(right.state == .notAuthorized)
     #expect(await failure { _ = try await right.secret.rawData } == LAError.notInteractive.rawValue)
+  }
+
+  @Test("nothing is authorized while the store is locked")
+  func whileLocked() async throws {
+    let machine = try await Machine(classKeys: ClassKeys(firstUnlock: .passcode))
+    machine.share([touch])
+    try await machine.vault.lock()
+    let right = LARight(requirement: .biometry)
+    try? await right.authorize(localizedReason: "see")
+    #expect(right.state == .notAuthorized)
   }
 
   @Test("the end of the connection ends an authorization")
@@ -276,6 +294,8 @@ struct SavedRightTests {
       _ = try await other.delete(ItemSearch(itemClass, groups: .all, states: [.living, .dead]))
     }
     #expect(right.state == .notAuthorized)
+    #expect(await failure { try await right.checkCanAuthorize() } == Int(errSecItemNotFound))
+    #expect(await failure { try await right.authorize(localizedReason: "see") } == Int(errSecItemNotFound))
     #expect(await failure { _ = try await LARightStore.shared.saveRight(LARight(), identifier: "") } != nil)
     #expect(try await machine.store.items(ItemSearch(groups: .all)).isEmpty)
   }
@@ -287,12 +307,81 @@ struct SavedRightTests {
     let authorization = RightAuthorization(LAAuthenticationRequirement.biometry.access)
     try await authorization.authorize("see")
     let first = try await authorization.provenContext()
+    #expect(first.options.interactionNotAllowed, "what it does not prove, it does not ask for")
     authorization.deauthorize()
     try await authorization.authorize("see")
     authorization.end(first)
     #expect(await authorization.currentPhase() == .authorized)
     authorization.deauthorize()
     #expect(await authorization.currentPhase() == .notAuthorized)
+  }
+
+  @Test("the proof of a right that was released is gone, even if a call still runs")
+  func releasedMeanwhile() async throws {
+    let machine = try await Machine()
+    machine.share([touch])
+    var right: LARight? = LARight(requirement: .biometry)
+    try await right?.authorize(localizedReason: "see")
+    let authorization = try #require(right?.authorization)
+    right = nil
+    #expect(await authorization.currentPhase() == .notAuthorized)
+  }
+
+  @Test("a refused use of a right ends its authorization, and other errors do not")
+  func refusedUse() async throws {
+    let machine = try await Machine()
+    machine.share([touch, touch])
+    for (refusal, other) in [
+      (LAError(.authenticationFailed) as any Error, VaultError.itemGone as any Error),
+      (VaultError.interactionNotAllowed, VaultError.duplicateItem),
+    ] {
+      let authorization = RightAuthorization(LAAuthenticationRequirement.biometry.access)
+      try await authorization.authorize("see")
+      let proof = RightProof(authorization)
+      #expect(throws: (any Error).self) { try proof.use { _ in throw other } }
+      _ = try await authorization.provenContext()
+      #expect(throws: (any Error).self) { try proof.use { _ in throw refusal } }
+      await #expect(throws: VaultError.interactionNotAllowed) { try await authorization.provenContext() }
+    }
+  }
+
+  @Test("while the person is asked, neither key nor secret can be used yet")
+  func notYet() async throws {
+    let machine = try await Machine()
+    let press = machine.image.press(.rightIndex)
+    let held = Mutex<LAPersistedRight?>(nil)
+    let codes = Mutex<[Int?]>([])
+    machine.share([
+      .run {
+        guard let right = held.withLock({ $0 }) else { return }
+        let code = await failure { _ = try await right.secret.rawData }
+        codes.withLock { $0.append(code) }
+        try await press()
+      }
+    ])
+    let right = try await LARightStore.shared.saveRight(
+      LARight(requirement: .biometry), identifier: "safe", secret: Data("gold".utf8))
+    held.withLock { $0 = right }
+    try await right.authorize(localizedReason: "see")
+    #expect(codes.withLock { $0 } == [LAError.notInteractive.rawValue])
+    #expect(try await right.secret.rawData == Data("gold".utf8))
+    held.withLock { $0 = nil }
+  }
+
+  @Test("a lock of the session discards the proof before anybody looks")
+  func discarded() async throws {
+    let machine = try await Machine()
+    machine.share([touch])
+    let authorization = RightAuthorization(LAAuthenticationRequirement.biometry.access)
+    try await authorization.authorize("see")
+    let context = try await authorization.provenContext()
+    await machine.vault.sessionsLocked()
+    var isDiscarded = false
+    for _ in 1...200 where !isDiscarded {
+      do { _ = try await context.surroundings() } catch { isDiscarded = true }
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    #expect(isDiscarded)
   }
 
   @Test("a touch for one right opens no other")

@@ -1,7 +1,9 @@
-import Moving
+import Foundation
 import SecretModel
 import SecureMemory
 import Testing
+
+@testable import Moving
 
 @Suite("Files of passkeys")
 struct PasskeyFileTests {
@@ -27,10 +29,20 @@ struct PasskeyFileTests {
       """
   }
 
+  /// Base64 in the usual alphabet.
+  private static func usual(_ text: String) -> String {
+    let usual = text.replacing("-", with: "+").replacing("_", with: "/")
+    return usual + String(repeating: "=", count: (4 - usual.count % 4) % 4)
+  }
+
+  /// Base64 in the alphabet for addresses.
+  private static func base64(_ data: Data) -> String {
+    data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
+
   private static func keepassxc(_ key: String = p256, leaving member: String = "") -> String {
-    // KeePassXC writes base64 with the usual alphabet, in lines.
-    let usual = key.replacing("-", with: "+").replacing("_", with: "/")
-    let padded = usual + String(repeating: "=", count: (4 - usual.count % 4) % 4)
+    // KeePassXC writes base64 in lines.
+    let padded = usual(key)
     var lines: [Substring] = []
     var rest = padded[...]
     while !rest.isEmpty {
@@ -62,8 +74,11 @@ struct PasskeyFileTests {
         #"{"hmacCredentials":{"algorithm":"hmac-sha256","credWithUV":"\#(String(repeating: "A", count: 43))","#
           + #""credWithoutUV":"AA"},"credBlob":"AQ"}"#
       ))
-    #expect(try Self.read(Self.exchange(members)).count == 1)
+    let entry = try #require(try Self.read(Self.exchange(members)).entries.first)
+    #expect(entry.attributes[.secretExtension] == .number(1) && entry.attributes[.credentialBlob] == .bytes([1]))
+    #expect(!entry.isPartial)
     #expect(try Self.read(Self.exchange(version: #"{"major":1,"minor":7}"#)).count == 1)
+    #expect(try Self.read(Self.exchange()).entries.first?.attributes[.secretExtension] == .number(0))
   }
 
   /// The passkey in the example of FIDO's Credential Exchange Format 1.0 (appendix A).
@@ -88,7 +103,12 @@ struct PasskeyFileTests {
         + #""creationAt":1705142400,"modifiedAt":1705228800,"title":"WebAuthn.io","subtitle":"johndoe","credentials":["#
         + Self.published + "]}]}]}")
     #expect(file.count == 1 && file.others == 0 && file.partial == 1)
+    #expect(file.entries[0].attributes[.credentialBlob] == .bytes([]), "too much to keep")
     #expect(try Self.read(Self.exchange()).partial == 0)
+    let long = String(repeating: "A", count: 44)
+    for extensions in [#"{"largeBlob":{"uncompressedSize":1,"data":"AA"}}"#, #"{"credBlob":"\#(long)"}"#] {
+      #expect(try Self.read(Self.exchange(Self.members + [("fido2Extensions", extensions)])).partial == 1)
+    }
   }
 
   @Test("a file of KeePassXC is read")
@@ -122,9 +142,13 @@ struct PasskeyFileTests {
         return nil
       } catch { return error as? ImportError }
     }
+    // A length in four bytes, which no key needs.
+    let p256 = try #require(Data(base64Encoded: Self.usual(Self.p256)))
+    let longForm = Data([0x30, 0x83, 0, 0, 0x87]) + p256.dropFirst(3)
     for (name, value) in [
       ("key", "\"\(Self.p384)\""), ("key", #""""#), ("key", #""AAAA""#), ("key", #""a b""#), ("key", #""\u0041""#),
-      ("key", #""@0""#), ("credentialId", #""""#), ("credentialId", #""***""#), ("userHandle", #""Z""#),
+      ("key", #""@0""#), ("key", "\"N\(Self.p256.dropFirst())\""), ("key", "\"\(Self.base64(longForm))\""),
+      ("credentialId", #""""#), ("credentialId", #""***""#), ("userHandle", #""Z""#),
     ] {
       #expect(refusal(name, value) == .malformed("its passkey 1 has a \"\(name)\" that is not valid"))
     }
@@ -156,9 +180,13 @@ struct PasskeyFileTests {
     }
     #expect(try Self.read(Self.keepassxc(leaving: "url")).count == 1)
     #expect(throws: ImportError.self) { try Self.read(Self.keepassxc(Self.p384)) }
-    #expect(throws: ImportError.self) {
-      try Self.read(Self.keepassxc().replacing("BEGIN PRIVATE KEY", with: "BEGIN ENCRYPTED PRIVATE KEY"))
+    for (part, other) in [
+      ("BEGIN PRIVATE KEY", "BEGIN ENCRYPTED PRIVATE KEY"), ("BEGIN PRIVATE KEY", "BEGIN PRIVATE KEX"),
+      ("END PRIVATE KEY", "END PRIVATE KEX"), ("\"AQID\"", "\"\""),
+    ] {
+      #expect(throws: ImportError.self) { try Self.read(Self.keepassxc().replacing(part, with: other)) }
     }
+    #expect(try Self.read(Self.keepassxc().replacing("-----BEGIN", with: #"\n -----BEGIN"#)).count == 1)
   }
 
   @Test("other text and truncated files are refused")
@@ -173,6 +201,33 @@ struct PasskeyFileTests {
     let whole = Self.exchange()
     for end in stride(from: 0, to: whole.count - 1, by: 7) {
       #expect(throws: ImportError.self) { try Self.read(String(whole.prefix(end))) }
+    }
+  }
+
+  @Test("only strings that are known to be open reach the decoder, wherever the others are")
+  func open() throws {
+    func opened(_ text: String) -> String {
+      let secret = SharedSecret(SecretBytes(copying: Array(text.utf8).span))
+      return String(decoding: OpenText(secret, open: ["open"]).bytes, as: UTF8.self)
+    }
+    #expect(
+      opened(#"{"open":{"a":["s"]},"open":["t"],"open" : "u","x":"v"}"#)
+        == #"{"open":{"a":["@0"]},"open":["@1"],"open" : "u","x":"@2"}"#)
+    #expect(opened(#"{"open":"u" "v"}"#) == #"{"open":"u" "@0"}"#, "no JSON, and no secret is shown")
+    #expect(opened(#"{"open":1,"x":"open\"","y":"v"}"#) == #"{"open":1,"x":"@0","y":"@1"}"#)
+  }
+
+  @Test("a mark of another text has no secret")
+  func marks() throws {
+    func text(_ text: String) -> OpenText {
+      OpenText(SharedSecret(SecretBytes(copying: Array(text.utf8).span)), open: [])
+    }
+    let two = text(#"["a","b"]"#)
+    let marks = try JSONDecoder().decode([OpenText.Mark].self, from: Data(two.bytes))
+    #expect(two.secret(marks[1])?.bytes.count == 1)
+    #expect(text(#"["a"]"#).secret(marks[1]) == nil)
+    for wrong in [#"["x"]"#, #"["@x"]"#, #"["11"]"#] {
+      #expect(throws: (any Error).self) { try JSONDecoder().decode([OpenText.Mark].self, from: Data(wrong.utf8)) }
     }
   }
 }

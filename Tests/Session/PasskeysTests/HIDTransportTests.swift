@@ -87,7 +87,9 @@ struct HIDTransportTests {
       #expect(shown(send(&transport, .ping, [1], on: other)) == ["send 63 11"])
       #expect(shown(send(&transport, .cancel, [], on: other)) == ["send 63 11"])
     }
-    #expect(shown(send(&transport, .initialize, [1, 2, 3, 4, 5, 6, 7, 8], on: 77)) == ["send 63 11"])
+    for other in [0, channel + 1, 77] {
+      #expect(shown(send(&transport, .initialize, [1, 2, 3, 4, 5, 6, 7, 8], on: other)) == ["send 63 11"])
+    }
     #expect(shown(send(&transport, .ping, [5], on: channel)) == ["send 1 5"])
   }
 
@@ -126,8 +128,10 @@ struct HIDTransportTests {
     #expect(transport.receive(packets[0], at: 0).isEmpty)
     #expect(shown(send(&transport, .ping, [1], on: two)) == ["send 63 6"])
     #expect(transport.receive(HIDReport.packets(.ping, [UInt8](repeating: 1, count: 100), on: two)[1], at: 0).isEmpty)
+    #expect(shown(send(&transport, .initialize, [1, 2, 3, 4, 5, 6, 7, 8], on: two)) == ["send 6 1"])
     #expect(shown(transport.receive(packets[1], at: 0)) == ["send 1 1", "send 0 1"])
     #expect(shown(send(&transport, .cbor, [4], on: one)) == ["request 1 1"])
+    #expect(shown(send(&transport, .initialize, [1, 2, 3, 4, 5, 6, 7, 8], on: two)) == ["send 6 1"])
     #expect(shown(send(&transport, .cbor, [4], on: two)) == ["send 63 6"])
     #expect(shown(send(&transport, .cbor, [4], on: one)) == ["send 63 6"])
     #expect(send(&transport, .cancel, [], on: two).isEmpty)

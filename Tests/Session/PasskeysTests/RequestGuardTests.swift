@@ -65,6 +65,7 @@ struct RequestGuardTests {
     let assertion: CBORValue = [1: "example.com", 2: .bytes(TestPlatform.hash)]
     #expect(await server.answer(2, assertion) == 0)
     #expect(await server.answer(8, on: 2) == 0x30)
+    #expect(await server.answer(8) == 0x30, "it has ended")
     #expect(await server.answer(2, assertion) == 0)
     server.wait(29_999)
     #expect(await server.answer(8) == 0)
@@ -89,6 +90,7 @@ struct RequestGuardTests {
       server.wait(29_000)
       #expect(await server.metadata(token) == 0)
     }
+    #expect(server.server.tokenDeadline == 630_000)
     server.wait(20_000)
     #expect(await server.metadata(token) == 0x33)
     #expect(await server.vault.open == 0)
@@ -154,9 +156,9 @@ struct RequestGuardTests {
       let (id, _) = try await platform.made()
       let token = try await platform.token(2)
       let proof: [CBORValue: CBORValue] = [6: token.mac(TestPlatform.hash), 7: token.version]
-      #expect(try await platform.assert(allow: [[9]], with: proof).status == 0x2E)
       let prompts = await platform.vault.prompts
-      #expect(prompts.last == "sign in to example.com")
+      #expect(try await platform.assert(allow: [[9]], with: proof).status == 0x2E)
+      #expect(await platform.vault.prompts == prompts)
       #expect(try await platform.assert(allow: [id], with: proof).status == 0)
       #expect(await platform.vault.prompts == prompts)
       let another = try await platform.token(1)
@@ -184,6 +186,56 @@ struct RequestGuardTests {
       #expect(try await platform.manage(6, [2: descriptor], bound).status == 0x33)
       #expect(try await platform.manage(7, [2: descriptor, 3: ["id": .bytes([1])]], bound).status == 0x33)
       #expect(await platform.vault.passkeys(for: nil).count == 1)
+    }
+  }
+
+  @Test("says in keep-alive messages that a person is waited for, and only then")
+  func processing() async throws {
+    try await TestPlatform.with { platform in
+      #expect(try await platform.call(0x0B).status == 0)
+      let token = try await platform.token(4, nil)
+      await platform.vault.set(.isSlow)
+      // The vault is slow, and nobody is asked.
+      await platform.send(.cbor, [4])
+      #expect(try await Set(platform.answer().keepAlives) == [1])
+      let list: [CBORValue: CBORValue] = [1: 2, 3: token.version, 4: token.mac([2])]
+      await platform.send(.cbor, [10] + CBORValue.map(list).encoded)
+      #expect(try await Set(platform.answer().keepAlives) == [1])
+    }
+  }
+
+  @Test("a prompt for an account without a name has its display name, and one without either names the site")
+  func unnamed() async throws {
+    try await TestPlatform.with { platform in
+      _ = try await platform.made(name: "")
+      _ = try await platform.make(with: [3: ["id": .bytes([2])]])
+      _ = try await platform.make(with: [3: ["id": .bytes([3]), "name": "\u{202E}"]])
+      #expect(
+        await platform.vault.prompts == [
+          "make a passkey for example.com as “Alice Miller”", "make a passkey for example.com",
+          "make a passkey for example.com",
+        ])
+    }
+  }
+
+  @Test("shortens long names without splitting a character")
+  func names() async throws {
+    try await TestPlatform.with { platform in
+      _ = try await platform.made(name: String(repeating: "é", count: 40) + "x")
+      _ = try await platform.made(user: [2], name: "a" + String(repeating: "é", count: 40))
+      let names = Set(await platform.vault.passkeys(for: nil).map(\.user.name))
+      #expect(names == [String(repeating: "é", count: 32), "a" + String(repeating: "é", count: 31)])
+    }
+  }
+
+  @Test("lists a site, and an account, without the names that they do not have")
+  func noNames() async throws {
+    try await TestPlatform.with { platform in
+      #expect(try await platform.make(with: [2: ["id": "a.example"], 3: ["id": .bytes([1])]]).status == 0)
+      let token = try await platform.token(4, nil)
+      #expect(try await platform.manage(2, nil, token).value?.entries?[3] == ["id": "a.example"])
+      let hash = Digest.sha256(Array("a.example".utf8))
+      #expect(try await platform.manage(4, [1: .bytes(hash)], token).value?.entries?[6] == ["id": .bytes([1])])
     }
   }
 }

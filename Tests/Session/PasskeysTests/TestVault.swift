@@ -14,6 +14,8 @@ actor TestVault: PasskeyVault {
     /// Does nothing until the call is cancelled.
     case waits
     case isLate
+    /// Answers, and the vault takes longer than two keep-alive messages do.
+    case isSlow
   }
 
   private struct Entry {
@@ -38,10 +40,14 @@ actor TestVault: PasskeyVault {
 
   func state() -> PasskeyVaultState { PasskeyVaultState(canAsk: canAsk) }
 
-  func capacity() -> Int { limit - entries.count }
+  func capacity() async -> Int {
+    await takeTime()
+    return limit - entries.count
+  }
 
-  func passkeys(for relyingParty: String?) -> [Passkey] {
-    entries.map(\.passkey).filter { relyingParty == nil || $0.relyingParty == relyingParty }
+  func passkeys(for relyingParty: String?) async -> [Passkey] {
+    await takeTime()
+    return entries.map(\.passkey).filter { relyingParty == nil || $0.relyingParty == relyingParty }
   }
 
   func begin(_ words: CeremonyWords) -> any PasskeyCeremony {
@@ -69,13 +75,17 @@ actor TestVault: PasskeyVault {
   func ask(_ words: CeremonyWords) async throws(VaultError) {
     prompts.append(words.text)
     switch person {
-    case .touches: break
+    case .touches, .isSlow: break
     case .refuses: throw .cancelled
     case .isLate: throw .timedOut
     case .waits:
       try? await Task.sleep(for: .seconds(60))
       throw .appCancelled
     }
+  }
+
+  private func takeTime() async {
+    if case .isSlow = person { try? await Task.sleep(for: .milliseconds(300)) }
   }
 
   func make(_ new: NewPasskey) throws(VaultError) -> (Passkey, SignedCeremony) {
@@ -87,7 +97,7 @@ actor TestVault: PasskeyVault {
             && $0.passkey.user.handle == new.user.handle
         }
       }
-      guard entries.count < limit else { throw VaultError.storeFull(limit: limit) }
+      guard entries.count < limit else { throw VaultError.passkeysFull(limit: limit) }
       count += 1
       let blob = new.blob.flatMap { $0.count <= 32 ? $0 : nil } ?? []
       let passkey = Passkey(

@@ -1,5 +1,6 @@
 import CBOR
 import Fingerprint
+import KeySchemes
 import Keys
 import Passkeys
 import SecretModel
@@ -9,25 +10,39 @@ import Synchronization
 import Testing
 import Vault
 import VaultDriver
+import VaultStore
 import Whorl
 
 /// A whole ceremony: reports, the protocol, the vault, its reader process and libfprint with a synthetic finger.
 @Suite("Passkeys of a vault, over CTAPHID")
 struct VaultedCeremonyTests {
-  /// Touches the virtual reader each time that a prompt asks for it, and keeps what the prompts are for.
+  /// Touches the virtual reader each time that a prompt asks for it, types the passcode if it has one, and keeps what the
+  /// prompts are for.
   private final class TouchingPrompt: AuthenticationPrompt {
     private let touch: @Sendable () async throws -> Void
+    private let passcode: String?
     private let seen = Mutex<[String]>([])
+    private let typed = Mutex<[String]>([])
 
-    init(_ touch: @escaping @Sendable () async throws -> Void) { self.touch = touch }
+    init(_ touch: @escaping @Sendable () async throws -> Void, passcode: String? = nil) {
+      (self.touch, self.passcode) = (touch, passcode)
+    }
 
     var reasons: [String] { seen.withLock { $0 } }
+    /// What the passcode was asked for.
+    var passcodeReasons: [String] { typed.withLock { $0 } }
 
     func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
-      guard case .touchWanted = event else { return }
-      seen.withLock { $0.append(session.reason ?? "") }
-      await session.shown(event)
-      try? await touch()
+      switch event {
+      case .touchWanted:
+        seen.withLock { $0.append(session.reason ?? "") }
+        await session.shown(event)
+        try? await touch()
+      case .secretWanted:
+        typed.withLock { $0.append(session.reason ?? "") }
+        if let passcode { await session.answer(SecretBytes(text: passcode)) } else { await session.decline() }
+      default: break
+      }
     }
   }
 
@@ -40,8 +55,10 @@ struct VaultedCeremonyTests {
     _ = try await image.enroll(.rightIndex, in: vault)
   }
 
-  private func served(_ prompt: TouchingPrompt, _ access: AccessControl.Constraint = .anyFinger) throws -> StorePasskeys
-  {
+  private func served(
+    _ prompt: TouchingPrompt, _ access: AccessControl.Constraint = .anyFinger, in other: Vault? = nil
+  ) throws -> StorePasskeys {
+    let vault = other ?? vault
     let session = try VaultSession(of: vault, for: Caller(user: vault.owner))
     return StorePasskeys(
       in: SecretStore(service: session), access: AccessControl(access), turns: PromptTurns(onBus: "unix:path=/nowhere")
@@ -105,5 +122,144 @@ struct VaultedCeremonyTests {
       #expect(status == 0x27 || status == 0x3C)
     }
     #expect(try await vault.items(ItemSearch(.passkey)).isEmpty)
+  }
+
+  @Test("reports that a site has as many passkeys as fit, unless an account's own one is replaced")
+  func full() async throws {
+    let session = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    let key = SharedSecret(try PrivateKey.generate(.ed25519).pkcs8())
+    let moving = SharedSecret(MovingPasskey(secretKey: SharedSecret(try Random.key()), key: key).bytes)
+    for number in UInt8(1)...64 {
+      let new = NewPasskey(
+        relyingParty: "example.com", user: Passkey.User(handle: [number], name: "", displayName: ""),
+        algorithm: .ed25519, isDiscoverable: true, clientDataHash: [])
+      let attributes = new.attributes(credentialID: [number], publicKey: [])
+      _ = try await session.addKey(
+        NewItem(.passkey, attributes, access: AccessControl(.anyFinger)), from: .passkey(moving))
+    }
+    try await TestPlatform.with(try served(TouchingPrompt(image.press(.rightIndex)))) { platform async throws in
+      #expect(try await platform.make(user: [65]).status == 0x28)
+      #expect(try await platform.make(user: [64]).status == 0)
+    }
+  }
+
+  @Test("the vault signs for the extensions that a site asked for, and for no others")
+  func extensions() async throws {
+    try await TestPlatform.with(try served(TouchingPrompt(image.press(.rightIndex)))) { platform async throws in
+      /// Makes a passkey, and returns its ID and what is signed for the extensions.
+      func made(_ user: UInt8, _ asked: CBORValue?) async throws -> (id: [UInt8], outputs: CBORValue?) {
+        let answer = try await platform.make(user: [user], with: asked.map { [6: $0] } ?? [:])
+        let data = try #require(answer.value?.entries?[2]?.byteString)
+        let length = Int(data[53]) << 8 | Int(data[54])
+        let rest = Array(data[(55 + length)...])
+        let count = try CBORValue.first(in: rest).count
+        #expect((data[32] & 0x80 != 0) == (count < rest.count))
+        return (Array(data[55..<55 + length]), count < rest.count ? try CBORValue(decoding: rest[count...]) : nil)
+      }
+      func asserted(_ id: [UInt8], _ asked: CBORValue?) async throws -> CBORValue? {
+        let answer = try await platform.assert(allow: [id], with: asked.map { [4: $0] } ?? [:])
+        let data = try #require(answer.value?.entries?[2]?.byteString)
+        #expect((data[32] & 0x80 != 0) == (data.count > 37))
+        return data.count > 37 ? try CBORValue(decoding: data[37...]) : nil
+      }
+      let (most, more) = ([UInt8](repeating: 7, count: 32), [UInt8](repeating: 7, count: 33))
+      let plain = try await made(1, nil)
+      #expect(plain.outputs == nil)
+      let whole = try await made(2, ["credProtect": 2, "hmac-secret": true, "credBlob": .bytes(most)])
+      #expect(whole.outputs == ["credProtect": 2, "hmac-secret": true, "credBlob": true])
+      let long = try await made(3, ["credBlob": .bytes(more)])
+      #expect(long.outputs == ["credBlob": false])
+      #expect(try await asserted(whole.id, nil) == nil)
+      #expect(try await asserted(whole.id, ["credBlob": true]) == ["credBlob": .bytes(most)])
+      #expect(try await asserted(long.id, ["credBlob": true]) == ["credBlob": .bytes([])])
+      let agreement = try await platform.agree(2)
+      let salts = try agreement.encrypt([UInt8](repeating: 1, count: 32))
+      let secret: CBORValue = [
+        1: agreement.publicKey, 2: .bytes(salts), 3: .bytes(agreement.mac(agreement.macKey.bytes, salts)), 4: 2,
+      ]
+      #expect(try await asserted(plain.id, ["hmac-secret": secret]) == nil)
+      #expect(try await asserted(whole.id, ["hmac-secret": secret])?.entries?.count == 1)
+    }
+  }
+
+  @Test("a reset needs a finger and the passcode, and leaves what is no passkey")
+  func reset() async throws {
+    let press = image.press(.rightIndex)
+    try await TestPlatform.with(try served(TouchingPrompt(press))) { platform async throws in
+      _ = try await platform.made()
+      #expect(try await platform.call(7).status != 0, "a touch alone deletes nothing")
+    }
+    #expect(try await vault.items(ItemSearch(.passkey)).count == 1)
+    try await vault.put("other", "secret")
+    let prompt = TouchingPrompt(press, passcode: ScratchStore.passcode)
+    try await TestPlatform.with(try served(prompt)) { platform async throws in
+      #expect(try await platform.call(7).status == 0)
+    }
+    #expect(prompt.reasons == ["delete your only passkey"])
+    #expect(prompt.passcodeReasons == ["delete your only passkey"])
+    #expect(try await vault.items(ItemSearch(.passkey)).isEmpty)
+    #expect(try await vault.items(ItemSearch()).count == 1)
+  }
+
+  @Test("a passkey gets the rule of the session, and with 'presence' the passcode takes the place of a missing finger")
+  func rules() async throws {
+    let bare = try await ImageReaderStore()
+    let other = try bare.store.open(reader: bare.process)
+    let prompt = TouchingPrompt(bare.press(.rightIndex), passcode: ScratchStore.passcode)
+    try await TestPlatform.with(try served(prompt, in: other)) { platform async throws in
+      #expect(try await platform.call(4).value?.entries?[4]?.entries?["uv"] == false)
+      #expect(try await platform.make().status == 0x30)
+      #expect(try await platform.call(6, [2: 7]).value == [5: 5])
+    }
+    #expect(prompt.passcodeReasons.isEmpty)
+    try await TestPlatform.with(try served(prompt, .presence, in: other)) { platform async throws in
+      #expect(try await platform.call(4).value?.entries?[4]?.entries?["uv"] == true)
+      let (id, _) = try await platform.made()
+      #expect(try await platform.assert(allow: [id]).status == 0)
+    }
+    #expect(prompt.passcodeReasons.count == 2 && prompt.reasons.isEmpty)
+    #expect(try await other.items(ItemSearch(.passkey)).map(\.access) == [AccessControl(.presence)])
+    let open = try await ImageReaderStore(passcode: nil)
+    let withoutPasscode = try open.store.open(reader: open.process)
+    try await TestPlatform.with(try served(prompt, .presence, in: withoutPasscode)) { platform async throws in
+      #expect(try await platform.call(4).value?.entries?[4]?.entries?["uv"] == false)
+    }
+  }
+
+  @Test("a store that awaits its first passcode asks for that first, and says what follows")
+  func firstUnlock() async throws {
+    let press = image.press(.rightIndex)
+    let closed = try image.store.open(reader: image.process, classKeys: ClassKeys(firstUnlock: .passcode))
+    let prompt = TouchingPrompt(press, passcode: ScratchStore.passcode)
+    try await TestPlatform.with(try served(prompt, in: closed)) { platform async throws in
+      #expect(try await platform.make().status == 0)
+    }
+    #expect(prompt.passcodeReasons == ["unlock the store, and then make a passkey for example.com as alice"])
+    #expect(prompt.reasons == ["make a passkey for example.com as alice"])
+  }
+
+  @Test("new names of a passkey's user need a touch, and a ceremony that has ended signs nothing")
+  func ended() async throws {
+    let prompt = TouchingPrompt(image.press(.rightIndex))
+    let passkeys = try served(prompt)
+    try await TestPlatform.with(passkeys) { platform async throws in
+      let (id, _) = try await platform.made()
+      let token = try await platform.token(4, nil)
+      let parameters: CBORValue = [
+        2: ["id": .bytes(id), "type": "public-key"], 3: ["id": .bytes([1]), "name": "bob"],
+      ]
+      #expect(try await platform.manage(7, parameters, token).status == 0)
+    }
+    #expect(prompt.reasons.suffix(2) == ["manage your passkeys", "rename a passkey"])
+    let known = try await passkeys.passkeys(for: nil)
+    #expect(known.map(\.user.name) == ["bob"])
+    let words = CeremonyWords.signIn(to: try #require(RelyingPartyID("example.com")))
+    let ceremony = try await passkeys.begin(words)
+    try await ceremony.verify()
+    await ceremony.end()
+    await #expect(throws: VaultError.contextInvalidated) {
+      try await ceremony.assert(known, PasskeyAssertion(clientDataHash: TestPlatform.hash))
+    }
+    #expect(prompt.reasons.count == 4)
   }
 }

@@ -1,11 +1,13 @@
 import Fingerprint
 import KeySchemes
+import SDBus
 import SecretModel
 import SecureMemory
 import Synchronization
 import Testing
-import VaultBus
 import VaultDriver
+
+@testable import VaultBus
 
 /// Values must be the same after being sent over the bus. Those that are not equatable are compared by their
 /// descriptions.
@@ -182,6 +184,43 @@ struct ValueTests {
     _ = try await vault.useKey(ItemID(bytes: []), .export, Asking(in: nil, options: endless))
     endless.reuseDuration = .nanoseconds(Int64.max)
     #expect(seen.withLock { $0.last } == "\(KeyUse.export) \(Asking(in: nil, options: endless))")
+  }
+
+  @Test("assertions and signatures of another form are refused")
+  func wrongPasskeys() throws {
+    let hash = [UInt8](repeating: 3, count: 32)
+    func request(_ key: Int, _ salts: Int) -> PasskeySecretRequest {
+      PasskeySecretRequest(
+        encryption: .protocolOne, key: SharedSecret(SecretBytes(count: key)),
+        salts: SharedSecret(SecretBytes(count: salts)))
+    }
+    let plain = PasskeyAssertion(clientDataHash: hash)
+    let secret = PasskeyAssertion(clientDataHash: hash, secretRequest: request(32, 64))
+    #expect(throws: Never.self) { try PasskeyAssertion(bus: plain.busValue, secrets: plain.busSecrets) }
+    #expect(throws: Never.self) { try PasskeyAssertion(bus: secret.busValue, secrets: secret.busSecrets) }
+    for (value, secrets) in [(plain, secret), (secret, plain)] {
+      #expect(throws: VaultError.self) { try PasskeyAssertion(bus: value.busValue, secrets: secrets.busSecrets) }
+    }
+    for (key, salts) in [(33, 64), (32, 65)] {
+      let long = PasskeyAssertion(clientDataHash: hash, secretRequest: request(key, salts))
+      #expect(throws: VaultError.self) { try PasskeyAssertion(bus: long.busValue, secrets: long.busSecrets) }
+    }
+    func extended(_ value: BusValue) throws -> BusValue {
+      guard case .dictionary(var entries) = value else { throw VaultError.timedOut }
+      entries["unknown"] = .string("x")
+      return .dictionary(entries)
+    }
+    let user = Passkey.User(handle: [1], name: "", displayName: "")
+    let new = NewPasskey(relyingParty: "example.com", user: user, isDiscoverable: true, clientDataHash: hash)
+    let readiness = PasskeyReadiness(capacity: 1, hasFinger: true)
+    #expect(throws: Never.self) { try NewPasskey(bus: new.busValue) }
+    #expect(throws: VaultError.self) { try NewPasskey(bus: try extended(new.busValue)) }
+    #expect(throws: VaultError.self) { try PasskeyReadiness(bus: try extended(readiness.busValue)) }
+    #expect(throws: VaultError.self) {
+      try PasskeyAssertion(bus: try extended(plain.busValue), secrets: plain.busSecrets)
+    }
+    let parts: [BusValue] = [.bytes([1]), .bytes([2]), .bytes([3])]
+    #expect(throws: VaultError.self) { try SignedCeremony(bus: .structure(parts)) }
   }
 
   @Test("passkeys to be made, assertions and what was signed")

@@ -1,5 +1,4 @@
 import Fingerprint
-import Glibc
 import KeySchemes
 import Keys
 import Presence
@@ -128,6 +127,35 @@ struct PasskeyTests {
     }
   }
 
+  @Test("only passkeys sign in, and only for a hash of client data")
+  func notPasskeys() async throws {
+    let (passkey, _) = try await made(new())
+    let session = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    let key = try await session.addKey(
+      NewItem(.key, [.label: .text("k")], access: AccessControl(.anyFinger)), from: .generated(.ec(.p256)))
+    let person = touching()
+    await #expect(throws: VaultError.invalidRequest("this item is not a passkey")) {
+      try await person.with(vault) {
+        try await vault.assertPasskey(key.id, PasskeyAssertion(clientDataHash: hash), in: $0)
+      }
+    }
+    #expect(person.events.isEmpty)
+    let long = {
+      var long = new(user: 2)
+      long.user.name = String(repeating: "a", count: 1 << 20)
+      return long
+    }()
+    await #expect(throws: VaultError.self) {
+      try await touching().with(vault) { try await vault.makePasskey(long, in: $0) }
+    }
+    for count in [0, 31, 33] {
+      let other = PasskeyAssertion(clientDataHash: [UInt8](repeating: 1, count: count))
+      await #expect(throws: VaultError.invalidRequest("the hash of client data has 32 bytes")) {
+        try await touching().with(vault) { try await vault.assertPasskey(passkey.id, other, in: $0) }
+      }
+    }
+  }
+
   @Test("a passkey of the current set is dead once another finger is enrolled, and one of any finger is not")
   func sets() async throws {
     let (bound, _) = try await made(new(user: 1, access: .currentSet))
@@ -138,6 +166,10 @@ struct PasskeyTests {
       try await touching().with(vault) { try await vault.assertPasskey(bound.id, assertion, in: $0) }
     }
     _ = try await touching().with(vault) { try await vault.assertPasskey(any.id, assertion, in: $0) }
+    let dead = try await vault.items(ItemSearch(.passkey, states: [.dead]))
+    #expect(dead.map(\.id) == [bound.id] && dead.compactMap { Passkey($0) }.isEmpty)
+    _ = try await made(new(user: 1))
+    #expect(try await vault.items(ItemSearch(.passkey, states: [.dead])).isEmpty, "a new one replaces it")
   }
 
   @Test("the passcode takes the finger's place only where the passkey's rule says so")
@@ -165,9 +197,17 @@ struct PasskeyTests {
     let (other, _) = try await made(new(user: 2))
     let (elsewhere, _) = try await made(new("example.org", user: 1))
     let (hidden, _) = try await made(new(user: 1, discoverable: false))
+    #expect(try await vault.items(ItemSearch(.passkey)).count == 4, "one that needs its ID replaces none")
     let (second, _) = try await made(new(user: 1))
     let ids = Set(try await vault.items(ItemSearch(.passkey)).map(\.id))
     #expect(ids == [other.id, elsewhere.id, hidden.id, second.id])
+    let share = ItemChange(attributes: [.synchronizable: .number(1)])
+    try await touching().with(vault) {
+      _ = try await vault.update([elsewhere.id], share, secret: nil, reason: nil, in: $0)
+    }
+    let (third, _) = try await made(new("example.org", user: 1))
+    let search = ItemSearch(.passkey, [.relyingParty: .text("example.org")], synchronizable: .any)
+    #expect(try await vault.items(search).map(\.id) == [third.id], "also one that is shared with other machines")
   }
 
   @Test("hmac-secret gives the same output for the same salt, encrypted as each protocol says")
@@ -253,7 +293,7 @@ struct PasskeyTests {
     }
   }
 
-  @Test("a passkey that no site can ask for is refused before any prompt", arguments: 0..<6)
+  @Test("a passkey that no site can ask for is refused before any prompt", arguments: 0..<9)
   func malformed(_ kind: Int) async throws {
     var new = new()
     switch kind {
@@ -262,7 +302,10 @@ struct PasskeyTests {
     case 2: new.user.handle = []
     case 3: new.algorithm = .rsa(bits: 2048)
     case 4: new.clientDataHash = [1]
-    default: new.access = .none
+    case 5: new.access = .none
+    case 8: new.access = AccessControl(.passcode)
+    case 6: new.user.handle = [UInt8](repeating: 1, count: 65)
+    default: new.relyingParty = String(repeating: "a", count: 254)
     }
     let person = touching()
     await #expect(throws: VaultError.self) {
@@ -305,129 +348,5 @@ struct PasskeyTests {
       }
     }
     #expect(try await vault.items(ItemSearch(.passkey)).count == 64)
-  }
-}
-
-extension PasskeyTests {
-  @Suite("Imported passkeys")
-  struct Brought {
-    private let image: ImageReaderStore
-    private let vault: Vault
-    private let session: VaultSession
-    private let hash = Digest.sha256(Array("client data".utf8))
-
-    init() async throws {
-      image = try await ImageReaderStore()
-      vault = try image.store.open(reader: image.process)
-      _ = try await image.enroll(.rightIndex, in: vault)
-      session = try VaultSession(of: vault, for: Caller(user: vault.owner))
-    }
-
-    private func attributes(
-      _ site: String, id: [UInt8], _ algorithm: KeyAlgorithm = .ec(.p256), handle: [UInt8] = [1],
-      hasSecret: Bool = false
-    ) -> [AttributeName: AttributeValue] {
-      NewPasskey(
-        relyingParty: site, user: Passkey.User(handle: handle, name: "alice", displayName: ""), algorithm: algorithm,
-        isDiscoverable: true, hasSecret: hasSecret, clientDataHash: []
-      ).attributes(credentialID: id, publicKey: [])
-    }
-
-    private func moving(_ key: borrowing PrivateKey) throws -> KeySource {
-      .passkey(
-        SharedSecret(
-          MovingPasskey(secretKey: SharedSecret(try Random.key()), key: SharedSecret(try key.pkcs8())).bytes))
-    }
-
-    private func bring(_ attributes: [AttributeName: AttributeValue], _ source: KeySource) async throws -> Item {
-      try await session.addKey(NewItem(.passkey, attributes, access: AccessControl(.anyFinger)), from: source)
-    }
-
-    @Test("sign with the key that they had, and keep their IDs", arguments: [KeyAlgorithm.ec(.p256), .ed25519])
-    func signatures(_ algorithm: KeyAlgorithm) async throws {
-      let key = try PrivateKey.generate(algorithm)
-      let item = try await bring(
-        attributes("example.com", id: [9, 8, 7], algorithm, handle: [5, 6]), try moving(key))
-      let passkey = try #require(Passkey(item))
-      #expect(passkey.credentialID == [9, 8, 7] && passkey.user.handle == [5, 6])
-      #expect(passkey.publicKey == key.publicKey.external)
-      let assertion = PasskeyAssertion(clientDataHash: hash)
-      let signed = try await Person(touches: [image.press(.rightIndex)]).with(vault) {
-        try await vault.assertPasskey(item.id, assertion, in: $0)
-      }
-      #expect(Array(signed.authenticatorData[33..<37]) == [0, 0, 0, 0])
-      let scheme = algorithm == .ed25519 ? SignatureScheme.ed25519 : .ecdsa(.sha256, .message, .x962)
-      #expect(try key.publicKey.verify(signed.signature, of: signed.authenticatorData + hash, scheme))
-    }
-
-    @Test("are restored from a backup, and sign with the same key")
-    func backup() async throws {
-      let key = try PrivateKey.generate(.ec(.p256))
-      let item = try await bring(attributes("example.com", id: [1], hasSecret: true), try moving(key))
-      var template = Array("/tmp/whorl-backup-XXXXXX".utf8CString)
-      let file = mkstemp(&template)
-      defer { close(file) }
-      unlink(template)
-      try await session.backUp(to: file)
-      #expect(try await session.delete(.ids([item.id])) == 1)
-      #expect(try await session.passkeyReadiness().capacity == 1_000)
-      let contents = try await session.contents(ofBackup: file)
-      _ = try await Person(passcodes: [ScratchStore.passcode]).with(session) {
-        try await session.restore(file, accepting: contents.id, Asking(in: $0))
-      }
-      #expect(try await session.passkeyReadiness().capacity == 999)
-      let back = try #require(try await vault.items(ItemSearch(.passkey)).first.flatMap { Passkey($0) })
-      #expect(back.credentialID == [1] && back.hasSecret)
-      let signed = try await Person(touches: [image.press(.rightIndex)]).with(vault) {
-        try await vault.assertPasskey(back.id, PasskeyAssertion(clientDataHash: hash), in: $0)
-      }
-      #expect(
-        try key.publicKey.verify(
-          signed.signature, of: signed.authenticatorData + hash, .ecdsa(.sha256, .message, .x962)))
-    }
-
-    @Test("are refused with a key of another algorithm, and with invalid attributes")
-    func refused() async throws {
-      let ec = try PrivateKey.generate(.ec(.p256))
-      let ed = try PrivateKey.generate(.ed25519)
-      let other = try PrivateKey.generate(.ec(.p384))
-      let rsa = KeyAlgorithm.rsa(bits: 2048)
-      let wrong: [([AttributeName: AttributeValue], KeySource)] = [
-        (attributes("a.example", id: [1]), try moving(ed)),
-        (attributes("a.example", id: [1], .ed25519), try moving(ec)),
-        (attributes("a.example", id: [1]), try moving(other)),
-        (attributes("a.example", id: [1], .ec(.p384)), try moving(other)),
-        (attributes("a.example", id: [1], rsa), try moving(ec)),
-        (attributes("", id: [1]), try moving(ec)), (attributes("a\nb", id: [1]), try moving(ec)),
-        (attributes("a.example", id: []), try moving(ec)),
-        (attributes("a.example", id: Array(repeating: 1, count: 256)), try moving(ec)),
-        (attributes("a.example", id: [1], handle: []), try moving(ec)),
-        (attributes("a.example", id: [1], handle: Array(repeating: 1, count: 65)), try moving(ec)),
-        (attributes("a.example", id: [1]), .passkey(SharedSecret(try ec.external()))),
-        (attributes("a.example", id: [1]), .passkey(SharedSecret(SecretBytes(count: 0)))),
-      ]
-      for (attributes, source) in wrong {
-        await #expect {
-          _ = try await bring(attributes, source)
-        } throws: {
-          if case .invalidRequest = $0 as? VaultError { true } else { false }
-        }
-      }
-      #expect(try await session.passkeyReadiness().capacity == 1_000)
-    }
-
-    @Test("are at most 64 for a site and 1,000 in all, like those that sites make")
-    func limits() async throws {
-      let source = try moving(try PrivateKey.generate(.ed25519))
-      func bring(_ number: Int, _ site: String) async throws {
-        let id = [UInt8(number >> 8), UInt8(number & 255), 1]
-        _ = try await self.bring(attributes(site, id: id, .ed25519), source)
-      }
-      for number in 0..<64 { try await bring(number, "example.com") }
-      await #expect(throws: VaultError.passkeysFull(limit: 64)) { try await bring(64, "example.com") }
-      for number in 64..<1_000 { try await bring(number, "site-\(number / 60).example") }
-      #expect(try await session.passkeyReadiness().capacity == 0)
-      await #expect(throws: VaultError.passkeysFull(limit: 1_000)) { try await bring(1_000, "last.example") }
-    }
   }
 }

@@ -37,12 +37,6 @@ final class RightAuthorization: Sendable {
     self.item = item
   }
 
-  deinit {
-    state.withLock { state in
-      state.context?.invalidate()
-    }
-  }
-
   /// Throws where the person could not satisfy the requirement now. Asks nobody.
   @discardableResult
   func check() async throws(VaultError) -> Biometry {

@@ -99,8 +99,8 @@ struct OpenText {
     while place < text.endIndex {
       var byte = text[place]
       if byte == UInt8(ascii: "\\") {
+        // A string does not end in a backslash: its last quotation mark would be escaped.
         place += 1
-        guard place < text.endIndex else { return nil }
         switch text[place] {
         case UInt8(ascii: "n"): byte = UInt8(ascii: "\n")
         case UInt8(ascii: "r"): byte = UInt8(ascii: "\r")

@@ -79,10 +79,11 @@ package struct PasskeyFile: Sendable {
       case .typeMismatch(_, let context)?, .valueNotFound(_, let context)?: context.codingPath
       default: nil
       }
-    guard let member = path?.last(where: { $0.intValue == nil })?.stringValue, !member.hasControlCharacters else {
+    // The name is one of those that are read here, not the file's own.
+    guard let member = path?.last(where: { $0.intValue == nil })?.stringValue else {
       return "it has no passkeys in a known format"
     }
-    return "its \"\(member.prefix(40))\" is missing or not valid"
+    return "its \"\(member)\" is missing or not valid"
   }
 }
 
@@ -213,9 +214,7 @@ private struct KeePassXCPasskey: Decodable {
       let isBlank: (UInt8) -> Bool = { " \t\r\n".utf8.contains($0) }
       guard let end = bytes.lastIndex(where: { !isBlank($0) }) else { return }
       let lines = bytes[...end].drop(while: isBlank)
-      guard lines.count > head.count + tail.count, lines.starts(with: head),
-        lines.suffix(tail.count).elementsEqual(tail)
-      else { return }
+      guard lines.starts(with: head), lines.suffix(tail.count).elementsEqual(tail) else { return }
       text.withUnsafeMutableBytes { target in
         var written = 0
         for byte in lines.dropFirst(head.count).dropLast(tail.count) where !isBlank(byte) {

@@ -20,7 +20,7 @@ enum PasskeyKeyKind {
       // A sequence of one or two bytes of length, the version and the algorithm.
       guard bytes.count > 6, bytes[0] == 0x30 else { return nil }
       let head = bytes[1] < 0x80 ? 2 : 2 + Int(bytes[1] & 0x7F)
-      guard head <= 4, bytes.count > head + 3 else { return nil }
+      guard head <= 4 else { return nil }
       let rest = bytes[(head + 3)...]
       return identifiers.first { rest.starts(with: $0.1) }?.0
     }

@@ -31,7 +31,7 @@ extension CommandServer {
     do throws(CTAPStatus) {
       try await ask(true) { () throws(VaultError) in try await ceremony.verify() }
       guard let bytes = try? Random.key(), let encrypted = try? keys.encrypt(bytes) else { throw .other }
-      await keep(
+      keep(
         PINToken(
           version: version, bytes: SharedSecret(bytes), permissions: permissions, relyingParty: relyingParty,
           ceremony: ceremony, made: now(), used: now()))

@@ -27,8 +27,8 @@ final class CommandServer {
       let value = try await value(try CTAPCommand(decoding: message), channel)
       return [CTAPStatus.ok.rawValue] + (value?.encoded ?? [])
     } catch {
-      // A cancelled request answers this, whatever the vault has thrown.
-      return [(Task.isCancelled && error != .keepAliveCancel ? .keepAliveCancel : error).rawValue]
+      // A request that its client has cancelled answers this, whatever the vault has thrown.
+      return [(Task.isCancelled ? .keepAliveCancel : error).rawValue]
     }
   }
 
@@ -113,7 +113,8 @@ final class CommandServer {
   func token(
     _ proof: TokenProof, over message: [UInt8], for permission: TokenPermissions
   ) throws(CTAPStatus) -> PINToken {
-    guard var token, !token.isExpired(at: now()), token.verifies(proof, over: message),
+    // One that has expired was ended before this request was read.
+    guard var token, token.verifies(proof, over: message),
       token.permissions.contains(permission)
     else { throw .pinAuthInvalid }
     token.used = now()
@@ -121,10 +122,8 @@ final class CommandServer {
     return token
   }
 
-  func keep(_ token: PINToken) async {
-    await endToken()
-    self.token = token
-  }
+  /// - Precondition: the token before it has ended.
+  func keep(_ token: PINToken) { self.token = token }
 
   /// The token's ceremony, which a request takes: no other request can use the touch.
   func takeToken() -> (any PasskeyCeremony)? {

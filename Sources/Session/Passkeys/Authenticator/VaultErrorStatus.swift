@@ -5,16 +5,12 @@ extension CTAPStatus {
   init(_ error: VaultError) {
     self =
       switch error {
-      // The client's own cancellation ends the task, and nothing else does.
-      case .appCancelled where Task.isCancelled, .cancelled where Task.isCancelled,
-        .systemCancelled where Task.isCancelled:
-        .keepAliveCancel
       case .cancelled, .userFallback, .appCancelled, .systemCancelled, .contextInvalidated, .authenticationFailed,
         .wrongPasscode, .touchRefused:
         .operationDenied
       case .timedOut: .userActionTimeout
       case .biometryLockout, .passcodeDelayed: .uvBlocked
-      case .storeFull: .keyStoreFull
+      case .storeFull, .passkeysFull: .keyStoreFull
       case .itemGone, .itemInvalidated: .noCredentials
       case .invalidRequest, .invalidAccessControl: .invalidParameter
       case .interactionNotAllowed, .sessionRefused, .notUnlocked, .notAuthorized, .notEnrolled, .passcodeNotSet,

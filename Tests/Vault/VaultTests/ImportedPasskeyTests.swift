@@ -1,0 +1,189 @@
+import Fingerprint
+import Glibc
+import KeySchemes
+import Keys
+import Presence
+import SecretModel
+import SecureMemory
+import Testing
+import Vault
+import VaultDriver
+import VaultStore
+
+@testable import VaultItems
+
+extension PasskeyTests {
+  @Suite("Imported passkeys")
+  struct Brought {
+    private let image: ImageReaderStore
+    private let vault: Vault
+    private let session: VaultSession
+    private let hash = Digest.sha256(Array("client data".utf8))
+
+    init() async throws {
+      image = try await ImageReaderStore()
+      vault = try image.store.open(reader: image.process)
+      _ = try await image.enroll(.rightIndex, in: vault)
+      session = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    }
+
+    private func attributes(
+      _ site: String, id: [UInt8], _ algorithm: KeyAlgorithm = .ec(.p256), handle: [UInt8] = [1],
+      hasSecret: Bool = false
+    ) -> [AttributeName: AttributeValue] {
+      NewPasskey(
+        relyingParty: site, user: Passkey.User(handle: handle, name: "alice", displayName: ""), algorithm: algorithm,
+        isDiscoverable: true, hasSecret: hasSecret, clientDataHash: []
+      ).attributes(credentialID: id, publicKey: [])
+    }
+
+    private func moving(_ key: borrowing PrivateKey) throws -> KeySource {
+      .passkey(
+        SharedSecret(
+          MovingPasskey(secretKey: SharedSecret(try Random.key()), key: SharedSecret(try key.pkcs8())).bytes))
+    }
+
+    private func bring(_ attributes: [AttributeName: AttributeValue], _ source: KeySource) async throws -> Item {
+      try await session.addKey(NewItem(.passkey, attributes, access: AccessControl(.anyFinger)), from: source)
+    }
+
+    @Test("sign with the key that they had, and keep their IDs", arguments: [KeyAlgorithm.ec(.p256), .ed25519])
+    func signatures(_ algorithm: KeyAlgorithm) async throws {
+      let key = try PrivateKey.generate(algorithm)
+      let item = try await bring(
+        attributes("example.com", id: [9, 8, 7], algorithm, handle: [5, 6]), try moving(key))
+      let passkey = try #require(Passkey(item))
+      #expect(passkey.credentialID == [9, 8, 7] && passkey.user.handle == [5, 6])
+      #expect(passkey.publicKey == key.publicKey.external)
+      let assertion = PasskeyAssertion(clientDataHash: hash)
+      let signed = try await Person(touches: [image.press(.rightIndex)]).with(vault) {
+        try await vault.assertPasskey(item.id, assertion, in: $0)
+      }
+      #expect(Array(signed.authenticatorData[33..<37]) == [0, 0, 0, 0])
+      let scheme = algorithm == .ed25519 ? SignatureScheme.ed25519 : .ecdsa(.sha256, .message, .x962)
+      #expect(try key.publicKey.verify(signed.signature, of: signed.authenticatorData + hash, scheme))
+    }
+
+    @Test("are restored from a backup, and sign with the same key")
+    func backup() async throws {
+      let key = try PrivateKey.generate(.ec(.p256))
+      let item = try await bring(attributes("example.com", id: [1], hasSecret: true), try moving(key))
+      var template = Array("/tmp/whorl-backup-XXXXXX".utf8CString)
+      let file = mkstemp(&template)
+      defer { close(file) }
+      unlink(template)
+      try await session.backUp(to: file)
+      #expect(try await session.delete(.ids([item.id])) == 1)
+      #expect(try await session.passkeyReadiness().capacity == 1_000)
+      let contents = try await session.contents(ofBackup: file)
+      _ = try await Person(passcodes: [ScratchStore.passcode]).with(session) {
+        try await session.restore(file, accepting: contents.id, Asking(in: $0))
+      }
+      #expect(try await session.passkeyReadiness().capacity == 999)
+      let back = try #require(try await vault.items(ItemSearch(.passkey)).first.flatMap { Passkey($0) })
+      #expect(back.credentialID == [1] && back.hasSecret)
+      let signed = try await Person(touches: [image.press(.rightIndex)]).with(vault) {
+        try await vault.assertPasskey(back.id, PasskeyAssertion(clientDataHash: hash), in: $0)
+      }
+      #expect(
+        try key.publicKey.verify(
+          signed.signature, of: signed.authenticatorData + hash, .ecdsa(.sha256, .message, .x962)))
+    }
+
+    @Test("are refused with a key of another algorithm, and with invalid attributes")
+    func refused() async throws {
+      let ec = try PrivateKey.generate(.ec(.p256))
+      let ed = try PrivateKey.generate(.ed25519)
+      let other = try PrivateKey.generate(.ec(.p384))
+      let rsa = KeyAlgorithm.rsa(bits: 2048)
+      var longBlob = attributes("a.example", id: [1])
+      longBlob[.credentialBlob] = .bytes([UInt8](repeating: 1, count: 33))
+      guard case .passkey(let moved) = try moving(ec) else { return }
+      var otherVersion = moved.bytes.copy()
+      otherVersion.withUnsafeMutableBytes { $0[0] += 1 }
+      let wrong: [([AttributeName: AttributeValue], KeySource)] = [
+        (attributes("a.example", id: [1]), try moving(ed)),
+        (attributes("a.example", id: [1], .ed25519), try moving(ec)),
+        (attributes("a.example", id: [1]), try moving(other)),
+        (attributes("a.example", id: [1], .ec(.p384)), try moving(other)),
+        (attributes("a.example", id: [1], rsa), try moving(ec)),
+        (attributes("", id: [1]), try moving(ec)), (attributes("a\nb", id: [1]), try moving(ec)),
+        (attributes("a.example", id: []), try moving(ec)),
+        (attributes("a.example", id: Array(repeating: 1, count: 256)), try moving(ec)),
+        (attributes("a.example", id: [1], handle: []), try moving(ec)),
+        (attributes("a.example", id: [1], handle: Array(repeating: 1, count: 65)), try moving(ec)),
+        (attributes(String(repeating: "a", count: 254), id: [1]), try moving(ec)),
+        (longBlob, try moving(ec)), (attributes("a.example", id: [1]), .passkey(SharedSecret(otherVersion))),
+        (attributes("a.example", id: [1]), .passkey(SharedSecret(try ec.external()))),
+        (attributes("a.example", id: [1]), .passkey(SharedSecret(SecretBytes(count: 0)))),
+      ]
+      for (attributes, source) in wrong {
+        await #expect {
+          _ = try await bring(attributes, source)
+        } throws: {
+          if case .invalidRequest = $0 as? VaultError { true } else { false }
+        }
+      }
+      for itemClass in [ItemClass.key, .genericPassword] {
+        let item = NewItem(itemClass, attributes("a.example", id: [1]), access: AccessControl(.anyFinger))
+        await #expect(throws: VaultError.self) { try await session.addKey(item, from: try moving(ec)) }
+      }
+      for itemClass in [ItemClass.passkey, .genericPassword] {
+        let item = NewItem(itemClass, attributes("a.example", id: [1]), access: AccessControl(.anyFinger))
+        await #expect(throws: VaultError.self) { try await session.addKey(item, from: .generated(.ec(.p256))) }
+      }
+      for access in [AccessControl.none, AccessControl(.passcode)] {
+        await #expect {
+          _ = try await session.addKey(
+            NewItem(.passkey, attributes("a.example", id: [1]), access: access), from: try moving(ec))
+        } throws: {
+          if case .invalidRequest = $0 as? VaultError { true } else { false }
+        }
+      }
+      #expect(try await session.passkeyReadiness().capacity == 1_000)
+      #expect(try await vault.items(ItemSearch()).isEmpty)
+    }
+
+    @Test("are not read from bytes of another length, version or algorithm")
+    func stored() throws {
+      let secret = try PasskeySecret.make(.ec(.p256))
+      let bytes = try secret.bytes()
+      #expect(throws: Never.self) { _ = try PasskeySecret.stored(bytes, .ec(.p256)) }
+      var otherVersion = bytes.copy()
+      otherVersion.withUnsafeMutableBytes { $0[0] += 1 }
+      #expect(throws: KeysError.self) { _ = try PasskeySecret.stored(otherVersion, .ec(.p256)) }
+      for count in [0, 1, 32, 33] {
+        var short = bytes.copy()
+        short.resize(to: count)
+        #expect(throws: KeysError.self) { _ = try PasskeySecret.stored(short, .ec(.p256)) }
+      }
+      let another = try PasskeySecret.make(.ec(.p384)).bytes()
+      #expect(throws: KeysError.self) { _ = try PasskeySecret.stored(another, .ec(.p256)) }
+    }
+
+    @Test("may have the longest names, IDs and data that a site can give them")
+    func longest() async throws {
+      let key = try PrivateKey.generate(.ed25519)
+      var longest = attributes(
+        String(repeating: "a", count: 253), id: [UInt8](repeating: 1, count: 255), .ed25519,
+        handle: [UInt8](repeating: 2, count: 64))
+      longest[.credentialBlob] = .bytes([UInt8](repeating: 3, count: 32))
+      let passkey = try #require(Passkey(try await bring(longest, try moving(key))))
+      #expect(passkey.blob.count == 32 && passkey.credentialID.count == 255)
+    }
+
+    @Test("are at most 64 for a site and 1,000 in all, like those that sites make")
+    func limits() async throws {
+      let source = try moving(try PrivateKey.generate(.ed25519))
+      func bring(_ number: Int, _ site: String) async throws {
+        let id = [UInt8(number >> 8), UInt8(number & 255), 1]
+        _ = try await self.bring(attributes(site, id: id, .ed25519), source)
+      }
+      for number in 0..<64 { try await bring(number, "example.com") }
+      await #expect(throws: VaultError.passkeysFull(limit: 64)) { try await bring(64, "example.com") }
+      for number in 64..<1_000 { try await bring(number, "site-\(number / 60).example") }
+      #expect(try await session.passkeyReadiness().capacity == 0)
+      await #expect(throws: VaultError.passkeysFull(limit: 1_000)) { try await bring(1_000, "last.example") }
+    }
+  }
+}
