@@ -128,7 +128,7 @@ let package = Package(
     .target(
       name: "ReaderClient",
       dependencies: ["Executors", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
-      path: "Sources/Reader/ReaderClient"),
+      path: "Sources/Reader/ReaderClient", swiftSettings: onTheWay),
     .target(
       name: "VaultBus",
       dependencies: [

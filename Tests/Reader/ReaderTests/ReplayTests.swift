@@ -52,8 +52,10 @@ struct ReplayTests {
       #expect(description.identity.serial == "c087f7d72126")
       try await reader.clearStorage()
       let print = enrolled(try await reader.enroll { _ in })
-      // The recorded finger comes at once, so suspend immediately after the scan has started.
+      // The driver cannot suspend a scan that it has not begun, and the recorded finger comes at once. The process has begun
+      // the scan when it answers another call.
       let scan = Task.immediate { try await reader.verify(print, nonce: nonce(1)) { _ in } }
+      _ = try await reader.readers()
       try await reader.suspend()
       try await reader.resume()
       #expect(try await scan.value.outcome == .match(print.id))

@@ -6,11 +6,11 @@ import VaultDriver
 @testable import Presence
 @testable import Vault
 
-@Suite("Random schedules of several machines", .timeLimit(.minutes(60)))
+@Suite("Random schedules of several machines", .timeLimit(.minutes(180)))
 struct SyncScheduleTests {
   /// Whatever the machines did: they end with the same items, and every secret that one of them acknowledged is current,
   /// kept beside the current one, or was replaced or deleted by a machine that knew it.
-  @Test("end in the same state on every machine, and lose no secret", .timeLimit(.minutes(60)))
+  @Test("end in the same state on every machine, and lose no secret", .timeLimit(.minutes(180)))
   func schedules() async throws {
     for number in 1...Campaign.count(short: 12, long: 1_000) {
       var schedule = try await Schedule(number)
