@@ -46,22 +46,18 @@ package actor LibfprintReader: FingerprintReader {
     return readers
   }
 
-  /// Drops libfprint's context for the machine's own readers after this time, unless a reader was opened. A context
-  /// opens each reader that is plugged in, at the same moment as fprintd, which then does not find that reader until it
-  /// is restarted.
+  /// Drops libfprint's context of the machine's readers after this time, unless a reader was opened. It opens each reader
+  /// that is plugged in, together with fprintd, which then does not find that reader until it is restarted.
   private func forgetDevices(after time: Duration) {
     guard nature == .physical else { return }
     listings += 1
-    let listing = listings
-    Task(executorPreference: BackgroundThread.shared) {
+    Task(executorPreference: BackgroundThread.shared) { [listings] in
       try? await Pause.wait(for: time)
-      await self.forgetDevices(of: listing)
+      await self.forget(listings)
     }
   }
 
-  private func forgetDevices(of listing: Int) {
-    if listing == listings, opened == nil, running == nil { catalogue = nil }
-  }
+  private func forget(_ listing: Int) { if listing == listings, opened == nil, running == nil { catalogue = nil } }
 
   /// The devices by their ids. If libfprint lists none although a reader is attached, the error says why.
   private func devices() throws(ReaderError) -> [(id: String, device: Device)] {
