@@ -20,8 +20,7 @@ func example(_ name: String, _ dependencies: [Target.Dependency], _ folder: Stri
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
-// The layers are those of the table in CONTRIBUTING.md: a target depends only on lower layers. `DependencyTableTests`
-// checks this file against the table.
+// A target depends only on lower layers, those of the table in CONTRIBUTING.md (`DependencyTableTests`).
 let package = Package(
   name: "whorl",
   products: [
@@ -296,10 +295,13 @@ let package = Package(
     example("internet-password", ["LocalAuthentication", "KeychainServices"], "InternetPassword"),
     example("password-helper", ["LocalAuthentication", "KeychainServices"], "PasswordHelper"),
     example("rights", ["LocalAuthentication"], "Rights"),
-    // Sample code from published articles, as a program that tests run with a simulated user.
+    // Sample code from published articles, and a program that was written from Apple's documentation, for the tests.
     .executableTarget(
       name: "published-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/Support/PublishedCode",
       swiftSettings: client),
+    .executableTarget(
+      name: "documented-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/Support/DocumentedCode",
+      swiftSettings: []),
     // Layer T: fingers for machines without a reader
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], path: "Sources/Testing/VirtualFinger"),
     // and what the tests of several layers share: running programs, searching memory, a vault with a simulated user
@@ -318,7 +320,6 @@ let package = Package(
         "VaultItems", "VaultStore", "VirtualFinger",
       ],
       path: "Tests/Support/VaultDriver"),
-
     // Tests, a target per layer. None depends on a program, whose objects SwiftPM would link into the test runner. The
     // programs are built with the tests, into the folder of the runner.
     .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"], path: "Tests/Common/PrimitivesTests"),
@@ -486,7 +487,6 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
-
 // Settings that a target does not have itself.
 for target in package.targets where target.swiftSettings == nil && target.type != .system {
   target.swiftSettings = strict

@@ -77,6 +77,7 @@ extension LAContext {
     _ reply: @escaping @Sendable (Bool, (any Error)?) -> Void, reason: String,
     by evaluation: @escaping @Sendable (AuthenticationContext) async throws(VaultError) -> Void
   ) {
+    let isValid = state.withLock { !$0.invalidated }
     Task(executorPreference: BackgroundThread.shared) {
       let outcome: LAError?
       do throws(VaultError) {
@@ -86,6 +87,9 @@ extension LAContext {
         }
         try await evaluation(context)
         outcome = nil
+      } catch .contextInvalidated where isValid && self.state.withLock({ $0.invalidated }) {
+        // Invalidated after the call, and before this task has begun.
+        outcome = LAError(VaultError.appCancelled)
       } catch {
         outcome = LAError(error)
       }

@@ -42,6 +42,22 @@ struct CancellationTests {
     #expect(person.heard == ["touch"])
   }
 
+  @Test("invalidate right after a call, before it has asked: appCancel")
+  func atOnce() async throws {
+    let machine = try await Machine()
+    let person = PersonAtPrompt(machine)
+    let context = machine.context(person)
+    let code = await outcome {
+      try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Bool, any Error>) in
+        context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "see") { success, error in
+          ended.resume(with: error.map { .failure($0) } ?? .success(success))
+        }
+        context.invalidate()
+      }
+    }
+    #expect(code == .appCancel)
+  }
+
   @Test("invalidate before the first call: invalidContext")
   func invalidBefore() async throws {
     let machine = try await Machine(fingers: [])
