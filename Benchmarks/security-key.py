@@ -26,18 +26,27 @@ def waits(process):
     """How often the threads of a process have waited so far."""
     count = 0
     for path in glob.glob(f"/proc/{process}/task/*/status"):
-        with open(path) as status:
-            count += sum(int(line.split()[1]) for line in status if line.startswith("voluntary_ctxt_switches"))
+        lines = [line.split() for line in text(path).splitlines()]
+        count += sum(int(words[1]) for words in lines if words[0] == "voluntary_ctxt_switches:")
     return count
 
 
 def family(process):
     """A process and its descendants, by their names."""
-    found = {process: open(f"/proc/{process}/comm").read().strip()}
+    found = {process: text(f"/proc/{process}/comm").strip()}
     for path in glob.glob(f"/proc/{process}/task/*/children"):
-        for child in open(path).read().split():
+        for child in text(path).split():
             found.update(family(child))
     return found
+
+
+def text(path):
+    """The text of a file; none if it is a thread's that has ended."""
+    try:
+        with open(path) as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 def exchange(device, *words):
@@ -79,7 +88,7 @@ def main(programs, rounds, seconds):
         # getInfo starts the vault, which starts the reader's process.
         channel = exchange(device, *[0xFF] * 4, 0x86, 0, 8, *[1] * 8)[15:19]
         exchange(device, *channel, 0x90, 0, 1, 4)
-        time.sleep(5)
+        time.sleep(15)  # threads that have no more work end after five seconds
         programs = family(agent.pid)
         before = {process: waits(process) for process in programs}
         time.sleep(seconds)

@@ -99,12 +99,14 @@ package actor LoginSessions: SessionGate {
   package func refusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? {
     let look = Look(caller: caller, place: place)
     if let underWay = looks[look] { return await underWay.value }
-    let task = Task {
-      defer { looks[look] = nil }
-      return await currentRefusal(for: caller, at: place)
-    }
+    let task = Task(executorPreference: LoopTasks.shared) { await self.answer(look) }
     looks[look] = task
     return await task.value
+  }
+
+  private func answer(_ look: Look) async -> SessionRefusal? {
+    defer { looks[look] = nil }
+    return await currentRefusal(for: look.caller, at: look.place)
   }
 
   private func currentRefusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? {
@@ -127,16 +129,16 @@ package actor LoginSessions: SessionGate {
   package func sessionChange(from known: SessionRefusal?, for caller: Caller) async {
     while !Task.isCancelled {
       let look = FollowingLook(caller: caller, changes: changes)
-      let task =
-        followingLooks[look]
-        ?? Task {
-          defer { followingLooks[look] = nil }
-          return await sessionRefusal(for: caller, at: .underLid)
-        }
+      let task = followingLooks[look] ?? Task(executorPreference: LoopTasks.shared) { await self.answer(look) }
       followingLooks[look] = task
       if await task.value != known { return }
       await changed(since: look.changes)
     }
+  }
+
+  private func answer(_ look: FollowingLook) async -> SessionRefusal? {
+    defer { followingLooks[look] = nil }
+    return await sessionRefusal(for: look.caller, at: .underLid)
   }
 
   package func untilRefused(for caller: Caller) async -> SessionRefusal {
@@ -222,7 +224,7 @@ package actor LoginSessions: SessionGate {
     if let known = followed[user]?.state {
       stream.yield(known)
     } else {
-      Task.immediate { _ = await look(at: user) }
+      Task.immediate(executorPreference: LoopTasks.shared) { _ = await look(at: user) }
     }
   }
 
@@ -233,22 +235,24 @@ package actor LoginSessions: SessionGate {
   /// about other users' sessions cannot prevent an answer.
   private func look(at user: UInt32) async -> SessionState {
     if let looking = followed[user]?.looking { return await looking.value }
-    let look = Task {
-      for _ in 1..<Self.rounds {
-        let seen = changes
-        let state = await currentState(of: user)
-        if seen == changes { return settle(state, of: user) }
-      }
-      followed[user]?.changed = []
+    let look = Task(executorPreference: LoopTasks.shared) { await self.lookAgain(at: user) }
+    followed[user, default: FollowedUser()].looking = look
+    return await look.value
+  }
+
+  private func lookAgain(at user: UInt32) async -> SessionState {
+    for _ in 1..<Self.rounds {
       let seen = changes
       let state = await currentState(of: user)
       if seen == changes { return settle(state, of: user) }
-      let (objects, changed) = (followed[user]?.objects ?? [], followed[user]?.changed ?? [])
-      let holds = objects.union([Logind.path]).isDisjoint(with: changed)
-      return settle(holds ? state : .unknown, of: user, keeping: false)
     }
-    followed[user, default: FollowedUser()].looking = look
-    return await look.value
+    followed[user]?.changed = []
+    let seen = changes
+    let state = await currentState(of: user)
+    if seen == changes { return settle(state, of: user) }
+    let (objects, changed) = (followed[user]?.objects ?? [], followed[user]?.changed ?? [])
+    let holds = objects.union([Logind.path]).isDisjoint(with: changed)
+    return settle(holds ? state : .unknown, of: user, keeping: false)
   }
 
   private func currentState(of user: UInt32) async -> SessionState {
@@ -288,18 +292,20 @@ package actor LoginSessions: SessionGate {
   private func takeLock() {
     guard !sleepers.isEmpty, lock == nil, !isSleeping, !isTakingLock else { return }
     isTakingLock = true
-    Task {
-      let life = ends
-      do throws(BusError) {
-        let taken = try await logind().sleepLock()
-        // Keep the lock if a sleep was announced meanwhile and not everyone has been told: it delays that sleep, too.
-        if life == ends, !isSleeping || !isToldAsleep { lock = taken }
-      } catch {
-        retryLater()
-      }
-      isTakingLock = false
-      if retry == nil { takeLock() }
+    Task(executorPreference: LoopTasks.shared) { await self.takeLockNow() }
+  }
+
+  private func takeLockNow() async {
+    let life = ends
+    do throws(BusError) {
+      let taken = try await logind().sleepLock()
+      // Keep the lock if a sleep was announced meanwhile and not everyone has been told: it delays that sleep, too.
+      if life == ends, !isSleeping || !isToldAsleep { lock = taken }
+    } catch {
+      retryLater()
     }
+    isTakingLock = false
+    if retry == nil { takeLock() }
   }
 
   /// Runs the callbacks for sleep and wake until they match logind's last signal. One that takes longer than
@@ -307,28 +313,30 @@ package actor LoginSessions: SessionGate {
   private func tell() {
     guard !isTelling else { return }
     isTelling = true
-    Task {
-      while isToldAsleep != isSleeping {
-        let sleeps = isSleeping
-        let told = sleepers.map { sleeps ? $0.before : $0.after }
-        // Not on the loop or in the cooperative pool: the callbacks may be slow.
-        await withCheckedContinuation { continuation in
-          let telling = Telling(continuation)
-          let timer = LoopTimer(after: Self.sleeperLimit) { telling.end() }
-          Task(executorPreference: BackgroundThread.shared) {
-            await withTaskGroup(of: Void.self) { group in
-              for body in told { group.addTask { await body() } }
-            }
-            timer.cancel()
-            telling.end()
+    Task(executorPreference: LoopTasks.shared) { await self.tellAll() }
+  }
+
+  private func tellAll() async {
+    while isToldAsleep != isSleeping {
+      let sleeps = isSleeping
+      let told = sleepers.map { sleeps ? $0.before : $0.after }
+      // Not on the loop or in the cooperative pool: the callbacks may be slow.
+      await withCheckedContinuation { continuation in
+        let telling = Telling(continuation)
+        let timer = LoopTimer(after: Self.sleeperLimit) { telling.end() }
+        Task(executorPreference: BackgroundThread.shared) {
+          await withTaskGroup(of: Void.self) { group in
+            for body in told { group.addTask { await body() } }
           }
+          timer.cancel()
+          telling.end()
         }
-        isToldAsleep = sleeps
-        if sleeps { lock = nil }
       }
-      isTelling = false
-      takeLock()
+      isToldAsleep = sleeps
+      if sleeps { lock = nil }
     }
+    isTelling = false
+    takeLock()
   }
 
   // MARK: logind
@@ -361,7 +369,9 @@ package actor LoginSessions: SessionGate {
     for user in followed.keys {
       followed[user]?.changed.formUnion(changed)
       followed[user]?.state = nil
-      if followed[user]?.streams.isEmpty == false { Task.immediate { _ = await look(at: user) } }
+      if followed[user]?.streams.isEmpty == false {
+        Task.immediate(executorPreference: LoopTasks.shared) { _ = await look(at: user) }
+      }
     }
   }
 
@@ -374,7 +384,7 @@ package actor LoginSessions: SessionGate {
     retry = nil
     takeLock()
     for (user, follower) in followed where !follower.streams.isEmpty && follower.state == nil {
-      Task.immediate { _ = await look(at: user) }
+      Task.immediate(executorPreference: LoopTasks.shared) { _ = await look(at: user) }
     }
   }
 

@@ -34,7 +34,7 @@ actor SystemBusService {
   /// The running service. Simultaneous callers share one search.
   func running() async throws(BusError) -> BusService {
     if let found { return found }
-    let search = finding ?? Task { await self.search() }
+    let search = finding ?? Task(executorPreference: LoopTasks.shared) { await self.search() }
     finding = search
     return try await search.value.get()
   }

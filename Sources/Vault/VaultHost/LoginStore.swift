@@ -1,3 +1,4 @@
+internal import Executors
 import Presence
 import SecretModel
 import SecureMemory
@@ -101,18 +102,18 @@ extension VaultSession {
     passcode: SharedSecret, newPasscode: SharedSecret? = nil, _ call: (Asking) async throws(VaultError) -> Void
   ) async throws(VaultError) {
     let (context, events) = try await openContext(ContextOptions(passcodeSupplied: true))
-    let answers = Task {
+    let answers = Task(executorPreference: BackgroundThread.shared) {
       for await event in events {
         switch event.event {
         case .secretWanted(.passcode(attempt: 1)):
-          await respond(context, .secret(question: event.number, passcode.copy()))
+          await self.respond(context, .secret(question: event.number, passcode.copy()))
         case .secretWanted(.newPasscode):
           if let newPasscode {
-            await respond(context, .secret(question: event.number, newPasscode.copy()))
+            await self.respond(context, .secret(question: event.number, newPasscode.copy()))
           } else {
-            await respond(context, .decline(question: event.number))
+            await self.respond(context, .decline(question: event.number))
           }
-        case .secretWanted: await respond(context, .decline(question: event.number))
+        case .secretWanted: await self.respond(context, .decline(question: event.number))
         default: break
         }
       }

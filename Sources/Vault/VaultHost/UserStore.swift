@@ -90,10 +90,14 @@ actor UserStore {
     guard sessions == 0 else { return }
     idleNumber += 1
     let (number, idleTime) = (idleNumber, configuration.idleTime)
-    Task {
+    Task(executorPreference: BackgroundThread.shared) {
       try? await Pause.wait(for: idleTime)
-      if sessions == 0, idleNumber == number { await close() }
+      await self.closeIdle(number)
     }
+  }
+
+  private func closeIdle(_ number: Int) async {
+    if sessions == 0, idleNumber == number { await close() }
   }
 
   /// Closes the vault of a store that an administrator has removed, even if programs have it open. Otherwise it would
@@ -114,7 +118,7 @@ actor UserStore {
     case .closed: return
     case .closing(let running): task = running
     case .open(let vault, _, _):
-      task = Task { await vault.close() }
+      task = Task(executorPreference: BackgroundThread.shared) { await vault.close() }
       opened = .closing(task)
     }
     await task.value

@@ -58,7 +58,7 @@ package actor SystemSleep: ReaderUseObserver {
   private func connect() {
     guard !isConnecting else { return }
     isConnecting = true
-    Task.immediate {
+    Task.immediate(executorPreference: LoopTasks.shared) {
       let socket = try? await sockets.socket(toBus: address)
       isConnecting = false
       guard let socket,
@@ -120,7 +120,7 @@ package actor SystemSleep: ReaderUseObserver {
   private func follow() {
     guard !isFollowing else { return }
     isFollowing = true
-    Task.immediate {
+    Task.immediate(executorPreference: LoopTasks.shared) {
       while isReaderAsleep != isSystemAsleep {
         let sleeps = isSystemAsleep
         // Ignore errors: the next scan reports them.
@@ -138,7 +138,7 @@ package actor SystemSleep: ReaderUseObserver {
     isAskingForLock = true
     var logind = Self.manager
     logind.destination = owner
-    Task.immediate {
+    Task.immediate(executorPreference: LoopTasks.shared) {
       let answer = try? await connection.call(
         logind, "Inhibit",
         [.string("sleep"), .string("Whorl"), .string("A fingerprint reader is in use"), .string("delay")])

@@ -50,15 +50,19 @@ package actor Authenticator {
 
   private func serve(_ request: UInt64, _ channel: UInt32, _ message: [UInt8]) {
     let earlier = running?.task
-    let task = Task {
+    let task = Task(executorPreference: BackgroundThread.shared) {
       // A request that its client has given up on may still run: wait for its end.
       await earlier?.value
-      let answer = await server.answer(message, on: channel)
-      if running?.request == request { running = nil }
-      handle(transport.answer(answer, to: request))
-      setTokenTimer()
+      await self.answer(request, channel, message)
     }
     running = (request, task)
+  }
+
+  private func answer(_ request: UInt64, _ channel: UInt32, _ message: [UInt8]) async {
+    let answer = await server.answer(message, on: channel)
+    if running?.request == request { running = nil }
+    handle(transport.answer(answer, to: request))
+    setTokenTimer()
   }
 
   private func setTimer() { setTimer(to: transport.deadline) }
@@ -69,9 +73,9 @@ package actor Authenticator {
     timer = nil
     guard let deadline else { return }
     let instant = start + .milliseconds(deadline)
-    let task = Task { [clock] in
+    let task = Task(executorPreference: BackgroundThread.shared) { [clock] in
       guard (try? await Pause.wait(for: instant - clock.now)) != nil else { return }
-      tick()
+      await self.tick()
     }
     timer = (deadline, task)
   }
@@ -86,11 +90,15 @@ package actor Authenticator {
     tokenTimer?.cancel()
     tokenTimer = server.tokenDeadline.map { deadline in
       let instant = start + .milliseconds(deadline)
-      return Task { [clock] in
-        guard (try? await Pause.wait(for: instant - clock.now)) != nil, running == nil else { return }
-        await server.endExpiredToken()
+      return Task(executorPreference: BackgroundThread.shared) { [clock] in
+        guard (try? await Pause.wait(for: instant - clock.now)) != nil else { return }
+        await self.endExpiredToken()
       }
     }
+  }
+
+  private func endExpiredToken() async {
+    if running == nil { await server.endExpiredToken() }
   }
 }
 

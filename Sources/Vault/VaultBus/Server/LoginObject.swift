@@ -44,7 +44,7 @@ package actor LoginObject {
     request = .closed
     guard let verification else { return }
     self.verification = nil
-    Task { await verification.end() }
+    Task(executorPreference: LoopTasks.shared) { await verification.end() }
   }
 
   private func begin(_ call: BusCall) {
@@ -92,7 +92,7 @@ package actor LoginObject {
       return call.fail(LoginInterface.errorPrefix + "Busy", "a request of this connection is being tried")
     }
     request = .running
-    Task.immediate {
+    Task.immediate(executorPreference: LoopTasks.shared) {
       do throws(LoginRefusal) {
         switch try await body() {
         case .settled(let outcome): settle(call, outcome)
@@ -111,10 +111,10 @@ package actor LoginObject {
 
   private func awaitOutcome(_ call: BusCall) {
     switch request {
-    case .trying(let task): Task.immediate { settle(call, await task.value) }
+    case .trying(let task): Task.immediate(executorPreference: LoopTasks.shared) { settle(call, await task.value) }
     case .verifying(let verification):
       request = .running
-      Task.immediate {
+      Task.immediate(executorPreference: LoopTasks.shared) {
         switch await verification.next() {
         case .prompt(let prompt): tell(call, prompt.rawValue, .verifying(verification))
         case .settled(let outcome):

@@ -113,7 +113,7 @@ actor VaultObject: ServedVault {
       return call.fail(VaultError.busy("\(VaultInterface.callLimit) calls are open on this connection"))
     }
     running[number] = Running(isCounted: isCounted)
-    let task = Task.immediate { await run(method, number, call) }
+    let task = Task.immediate(executorPreference: LoopTasks.shared) { await run(method, number, call) }
     // Does nothing if the call has ended already.
     running[number]?.task = task
   }
@@ -183,18 +183,20 @@ actor VaultObject: ServedVault {
 
   /// Sends the events of a context to the client until the context is closed.
   private func forward(_ events: ContextEvents, of handle: ContextHandle, over connection: BusConnection) {
-    let forwarded = ForwardedEvents(events)
-    contexts[handle] = forwarded
-    Task {
-      for await event in events {
-        connection.emit(VaultInterface.target, VaultInterface.eventSignal, event.busValues(in: handle))
-        forwarded.sent = event.number
-        forwarded.resumeWaiting()
-      }
-      forwarded.isFinished = true
+    contexts[handle] = ForwardedEvents(events)
+    Task(executorPreference: LoopTasks.shared) { await self.sendEvents(of: handle, over: connection) }
+  }
+
+  private func sendEvents(of handle: ContextHandle, over connection: BusConnection) async {
+    guard let forwarded = contexts[handle] else { return }
+    for await event in forwarded.events {
+      connection.emit(VaultInterface.target, VaultInterface.eventSignal, event.busValues(in: handle))
+      forwarded.sent = event.number
       forwarded.resumeWaiting()
-      contexts[handle] = nil
     }
+    forwarded.isFinished = true
+    forwarded.resumeWaiting()
+    contexts[handle] = nil
   }
 
   /// Waits until every event so far has been sent, since the events of a call must precede its answer.
