@@ -109,6 +109,19 @@ struct PasskeyTests {
     }
   }
 
+  @Test("a touch that has made a passkey does not sign in with it")
+  func touchThatMade() async throws {
+    var options = ContextOptions.keepingEvidence(.never)
+    options.timeout = .seconds(3)
+    try await touching().with(vault, options) { handle in
+      try await vault.evaluate(AccessControl(.anyFinger), reason: "make a passkey", in: handle)
+      let (passkey, _) = try await vault.makePasskey(new(), in: handle)
+      await #expect(throws: VaultError.timedOut) {
+        try await vault.assertPasskey(passkey.id, PasskeyAssertion(clientDataHash: hash), in: handle)
+      }
+    }
+  }
+
   @Test("one touch signs in with each account of one site, and not with those of two sites")
   func accounts() async throws {
     let (alice, _) = try await made(new(user: 1))
