@@ -5,8 +5,11 @@ import Testing
 
 @Suite("whorl-agent in the foreground of a terminal")
 struct AgentTerminalTests {
-  @Test("prompts there, takes the passcode at once, is cancelled with Esc, and restores the terminal")
-  func prompts() async throws {
+  /// Runs the agent in the foreground of a terminal, and ends it. The body gets the terminal, and a program that signs with a
+  /// key of the vault.
+  private func signing(
+    _ body: (PseudoTerminal, @Sendable () async throws -> Invocation.Result) async throws -> Void
+  ) async throws {
     try await TestStore.enrolled { store in
       let made = try await store.whorl("ssh", "add", "work")
       try made.mustSucceed()
@@ -17,13 +20,36 @@ struct AgentTerminalTests {
         ["--socket", socket, "--store", store.directory, "--known-hosts", "/dev/null"] + store.reader,
         program: "whorl-agent")
       try await terminal.waits(for: "whorl-agent: listens")
-      func sign() async throws -> Invocation.Result {
+      try await body(terminal) {
         try await Invocation(
           program: "/usr/bin/ssh-keygen", arguments: ["-Y", "sign", "-n", "file", "-f", key], input: [1],
           environment: ["SSH_AUTH_SOCK": socket]
         ).run()
       }
+      terminal.signal(SIGTERM)
+      #expect(try await terminal.status() == 0)
+      #expect(terminal.isAsFound)
+      #expect(access(socket, F_OK) != 0)
+    }
+  }
 
+  /// How often the threads of a process have waited so far.
+  private func waits(of process: pid_t) throws -> Int {
+    var sum = 0
+    for thread in try folderEntries("/proc/\(process)/task") {
+      // A thread may have ended meanwhile.
+      guard let bytes = try? readFile("/proc/\(process)/task/\(thread)/status") else { continue }
+      for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+        let words = line.split(whereSeparator: \.isWhitespace)
+        if words.first == "voluntary_ctxt_switches:", let count = words.last.flatMap({ Int($0) }) { sum += count }
+      }
+    }
+    return sum
+  }
+
+  @Test("prompts there, takes the passcode at once, is cancelled with Esc, and restores the terminal")
+  func prompts() async throws {
+    try await signing { terminal, sign in
       async let signed = sign()
       try await terminal.waits(for: "sign a file with the SSH key work")
       try await terminal.waits(for: "Esc: cancel)")
@@ -41,11 +67,30 @@ struct AgentTerminalTests {
       terminal.type(CancelKey.escape.rawValue)
       #expect(try await refused.status != 0)
       try await terminal.becomes(echoing: true)
+    }
+  }
 
-      terminal.signal(SIGTERM)
-      #expect(try await terminal.status() == 0)
-      #expect(terminal.isAsFound)
-      #expect(access(socket, F_OK) != 0)
+  @Test("does not wake the processor by itself, and neither does its vault, after a passcode")
+  func rests() async throws {
+    try await signing { terminal, sign in
+      // The passcode is stretched on a thread of its own.
+      async let signed = sign()
+      try await terminal.waits(for: "Esc: cancel)")
+      try await terminal.becomes(echoing: false)
+      terminal.type("\n")
+      try await terminal.waits(for: ". Passcode")
+      terminal.type("\(TestStore.passcode)\n")
+      try await signed.mustSucceed()
+      let family = [terminal.pid] + descendants(of: terminal.pid)
+      #expect(family.count >= 2)
+      // Timers of the request may still end.
+      var isIdle = false
+      for _ in 0..<20 where !isIdle {
+        let before = family.map { (try? waits(of: $0)) ?? 0 }
+        try await Task.sleep(for: .milliseconds(2_500))
+        isIdle = family.map { (try? waits(of: $0)) ?? 0 } == before
+      }
+      #expect(isIdle)
     }
   }
 
