@@ -13,6 +13,7 @@ package struct ItemCatalogue {
   let store: Store
   let fingers: CurrentFingers
   let passcodes: Passcodes
+  let passkeyCount = PasskeyCount()
   private let passwords: ApplicationPasswords
 
   package init(store: Store, fingers: CurrentFingers, passcodes: Passcodes, scrypt: ScryptQueue) {

@@ -12,7 +12,7 @@ extension ItemCatalogue {
   package func passkeyReadiness() throws(VaultError) -> PasskeyReadiness {
     try store.read { snapshot in
       PasskeyReadiness(
-        capacity: max(0, Passkey.limit - (try snapshot.passkeyCount(ItemSearch(.passkey)))),
+        capacity: max(0, Passkey.limit - (try passkeyCount.current(in: snapshot))),
         hasFinger: try snapshot.sets().contains { !$0.set.enrolments.isEmpty })
     }
   }
@@ -122,7 +122,7 @@ extension PasskeySecret {
 
 extension StoreSnapshot {
   /// The number of passkeys, or of those of a relying party, as the index has them: dead ones, too.
-  fileprivate func passkeyCount(_ search: ItemSearch) throws -> Int {
+  func passkeyCount(_ search: ItemSearch) throws -> Int {
     try rows(with: store.tags(for: search, in: .passkey)[0])
   }
 }
