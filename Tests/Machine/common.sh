@@ -59,6 +59,23 @@ wait_for() {
   done
 }
 
+# rests NAME...: these programs run in the guest, and leave the processor alone for half a minute.
+rests() {
+  for name; do inside pgrep -x "$name" >/dev/null || fail "$name does not run"; done
+  for _ in 1 2 3 4; do
+    before=$(waits_of "$@")
+    inside sleep 30
+    [ "$(waits_of "$@")" != "$before" ] || { echo "  at rest for 30 s: $*" && return; }
+  done
+  fail "one of $* wakes again and again"
+}
+# waits_of NAME...: how often the threads of these programs have waited so far.
+# shellcheck disable=SC2016 # the guest's shell fills in
+waits_of() {
+  inside sh -c 'for name; do for process in $(pgrep -x "$name"); do cat "/proc/$process"/task/*/status; done; done |
+    grep "^voluntary_ctxt_switches" | sort' sh "$@"
+}
+
 # beside COMMAND...: a command in the background. `finished` waits for it and leaves its output and status in $outcome.
 beside() {
   {

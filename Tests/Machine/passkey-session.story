@@ -28,15 +28,32 @@ no_key() { wait_for "the security key is still there" inside sh -c '! ls /dev/hi
 # with_key COMMAND: as alice, whose session is in front, with the key in $KEY.
 with_key() { inside su alice -c 'cd && KEY=$(ls /dev/hidraw*) && '"$1"; }
 
+# watch_keys: writes each coming and going of a security key, with the kernel's seconds, to /root/hidraw.
+watch_keys() {
+  inside systemd-run --quiet --collect --unit hidraw sh -c 'exec udevadm monitor --kernel --subsystem-match=hidraw >/root/hidraw'
+  wait_for "no monitor" inside grep -q KERNEL /root/hidraw
+}
+
 # A login brings it, a logout takes it away, and the next login brings it again.
 logs_in alice 1
 has_key
 logs_out alice
 no_key
 wait_for "programs of alice's stay" inside sh -c '! pgrep -u alice'
+watch_keys
 logs_in alice 1
 has_key
 echo "  with alice's login, gone with her logout, and with the next login"
+# The kernel's own seconds, of the key and of the login before it, and how long a program takes to start here.
+# shellcheck disable=SC2016 # the guest's shell fills in
+inside sh -c 'login=$(journalctl -b -q --no-pager -o short-monotonic -u systemd-logind | sed -n "s/^\[ *\([0-9.]*\)\].*New session .* of user alice.*/\1/p" | tail -n 1)
+  key=$(sed -n "s/^KERNEL\[\([0-9.]*\)\] add.*/\1/p" /root/hidraw | tail -n 1)
+  started=$(date +%s.%N)
+  for _ in 1 2 3 4 5; do whorl --version >/dev/null; done
+  echo "$login $key $started $(date +%s.%N)" | awk "{
+    printf \"  the key is there %.1f s after the login; whorl --version takes %.2f s here\n\", \$2 - \$1, (\$4 - \$3) / 5 }"'
+rests whorl-fido whorl-agent whorld
+inside systemctl stop hidraw
 
 # A passkey is deleted over the wire with her finger, and with no other.
 parameters='param() { head -c 32 /dev/urandom | base64; }; '
@@ -49,8 +66,7 @@ expect 0 "" touching "right right" with_key 'fido2-token -D -i "$(cat passkey)" 
 expect 0 "no passkeys yet" with_key 'whorl passkey list'
 
 # Sleep: it is gone before the kernel sleeps, and there again after it. The kernel says both in its own seconds.
-inside systemd-run --quiet --collect --unit hidraw sh -c 'exec udevadm monitor --kernel --subsystem-match=hidraw >/root/hidraw'
-wait_for "no monitor" inside grep -q KERNEL /root/hidraw
+watch_keys
 inside systemctl --no-block suspend
 sleep 12
 machine power-key

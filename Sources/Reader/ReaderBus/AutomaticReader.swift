@@ -10,13 +10,16 @@ package actor AutomaticReader: FingerprintReader {
 
   private let sources: [ReaderAdapter: any FingerprintReader]
   private var current: (any FingerprintReader)?
+  /// Why readers may be missing from the last list: the error of an adapter, where others listed some.
+  package private(set) var listingFailure: ReaderError?
 
   /// - Parameter source: makes what reaches the readers of an adapter.
   package init(_ source: (ReaderAdapter) -> any FingerprintReader) {
     sources = Dictionary(uniqueKeysWithValues: ReaderAdapter.allCases.map { ($0, source($0)) })
   }
 
-  /// If one adapter fails, returns the readers of the others. Throws the error only if there are none.
+  /// If one adapter fails, returns the readers of the others. Throws the error only if there are none;
+  /// ``listingFailure`` has it otherwise.
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
     var listed: [ReaderDescription] = []
     var failure: ReaderError?
@@ -32,6 +35,7 @@ package actor AutomaticReader: FingerprintReader {
       }
     }
     if listed.isEmpty, let failure { throw failure }
+    listingFailure = failure
     return listed
   }
 

@@ -102,6 +102,10 @@ struct UnitReadersTests {
       let libfprint = try Liar(at: "\(folder)/libfprint", listing: [reader])
       defer { libfprint.end() }
       #expect(try await readers.readers() == [reader])
+      guard case .cannotStart(let missing) = await (readers as? AutomaticReader)?.listingFailure else {
+        return #expect(Bool(false), "nothing says that fprintd's readers may be missing")
+      }
+      #expect(missing.contains("\(folder)/fprintd"))
       await readers.shutdown()
     }
   }

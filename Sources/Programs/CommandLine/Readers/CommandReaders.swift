@@ -28,12 +28,16 @@ struct CommandReaders {
     }
   }
 
-  /// Lists the attached readers without claiming one.
+  /// Lists the attached readers without claiming one. A line says that some may be missing if those of one adapter cannot
+  /// be listed.
   func attached() async throws(Failure) -> [ReaderDescription] {
     let reader = try await tested()
     let found: Result<[ReaderDescription], Failure>
     do {
       found = .success(try await reader.readers())
+      if let error = await (reader as? AutomaticReader)?.listingFailure {
+        StandardError.line("A reader may be missing: \(session.explained(error).what). 'whorl doctor' says more.")
+      }
     } catch {
       found = .failure(session.explained(error))
     }
