@@ -11,6 +11,9 @@ export PREFIX DESTDIR SYSTEM UDEV_RULES_DIR
 
 SWIFT_FILES = $(wildcard Package.swift Sources Tests Benchmarks Examples)
 UDEV_RULES = 70-whorl-reader.rules
+# The targets of programs that serve for days (docs/decisions/0149).
+SERVING = Sources/Common Sources/Reader Sources/Session Sources/Vault \
+  $(filter-out %/Wallets,$(wildcard Sources/Client/*)) $(filter-out %/CommandLine,$(wildcard Sources/Programs/*))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -40,6 +43,8 @@ lint: ## check the format of every Swift file, script and workflow, and the stru
 	yamllint --strict --config-file .yamllint .github .spi.yml
 	python3 -m json.tool .devcontainer/devcontainer.json /dev/null
 	scripts/house --quiet
+	@! grep -rnE '(^|[^[:alnum:]])Task(\.detached|\.immediate)?( \{|\(priority)|Task\.sleep\(|DispatchQueue\.global|attributes: \.concurrent' --include=*.swift $(SERVING) || \
+	  { echo "lint: name an executor, or use Pause or BlockingCall (docs/decisions/0149)"; exit 1; }
 
 format: ## format every Swift file
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)

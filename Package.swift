@@ -149,7 +149,7 @@ let package = Package(
       name: "SecretServiceItems", dependencies: ["Primitives", "SecretModel"],
       path: "Sources/Client/SecretServiceItems", swiftSettings: onTheWay),
     .target(
-      name: "SyncRepository", dependencies: ["CLinux", "Primitives", "Processes", "SecretModel"],
+      name: "SyncRepository", dependencies: ["CLinux", "Executors", "Primitives", "Processes", "SecretModel"],
       path: "Sources/Client/SyncRepository", swiftSettings: onTheWay),
     .target(
       name: "PromptTexts", dependencies: ["Fingerprint", "SecretModel"], path: "Sources/Client/PromptTexts",
@@ -246,8 +246,8 @@ let package = Package(
     .executableTarget(
       name: "whorld",
       dependencies: [
-        "CLinux", "CSystemd", "Fingerprint", "Keys", "Presence", "Processes", "SecretModel", "SystemPolicy", "Vault",
-        "VaultBus", "VaultHost", "VaultItems", "VaultStore",
+        "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Presence", "Processes", "SecretModel",
+        "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
       ],
       path: "Sources/Programs/whorld"),
     .executableTarget(

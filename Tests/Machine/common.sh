@@ -67,13 +67,14 @@ rests() {
     inside sleep 30
     [ "$(waits_of "$@")" != "$before" ] || { echo "  at rest for 30 s: $*" && return; }
   done
-  fail "one of $* wakes again and again"
+  fail "one of $* wakes again and again: $before, then $(waits_of "$@")"
 }
-# waits_of NAME...: how often the threads of these programs have waited so far.
+# waits_of NAME...: how often each thread of these programs has waited so far.
 # shellcheck disable=SC2016 # the guest's shell fills in
 waits_of() {
-  inside sh -c 'for name; do for process in $(pgrep -x "$name"); do cat "/proc/$process"/task/*/status; done; done |
-    grep "^voluntary_ctxt_switches" | sort' sh "$@"
+  inside sh -c 'for name; do for process in $(pgrep -x "$name"); do
+    awk -v name="$name" "/^Pid|^voluntary/ { printf \"%s \", \$2 } /^nonvol/ { print name }" "/proc/$process"/task/*/status
+  done; done' sh "$@"
 }
 
 # beside COMMAND...: a command in the background. `finished` waits for it and leaves its output and status in $outcome.

@@ -1,3 +1,4 @@
+internal import Executors
 internal import Glibc
 
 /// Held by the one run that may be at work for a store.
@@ -10,7 +11,7 @@ final class RunLock: Sendable {
     let start = ContinuousClock.now
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       guard ContinuousClock.now - start < patience else { throw .busy }
-      do { try await Task.sleep(for: .milliseconds(100)) } catch { throw .busy }
+      do { try await Pause.wait(for: .milliseconds(100)) } catch { throw .busy }
     }
   }
 

@@ -1,3 +1,4 @@
+internal import Executors
 internal import Fingerprint
 internal import Glibc
 internal import Presence
@@ -67,7 +68,7 @@ enum SystemService {
     activation.notify("STOPPING=1")
     // Without this, the task would have the main thread's priority, which is higher than the service may set, and
     // libdispatch would log the refusal.
-    Task(priority: .medium) {
+    Task(executorPreference: BackgroundThread.shared, priority: .medium) {
       await listener.close()
       await vaults.close()
       exit(0)

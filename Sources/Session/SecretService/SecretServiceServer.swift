@@ -189,7 +189,8 @@ package final class SecretServiceServer: Sendable {
         MessageBus.target, "GetConnectionUnixProcessID", [.string(name)], within: .seconds(5))
       // No process has the number -1.
       let process = answer?.first?.asUInt32.map { pid_t(bitPattern: $0) } ?? -1
-      let program = ClientProgram(process)
+      // Its executable may be on a file system that does not answer.
+      let program = await BlockingCall.run { ClientProgram(process) }
       let (refusal, ended) = self.admit(name, program)
       ended?.end()
       if let refusal {

@@ -82,9 +82,12 @@ package final class LocalVaultConnection: VaultConnection {
 
   package func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError) {
     let directory = try place.folder.directory
-    try StoreCreation.rebuildDeviceKey(
-      at: directory, recoveryKey: recoveryKey,
-      owner: StoreOwner.ofStore(at: directory, openedBy: caller.user))
+    let recoveryKey = SharedSecret(recoveryKey)
+    // It waits for other programs that change the store.
+    try await BlockingCall.run { [user = caller.user] () throws(VaultError) in
+      try StoreCreation.rebuildDeviceKey(
+        at: directory, recoveryKey: recoveryKey.copy(), owner: StoreOwner.ofStore(at: directory, openedBy: user))
+    }
   }
 
   package func makeStore(

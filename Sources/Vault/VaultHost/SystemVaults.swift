@@ -22,7 +22,7 @@ package final class SystemVaults: Sendable {
         await sessions.followSleep { [weak self] in
           await self?.suspend()
         } after: { [weak self] in
-          await self?.desk.resume()
+          await self?.resume()
         }
       }
     }
@@ -49,6 +49,11 @@ package final class SystemVaults: Sendable {
   private func suspend() async {
     for store in stores.withLock({ Array($0.values) }) { store.closeSessionClasses() }
     await desk.suspend()
+  }
+
+  private func resume() async {
+    for store in stores.withLock({ Array($0.values) }) { store.dropExpiredKey() }
+    await desk.resume()
   }
 
   /// Closes every store. All connections must have ended before.

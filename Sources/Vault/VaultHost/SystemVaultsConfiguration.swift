@@ -43,6 +43,8 @@ package struct SystemVaultsConfiguration: Sendable {
   package var journal: @Sendable (AuditEntry, UInt32) -> Void = { JournalEntry($0, of: $1).send() }
   /// The thread that writes the logs of all stores.
   let logThread = BackgroundThread()
+  /// The clock by which unlocks expire; another one in tests alone.
+  package var clock = BootClock.system
   /// The lowest permitted cost of scrypt; lower in tests alone.
   package var floor = Scrypt.Floor.standard
 

@@ -140,7 +140,8 @@ actor UserStore {
     let vault: Vault
     do throws(VaultError) {
       vault = try Vault(
-        at: place, desk: desk, owner: user, floor: configuration.floor, scrypt: configuration.scrypt,
+        at: place, desk: desk, owner: user, clock: configuration.clock, floor: configuration.floor,
+        scrypt: configuration.scrypt,
         gate: configuration.sessions ?? NoSessionGate(), arming: .whenPromptStands, classKeys: classKeys(at: place),
         quota: configuration.quota,
         passcodeRule: PasscodeRule(shortest: configuration.shortestPasscode, isRequired: true),
@@ -192,6 +193,9 @@ actor UserStore {
   /// Locks items that need an unlocked session. Called when sessions lock and before sleep. Does not wait, so that this
   /// store cannot delay other users' stores and the reader.
   nonisolated func closeSessionClasses() { unlocked.withLock { $0?.keys.sessionsLocked() } }
+
+  /// Drops a key that has expired while the machine slept: timers stand still meanwhile.
+  nonisolated func dropExpiredKey() { unlocked.withLock { _ = $0?.keys.expire(configuration.clock) } }
 
   private func log(at place: String) -> StoreLog {
     if let log, log.place == place { return log.log }

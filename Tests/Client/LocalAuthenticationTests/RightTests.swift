@@ -210,4 +210,22 @@ struct RightTests {
     #expect(right.state == .notAuthorized)
     #expect(right.tag == 7)
   }
+
+  @Test("a completion handler may block in a keychain call with a new context")
+  func blockingHandler() async throws {
+    let machine = try await Machine()
+    try await machine.add("item", .biometryAny)
+    machine.share([touch, touch])
+    let status = await withCheckedContinuation { continuation in
+      LARight(requirement: .biometry).authorize(localizedReason: "see") { _ in
+        let query: [CFString: Any] = [
+          kSecClass: kSecClassGenericPassword, kSecAttrService: "item", kSecReturnData: true,
+          kSecUseAuthenticationContext: LAContext(),
+        ]
+        var result: CFTypeRef?
+        continuation.resume(returning: SecItemCopyMatching(query as CFDictionary, &result))
+      }
+    }
+    #expect(status == errSecSuccess)
+  }
 }

@@ -45,6 +45,7 @@ final class RunningService: Sendable {
   ///   - authorizeOwner: stands in for polkit.
   ///   - callers: replaces the caller that connected, to simulate several users.
   ///   - journal: replaces the system's journal.
+  ///   - clock: replaces the machine's clock.
   init(
     idleTime: Duration = .seconds(60), connections: Int = 64, connectionsOfProcess: Int = 64,
     callBytes: Int = 128 << 20, answerBytes: Int = 512 << 20,
@@ -56,7 +57,7 @@ final class RunningService: Sendable {
     authorizeFingers: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in },
     authorizeEnrolment: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in },
     authorizeTest: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in },
-    journal: @escaping @Sendable (AuditEntry, UInt32) -> Void = { _, _ in },
+    journal: @escaping @Sendable (AuditEntry, UInt32) -> Void = { _, _ in }, clock: BootClock = .system,
     authorizeOwner: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in }
   ) throws {
     folder = try Self.makeFolder()
@@ -78,6 +79,7 @@ final class RunningService: Sendable {
     configuration.firstUnlock = firstUnlock
     configuration.storage = storage
     configuration.journal = journal
+    configuration.clock = clock
     let vaults = SystemVaults(configuration)
     self.vaults = vaults
     logins = Logins(vaults, isLocalLogin: { $0 == "c1" && $1 == geteuid() }, log: { _ in })

@@ -11,15 +11,18 @@ import SystemPolicy
 import Testing
 import VaultDriver
 import VaultHost
+import VaultStore
 import VirtualFinger
 
 @Suite("The service and its users' sessions", .timeLimit(.minutes(3)))
 struct ServiceSessionTests {
   /// A service on a machine whose user sits at the seat.
-  private func withService(_ body: (RunningService, LogindStandIn, LoginSessions) async throws -> Void) async throws {
+  private func withService(
+    clock: BootClock = .system, _ body: (RunningService, LogindStandIn, LoginSessions) async throws -> Void
+  ) async throws {
     try await PrivateBus.withSession { bus, logind, polkit in
       let sessions = LoginSessions(polkit: Polkit(bus: bus.address), bus: bus.address)
-      let service = try RunningService(sessions: sessions)
+      let service = try RunningService(sessions: sessions, clock: clock)
       try await service.makeStore()
       try await body(service, logind, sessions)
       try await service.end()
@@ -202,6 +205,25 @@ struct ServiceSessionTests {
       let person = Person(touches: (100...102).map { number in { try await press(number) } })
       let released = try await person.with(vault) { try await vault.secrets(.ids([id]), Asking(in: $0)) }
       #expect(released.first?.text == "gold")
+      await connection.close()
+    }
+  }
+
+  @Test("a key that expired while the machine slept is dropped when it wakes")
+  func expired() async throws {
+    let slept = Mutex<UInt64>(0)
+    let clock = BootClock(bootID: BootClock.system.bootID) { BootClock.system.now() + slept.withLock { $0 } }
+    try await withService(clock: clock) { service, logind, _ in
+      let connection = try service.connect()
+      let vault = try await connection.open(.own)
+      try await Person(passcodes: [RunningService.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
+      let change = Task { try await vault.unlockChange(from: true) }
+      try #require(try await eventually { logind.holdsSleep })
+      logind.prepareForSleep(true)
+      try #require(try await eventually { !logind.holdsSleep })
+      slept.withLock { $0 = 49 * 3_600 * 1_000_000_000 }
+      logind.prepareForSleep(false)
+      #expect(try await change.value == false)
       await connection.close()
     }
   }

@@ -1,14 +1,12 @@
-internal import Dispatch
+internal import Executors
 internal import KeychainServices
 
 /// Runs the blocking calls of Keychain Services away from the caller's thread.
 enum KeyWork {
-  private static let queue = DispatchQueue(label: "whorl.LARight.keys", attributes: .concurrent)
-
   static func run(
     _ handler: @escaping @Sendable (Data?, (any Error)?) -> Void, _ work: @escaping @Sendable () throws -> Data
   ) {
-    queue.async {
+    reply {
       do {
         handler(try work(), nil)
       } catch {
@@ -18,9 +16,7 @@ enum KeyWork {
   }
 
   static func run(_ work: @escaping @Sendable () throws -> Data) async throws -> Data {
-    try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result(catching: work)) }
-    }
+    try await BlockingCall.run(work)
   }
 
   /// The result of a call that sets an error, or the error: an `LAError` where an authentication failed.

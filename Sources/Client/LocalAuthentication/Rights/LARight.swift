@@ -82,7 +82,7 @@ open class LARight: NSObject {
   @preconcurrency
   open func deauthorize(completion handler: @escaping @Sendable () -> Void) {
     authorization.deauthorize()
-    Task(executorPreference: BackgroundThread.shared) { handler() }
+    reply { handler() }
   }
 
   /// Ends the authorization, and a running ``authorize(localizedReason:)`` with `appCancel`.
@@ -96,9 +96,9 @@ open class LARight: NSObject {
     Task(executorPreference: BackgroundThread.shared) { [authorization] in
       do throws(VaultError) {
         try await call(authorization)
-        handler(nil)
+        reply { handler(nil) }
       } catch {
-        handler(error.rightError)
+        reply { handler(error.rightError) }
       }
     }
   }

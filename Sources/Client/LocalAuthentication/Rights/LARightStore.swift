@@ -200,9 +200,10 @@ public final class LARightStore: NSObject, Sendable {
   ) {
     Task(executorPreference: BackgroundThread.shared) {
       do throws(VaultError) {
-        handler(try await call(), nil)
+        let value = try await call()
+        reply { handler(value, nil) }
       } catch {
-        handler(nil, error.rightError)
+        reply { handler(nil, error.rightError) }
       }
     }
   }

@@ -288,7 +288,7 @@ package actor LibfprintReader: FingerprintReader {
     guard let device = opened?.device, !isSuspended else { return }
     isSuspended = true
     running?.isSuspended = true
-    let call = Task.immediate { [self] in
+    let call = Task.immediate(executorPreference: BackgroundThread.shared) { [self] in
       await finished(isolation: self) {
         fp_device_suspend(device.pointer, nil, $0, $1)
       } finish: { result in

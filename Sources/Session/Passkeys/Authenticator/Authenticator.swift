@@ -28,10 +28,12 @@ package actor Authenticator {
 
   /// Cancels the request that is served, and discards the token: the device is gone.
   package func stop() async {
-    timer?.task.cancel()
-    tokenTimer?.cancel()
     running?.task.cancel()
     await running?.task.value
+    // After the last answer, which sets timers.
+    timer?.task.cancel()
+    timer = nil
+    tokenTimer?.cancel()
     await server.endToken()
   }
 
@@ -75,12 +77,14 @@ package actor Authenticator {
     let instant = start + .milliseconds(deadline)
     let task = Task(executorPreference: BackgroundThread.shared) { [clock] in
       guard (try? await Pause.wait(for: instant - clock.now)) != nil else { return }
-      await self.tick()
+      await self.tick(deadline)
     }
     timer = (deadline, task)
   }
 
-  private func tick() {
+  private func tick(_ deadline: UInt64) {
+    // It may have been cancelled between its end and this call.
+    guard timer?.deadline == deadline else { return }
     timer = nil
     handle(transport.tick(at: now, server.isAsking ? .userPresenceNeeded : .processing))
   }

@@ -10,7 +10,8 @@ package final class PasskeyDevice: Sendable {
   package static let socketPath = "/run/whorl-fido/socket"
 
   private static let reportCount = 64
-  private static let pause = Duration.seconds(2)
+  /// How long after an attempt to connect the next one comes: longer and longer while `whorl-fido` is not there.
+  private static let pauses = (shortest: Duration.seconds(2), longest: Duration.seconds(60))
 
   private let path: String
   private let vault: any PasskeyVault
@@ -26,17 +27,17 @@ package final class PasskeyDevice: Sendable {
   }
 
   private func serve() async {
-    var isKnownMissing = false
+    var pause = Self.pauses.shortest
     while true {
       if let socket = connected() {
-        isKnownMissing = false
+        pause = Self.pauses.shortest
         await serve(over: socket)
         close(socket)
-      } else if !isKnownMissing {
-        isKnownMissing = true
-        log("\(path): \(String(cString: strerror(errno))); waiting for whorl-fido")
+      } else {
+        if pause == Self.pauses.shortest { log("\(path): \(String(cString: strerror(errno))); waiting for whorl-fido") }
+        pause = min(pause * 2, Self.pauses.longest)
       }
-      try? await Pause.wait(for: Self.pause)
+      try? await Pause.wait(for: pause)
     }
   }
 

@@ -216,14 +216,16 @@ actor VaultObject: ServedVault {
     let tasks = running.values.compactMap(\.task)
     // Limit the wait, so that a call that never ends does not keep the process alive.
     let limit = LoopTimer(after: settlingLimit) { self.assumeIsolated { $0.settled() } }
-    Task {
-      // Close the vaults first, so that calls which wait for a person end with `systemCancelled`.
-      await vaults.close()
-      for task in tasks { task.cancel() }
-      for task in tasks { await task.value }
-      limit.cancel()
-      settled()
-    }
+    Task(executorPreference: LoopTasks.shared) { await self.settle(tasks, limit) }
+  }
+
+  private func settle(_ tasks: [Task<Void, Never>], _ limit: LoopTimer) async {
+    // Close the vaults first, so that calls which wait for a person end with `systemCancelled`.
+    await vaults.close()
+    for task in tasks { task.cancel() }
+    for task in tasks { await task.value }
+    limit.cancel()
+    settled()
   }
 
   private func endGreeting() {
