@@ -12,7 +12,7 @@ package final class BackgroundThread: TaskExecutor {
   // A serial queue gets a thread of its own while it has work, independent of the pool.
   private let queue = DispatchQueue(label: "whorl.background")
 
-  /// A further thread, for work that may block.
+  /// A further thread, for work that may block. libdispatch gives a process at most 255 of them.
   package init() {}
 
   package func enqueue(_ job: consuming ExecutorJob) {
