@@ -28,8 +28,8 @@ package actor Authenticator {
 
   /// Cancels the request that is served, and discards the token: the device is gone.
   package func stop() async {
-    timer?.task.cancel()
-    tokenTimer?.cancel()
+    // From here on nothing is sent, by a timer neither: what the reports went to may be another's soon.
+    transport = HIDTransport()
     running?.task.cancel()
     await running?.task.value
     await server.endToken()
@@ -42,7 +42,8 @@ package actor Authenticator {
       switch output {
       case .send(let report): send(report)
       case .request(let request, let channel, let message): serve(request, channel, message)
-      case .cancel(let request): if running?.request == request { running?.task.cancel() }
+      // The transport cancels only the request that it serves, which is the one that runs.
+      case .cancel: running?.task.cancel()
       }
     }
     setTimer()
