@@ -92,7 +92,7 @@ public final class LAEnvironment: NSObject, Sendable {
 
   /// Stops calling an observer.
   public func removeObserver(_ observer: any Observer) {
-    watched.withLock { watched in watched.observers.removeAll { $0.observer == nil || $0.observer === observer } }
+    watched.withLock { watched in watched.observers.removeAll { $0.observer === observer } }
     stopListening()
   }
 
@@ -127,7 +127,6 @@ public final class LAEnvironment: NSObject, Sendable {
   private func listen() {
     watched.withLock { watched in
       guard !watched.observers.isEmpty else { return }
-      if let listening = watched.listening { return listening.resume() }
       watched.listening = try? SecretStore.shared().changes.listen { [weak self] in self?.refresh() }
     }
   }

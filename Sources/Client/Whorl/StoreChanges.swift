@@ -16,9 +16,6 @@ package final class StoreChanges: Sendable {
     }
 
     deinit { changes.end(number) }
-
-    /// Waits again, if the vault could not be asked any more.
-    package func resume() { changes.resume() }
   }
 
   private struct State {
@@ -31,6 +28,9 @@ package final class StoreChanges: Sendable {
   private let state = Mutex(State())
 
   init(of link: StoreLink) { self.link = link }
+
+  /// Whether a call of the vault waits.
+  package var isWaiting: Bool { state.withLock { $0.waiting != nil } }
 
   /// Calls `heard` after each change, and once when the vault can no longer be asked.
   package func listen(_ heard: @escaping @Sendable () async -> Void) -> Listening {

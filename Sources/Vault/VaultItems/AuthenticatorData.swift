@@ -3,7 +3,7 @@ import Keys
 import SecretModel
 
 /// The authenticator data of WebAuthn (Level 3, 6.1), which the vault builds and signs. Its flags say what the vault has
-/// seen, whatever the program that asks says.
+/// seen, whatever the program that asks says: a person, without whom nothing is signed.
 struct AuthenticatorData {
   private struct Flags: OptionSet {
     let rawValue: UInt8
@@ -16,17 +16,14 @@ struct AuthenticatorData {
   }
 
   private let relyingParty: String
-  private var flags: Flags
+  // Passkeys can be exported and restored, so every one is eligible for backup, and its counter stays 0. That it is backed
+  // up is not claimed: the vault does not know what happens to a copy.
+  private var flags: Flags = [.userPresent, .userVerified, .backupEligible]
   private var attested: [UInt8] = []
   private var extensions: [CBORValue: CBORValue] = [:]
 
-  /// - Parameter sawPerson: whether a finger or the passcode was shown for this ceremony.
-  init(for relyingParty: String, sawPerson: Bool) {
-    self.relyingParty = relyingParty
-    // Passkeys can be exported and restored, so every one is eligible for backup, and its counter stays 0. That it is
-    // backed up is not claimed: the vault does not know what happens to a copy.
-    flags = sawPerson ? [.userPresent, .userVerified, .backupEligible] : [.backupEligible]
-  }
+  /// - Precondition: a finger or the passcode was shown for this ceremony.
+  init(for relyingParty: String) { self.relyingParty = relyingParty }
 
   /// Adds the credential that was made.
   mutating func attest(_ credentialID: [UInt8], _ key: COSEKey) {

@@ -12,7 +12,7 @@ extension ItemCatalogue {
   package func passkeyReadiness() throws(VaultError) -> PasskeyReadiness {
     try store.read { snapshot in
       PasskeyReadiness(
-        capacity: max(0, Passkey.limit - (try passkeyCount.current(in: snapshot))),
+        capacity: Passkey.limit - (try passkeyCount.current(in: snapshot)),
         hasFinger: try snapshot.sets().contains { !$0.set.enrolments.isEmpty })
     }
   }
@@ -38,7 +38,7 @@ extension ItemCatalogue {
       return try writer.insert(record, protection, secret: made.secret.bytes, replacing: false)
     }
     guard let passkey = Passkey(stored) else { throw .internalError("a passkey cannot be read back") }
-    let signed = try Self.attest(passkey, new, made.secret, sawPerson: shown.showPerson)
+    let signed = try Self.attest(passkey, new, made.secret)
     evidence.succeed()
     return (stored, signed)
   }
@@ -60,19 +60,18 @@ extension ItemCatalogue {
     async throws(VaultError) -> [SignedCeremony]
   {
     guard assertion.clientDataHash.count == 32 else { throw .invalidRequest("the hash of client data has 32 bytes") }
-    let sawPerson = try evidence.current().showPerson
-    guard sawPerson else { throw .touchRefused }
+    guard try evidence.current().showPerson else { throw .touchRefused }
     let released = try await release(wanted, evidence)
-    return try released.map { item throws(VaultError) in try Self.assert(item, assertion, sawPerson: sawPerson) }
+    return try released.map { item throws(VaultError) in try Self.assert(item, assertion) }
   }
 
-  private static func assert(_ released: ReleasedItem, _ assertion: PasskeyAssertion, sawPerson: Bool)
-    throws(VaultError) -> SignedCeremony
+  private static func assert(_ released: ReleasedItem, _ assertion: PasskeyAssertion) throws(VaultError)
+    -> SignedCeremony
   {
     guard let passkey = Passkey(released.item) else { throw .itemDamaged(released.item.name) }
     return try VaultError.ofKeys { () throws(KeysError) in
       let secret = try PasskeySecret.stored(released.secret, passkey.algorithm)
-      var data = AuthenticatorData(for: passkey.relyingParty, sawPerson: sawPerson)
+      var data = AuthenticatorData(for: passkey.relyingParty)
       if let request = assertion.secretRequest, passkey.hasSecret {
         data.add("hmac-secret", .bytes(try secret.outputs(request)))
       }
@@ -91,15 +90,15 @@ extension ItemCatalogue {
     }
   }
 
-  private static func attest(_ passkey: Passkey, _ new: NewPasskey, _ secret: SharedSecret, sawPerson: Bool)
-    throws(VaultError) -> SignedCeremony
+  private static func attest(_ passkey: Passkey, _ new: NewPasskey, _ secret: SharedSecret) throws(VaultError)
+    -> SignedCeremony
   {
     try VaultError.ofKeys { () throws(KeysError) in
       let secret = try PasskeySecret.stored(secret.bytes, passkey.algorithm)
       guard let key = COSEKey(signing: secret.privateKey.publicKey.external) else {
         throw .badParameters("the key is of another algorithm")
       }
-      var data = AuthenticatorData(for: passkey.relyingParty, sawPerson: sawPerson)
+      var data = AuthenticatorData(for: passkey.relyingParty)
       data.attest(passkey.credentialID, key)
       if new.repliesWithProtection { data.add("credProtect", CBORValue(new.protection.rawValue)) }
       if new.hasSecret { data.add("hmac-secret", .bool(true)) }
@@ -140,7 +139,7 @@ extension StoreTransaction {
       ids.append(found.item.id)
       return true
     }
-    if !ids.isEmpty { _ = try writer.delete(.ids(ids)) }
+    _ = try writer.delete(.ids(ids))
   }
 
   /// - Throws: `passkeysFull`.

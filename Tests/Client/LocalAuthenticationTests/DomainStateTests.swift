@@ -1,6 +1,7 @@
 import Foundation
 import LocalAuthentication
 import Testing
+import Vault
 import Whorl
 
 @Suite("Domain state and biometry type")
@@ -21,6 +22,8 @@ struct DomainStateTests {
     #expect(context.problem(.deviceOwnerAuthentication) == nil)
     #expect(context.evaluatedPolicyDomainState == nil, "that was no biometric policy")
     #expect(context.domainState.stateHash == nil)
+    #expect(await context.evaluate(.deviceOwnerAuthentication) == nil)
+    #expect(context.evaluatedPolicyDomainState == nil, "nor that")
     #expect(context.problem(Self.biometrics) == nil)
     let checked = try #require(context.evaluatedPolicyDomainState)
     let other = machine.context(PersonAtPrompt(machine, [.press(.rightIndex)]))
@@ -71,6 +74,16 @@ struct DomainStateTests {
     #expect(context.problem(policy) == answers[policy])
     #expect(context.biometryType == .touchID)
     #expect(context.domainState.biometry.biometryType == .touchID)
+  }
+
+  @Test("biometryType is none again once the vault cannot be asked")
+  func ended() async throws {
+    let machine = try await Machine()
+    let context = machine.context(PersonAtPrompt(machine))
+    #expect(context.problem(Self.biometrics) == nil && context.biometryType == .touchID)
+    await machine.vault.close()
+    #expect(context.problem(Self.biometrics) != nil)
+    #expect(context.biometryType == .none)
   }
 
   @Test("biometryType stays none without a reader")

@@ -1,10 +1,12 @@
 import Foundation
-import LocalAuthentication
+import SecretModel
 import Synchronization
 import Testing
 import Vault
 import VaultDriver
 import Whorl
+
+@testable import LocalAuthentication
 
 @Suite("The environment", .serialized, SharedStoreTrait())
 struct EnvironmentTests {
@@ -42,6 +44,81 @@ struct EnvironmentTests {
     #expect(watcher.changes.withLock { $0.count } == 2)
   }
 
+  @Test("listens while there is an observer, and tells all of them")
+  func listening() async throws {
+    let machine = try await Machine(fingers: [])
+    machine.share()
+    let (environment, changes) = (LAEnvironment.currentUser, machine.store.changes)
+    _ = environment.state
+    #expect(!changes.isWaiting, "nobody observes")
+    let (first, second) = (Watcher(), Watcher())
+    environment.addObserver(first)
+    environment.addObserver(second)
+    environment.removeObserver(first)
+    #expect(changes.isWaiting)
+    try await machine.enroll(.rightIndex)
+    #expect(try await told(second, 1))
+    environment.removeObserver(second)
+    #expect(!changes.isWaiting && first.changes.withLock { $0.isEmpty })
+    environment.addObserver(first)
+    let another = try await Machine(fingers: [])
+    another.share()
+    _ = environment.state
+    #expect(another.store.changes.isWaiting && !changes.isWaiting, "it listens to the store that it has looked at")
+    environment.removeObserver(first)
+    machine.share()
+    do {
+      let released = Watcher()
+      environment.addObserver(released)
+      #expect(changes.isWaiting)
+    }
+    try await machine.unenroll(.rightIndex)
+    for _ in 1...100 where changes.isWaiting { try await Task.sleep(for: .milliseconds(20)) }
+    #expect(!changes.isWaiting, "an observer that was released is none")
+  }
+
+  @Test("is told of a finger that another vault of the store enrols once an evaluation ends")
+  func elsewhere() async throws {
+    let machine = try await Machine()
+    let person = machine.share([touch])
+    let (environment, watcher) = (LAEnvironment.currentUser, Watcher())
+    environment.addObserver(watcher)
+    defer { environment.removeObserver(watcher) }
+    let other = try machine.image.store.open(reader: machine.image.process)
+    _ = try await machine.image.enroll(.leftThumb, in: other)
+    #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == nil)
+    #expect(try await told(watcher, 1))
+  }
+
+  @Test("there is no biometry without a reader, and no passcode that can be used before one is set")
+  func missing() async throws {
+    let machine = try await Machine(passcode: nil, fingers: [])
+    SecretStore.useAsShared(try machine.withoutReader())
+    let state = LAEnvironment.currentUser.state
+    #expect(state.biometry == nil && state.allMechanisms.count == 1)
+    #expect(state.userPassword?.isSet == false && state.userPassword?.isUsable == false)
+  }
+
+  @Test("mechanisms are equal if they say the same, which is what the vault says")
+  func equality() {
+    func mechanism(_ isUsable: Bool, _ isLockedOut: Bool, _ hash: UInt8, _ isOutOfReach: Bool)
+      -> LAEnvironment.MechanismBiometry
+    {
+      LAEnvironment.MechanismBiometry(
+        isUsable: isUsable, isLockedOut: isLockedOut, stateHash: Data([hash]), builtInSensorInaccessible: isOutOfReach)
+    }
+    let one = mechanism(true, false, 1, false)
+    #expect(one == mechanism(true, false, 1, false) && one.hash == mechanism(true, false, 1, false).hash)
+    for other in [
+      mechanism(false, false, 1, false), mechanism(true, true, 1, false), mechanism(true, false, 2, false),
+      mechanism(true, false, 1, true),
+    ] { #expect(one != other) }
+    for isOutOfReach in [true, false] {
+      let known = Biometry(hasReader: true, problem: nil, state: [1], passcodeSet: true, isOutOfReach: isOutOfReach)
+      #expect(LAEnvironment.State(known).biometry?.builtInSensorInaccessible == isOutOfReach)
+    }
+  }
+
   @Test("the environment has reader, fingers, lockout and passcode, and notifies its observers")
   func states() async throws {
     let machine = try await Machine(fingers: [])
@@ -58,7 +135,7 @@ struct EnvironmentTests {
     try await machine.enroll(.rightIndex)
     let enrolled = environment.state
     #expect(enrolled.biometry?.isEnrolled == true && enrolled.biometry?.isUsable == true)
-    #expect(enrolled != empty)
+    #expect(enrolled != empty && enrolled.biometry?.isLockedOut == false)
     let context = machine.context(PersonAtPrompt(machine))
     #expect(context.problem(.deviceOwnerAuthenticationWithBiometrics) == nil)
     #expect(enrolled.biometry?.stateHash == context.domainState.biometry.stateHash)

@@ -49,8 +49,10 @@ struct RightTests {
     #expect(right.state == .authorized)
     try await right.authorize(localizedReason: "see again")
     #expect(person.heard == ["touch", "matched"], "an authorized right does not ask")
+    #expect(machine.store.changes.isWaiting)
     await right.deauthorize()
     #expect(right.state == .notAuthorized)
+    #expect(!machine.store.changes.isWaiting, "there is nothing left to end")
   }
 
   @Test("a right is authorizing while the person is asked, and deauthorizing ends that with appCancel")

@@ -147,6 +147,7 @@ struct PasskeyFileTests {
     let longForm = Data([0x30, 0x83, 0, 0, 0x87]) + p256.dropFirst(3)
     for (name, value) in [
       ("key", "\"\(Self.p384)\""), ("key", #""""#), ("key", #""AAAA""#), ("key", #""a b""#), ("key", #""\u0041""#),
+      ("key", "\"\\\(Self.p256)\""),
       ("key", #""@0""#), ("key", "\"N\(Self.p256.dropFirst())\""), ("key", "\"\(Self.base64(longForm))\""),
       ("credentialId", #""""#), ("credentialId", #""***""#), ("userHandle", #""Z""#),
     ] {

@@ -1,5 +1,7 @@
+import FoundationEssentials
 import Glibc
 import ProgramDriver
+import Synchronization
 import Testing
 
 @Suite("passkey show, export and import")
@@ -9,9 +11,11 @@ struct PasskeyMovingTests {
   private static let ed25519 = "MC4CAQAwBQYDK2VwBCIEIG36EZkFL7Wb7TMyhIC7rmUqOiAeND6UPvaEMCZWbRqp"
   private static let hmacKey = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"
 
-  private static func passkey(_ id: String, _ site: String, _ key: String, more: String = "") -> String {
+  private static func passkey(
+    _ id: String, _ site: String, _ key: String, user: String = "alice", more: String = ""
+  ) -> String {
     #"{"id":"AQ","title":"\#(site)","credentials":[{"type":"passkey","credentialId":"\#(id)","rpId":"\#(site)","#
-      + #""username":"alice","userDisplayName":"Alice Müller","userHandle":"BAU","key":"\#(key)"\#(more)}]}"#
+      + #""username":"\#(user)","userDisplayName":"Alice Müller","userHandle":"BAU","key":"\#(key)"\#(more)}]}"#
   }
 
   private static func exchange(_ items: String...) -> String {
@@ -82,13 +86,27 @@ struct PasskeyMovingTests {
       let refused = try await store.touched(
         ["passkey", "export", out, "--to", String(key.dropLast())], [.thumb, .thumb, .thumb])
       #expect(refused.status == 77 && access(out, F_OK) != 0, "\(refused.diagnostics)")
-      let exported = try await store.touched(["passkey", "export", out, "--to", String(key.dropLast())], [.right])
+      let touches = Touches(socket: store.socket, [.right])
+      let early = Mutex(0)
+      let exported = try await Invocation(
+        arguments: store.arguments(["passkey", "export", out, "--to", String(key.dropLast())] + store.reader)
+      ).run { line, program in
+        if line.contains("export ALL 2 passkeys") {
+          let files = (try? FileManager.default.contentsOfDirectory(atPath: store.folder)) ?? []
+          early.withLock { $0 += files.count { $0.hasPrefix("out.age") } }
+        }
+        touches.heard(line, program)
+      }
+      #expect(early.withLock { $0 } == 0, "there is no file yet while the person is asked")
       #expect(exported.status == 0 && exported.diagnostics.contains("Exported 2 passkeys"), "\(exported.diagnostics)")
       let plain = try await age("-d", "-i", identity, out)
       for part in [
         #""version":{"major":1,"minor":0}"#, #""key":"\#(Self.p256)""#, #""key":"\#(Self.ed25519)""#,
         #""credWithUV":"\#(Self.hmacKey)""#, #""credBlob":"AQ""#, #""credentialId":"AQID""#, #""userHandle":"BAU""#,
       ] { #expect(plain.contains(part), "\(part)") }
+      for part in ["fido2Extensions", "hmacCredentials", "credBlob"] {
+        #expect(plain.ranges(of: part).count == 1, "one passkey has it: \(part)")
+      }
     }
   }
 
@@ -115,6 +133,33 @@ struct PasskeyMovingTests {
     }
   }
 
+  @Test("reports what stays out of a file, and a site with several passkeys needs the account or an ID")
+  func names() async throws {
+    try await TestStore.enrolled { store in
+      let empty = try await store.whorl("passkey", "export", "\(store.folder)/none.age")
+      #expect(empty.status == 66 && empty.failure.contains("no passkeys to export"), "\(empty.diagnostics)")
+      let blob = String(repeating: "A", count: 44)
+      let file = try write(
+        Self.exchange(
+          Self.passkey("AQID", "example.com", Self.p256),
+          Self.passkey(
+            "BAUG", "example.com", Self.ed25519, user: "bob", more: #","fido2Extensions":{"credBlob":"\#(blob)"}"#),
+          #"{"id":"Ag","title":"other","credentials":[{"type":"note"}]}"#), in: store)
+      let open = try await store.whorl("passkey", "import", file, "--access", "none", "--dry-run")
+      #expect(open.status == 64 && open.failure.contains("a passkey always needs a person"), "\(open.diagnostics)")
+      let brought = try await store.touched(["passkey", "import", file, "--yes"], [.right])
+      #expect(brought.status == 0, "\(brought.diagnostics)")
+      #expect(brought.diagnostics.contains("Left out: 1 other entry, not passkeys."), "\(brought.diagnostics)")
+      #expect(brought.diagnostics.contains("keep with 1 passkey does not fit here"), "\(brought.diagnostics)")
+      let several = try await store.whorl("passkey", "show", "example.com")
+      #expect(several.status == 64 && several.failure.contains("several passkeys"), "\(several.diagnostics)")
+      let bob = try await store.whorl("passkey", "show", "example.com/bob", "--json").text
+      #expect(bob.contains(#""credentialID":"BAUG""#), "\(bob)")
+      let id = try #require(bob.firstMatch(of: /"id":"([^"]+)"/)?.1)
+      #expect(try await store.whorl("passkey", "show", String(id), "--json").text == bob)
+    }
+  }
+
   @Test("a file that is too large or invalid is refused in one line, and a repeated passkey is imported once")
   func hostile() async throws {
     try await TestStore.enrolled { store in
@@ -126,6 +171,13 @@ struct PasskeyMovingTests {
         #expect(result.status == 65 && result.failure.contains(words), "\(result.diagnostics)")
         #expect(result.diagnostics.split(separator: "\n").count == 1, "\(result.diagnostics)")
       }
+      let (long, key) = ("\(store.folder)/long.age", try await store.whorl("key").text)
+      let text = [UInt8](repeating: UInt8(ascii: "x"), count: 10 << 20)
+      try await Invocation(
+        program: "/usr/bin/age", arguments: ["-r", String(key.dropLast()), "-o", long], input: text
+      ).run().mustSucceed()
+      let refused = try await store.unlocked("passkey", "import", long, "--yes")
+      #expect(refused.status == 65 && refused.failure.contains("too large"), "\(refused.diagnostics)")
       let twice = Self.exchange(
         Self.passkey("AQID", "example.com", Self.p256), Self.passkey("AQID", "example.com", Self.p256))
       let result = try await store.touched(["passkey", "import", try write(twice, in: store), "--yes"], [.right])

@@ -1,5 +1,6 @@
-import Passkeys
 import Testing
+
+@testable import Passkeys
 
 @Suite("CTAPHID")
 struct HIDTransportTests {
@@ -38,6 +39,14 @@ struct HIDTransportTests {
       Array(report[..<24]) == [255, 255, 255, 255, 0x86, 0, 17, 1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 1, 2, 0, 1, 0, 12])
     #expect(allocate(&transport) == 2)
     #expect(allocate(&transport) == 3)
+  }
+
+  @Test("gives no client the broadcast channel, once all others are taken")
+  func lastChannel() {
+    var transport = HIDTransport(lastChannel: HIDReport.broadcast - 2)
+    #expect(allocate(&transport) == HIDReport.broadcast - 1)
+    #expect(
+      shown(send(&transport, .initialize, [UInt8](repeating: 1, count: 8), on: HIDReport.broadcast)) == ["send 63 6"])
   }
 
   @Test("returns a ping of every length")

@@ -60,6 +60,30 @@ struct PasskeyDeviceTests {
     }
   }
 
+  @Test("cancels what it serves when the connection ends")
+  func ended() async throws {
+    try await listening { path, listener in
+      let vault = TestVault()
+      await vault.set(.waits)
+      PasskeyDevice(at: path, vault: vault) { _ in }.begin()
+      let client = try accepted(listener)
+      for (command, text, channel) in [
+        (HIDCommand.initialize, [UInt8](repeating: 3, count: 8), HIDReport.broadcast), (.cbor, [0x0B], 1),
+      ] {
+        for report in HIDReport.packets(command, text, on: channel) { _ = send(client, report, report.count, 0) }
+        #expect(message(client)?.count == 64)
+      }
+      #expect(await vault.open == 1)
+      close(client)
+      for _ in 1...1_000 {
+        guard await vault.open != 0 else { break }
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      #expect(await vault.open == 0)
+      #expect(await vault.cancelled == 1)
+    }
+  }
+
   @Test("says once that the socket is not there, also where its path is too long for one")
   func missing() async throws {
     for path in ["/nowhere/socket", "/" + String(repeating: "x", count: 200)] {

@@ -5,6 +5,7 @@ import SecretModel
 import SecureMemory
 import Synchronization
 import Testing
+import VaultDriver
 
 @testable import Passkeys
 
@@ -106,6 +107,58 @@ struct RequestGuardTests {
       #expect(await platform.vault.open == 0)
       #expect(try await platform.manage(1, nil, token).status == 0x33)
       #expect(try await platform.call(6, [1: 2, 2: 2]).value != key)
+    }
+  }
+
+  @Test("a request waits for the end of one that its client has given up on, and can be cancelled itself")
+  func givenUp() async throws {
+    try await TestPlatform.with { platform in
+      await platform.vault.set(.waits)
+      await platform.send(.cbor, [0x0B])
+      #expect(await platform.report()?[4] == 0x80 | HIDCommand.keepAlive.rawValue)
+      await platform.send(.initialize, [UInt8](repeating: 1, count: 8))
+      while await platform.report()?[4] != 0x80 | HIDCommand.initialize.rawValue {}
+      await platform.send(.cbor, [0x0B])
+      while await platform.vault.prompts.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+      await platform.send(.cancel, [])
+      #expect(try await platform.answer().message == [0x2D])
+      #expect(await platform.vault.mostShown == 1)
+    }
+  }
+
+  @Test("the end of the device cancels the prompt, ends its ceremony, and nothing is sent after it")
+  func stopped() async throws {
+    let (vault, sent) = (TestVault(), Counter())
+    await vault.set(.waits)
+    for (command, message) in [(HIDCommand.cbor, [0x0B]), (.ping, [UInt8](repeating: 1, count: 100))] {
+      let authenticator = Authenticator(vault: vault) { _ in sent.value.add(1, ordering: .relaxed) }
+      await authenticator.receive(HIDReport.packets(.initialize, [UInt8](repeating: 1, count: 8), on: .max)[0])
+      await authenticator.receive(HIDReport.packets(command, message, on: 1)[0])
+      while await vault.prompts.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+      await authenticator.stop()
+      #expect(await vault.open == 0)
+      #expect(await vault.cancelled == 1)
+      let count = sent.value.load(ordering: .relaxed)
+      // Half a message would have been given up on by now.
+      try await Task.sleep(for: .milliseconds(700))
+      #expect(sent.value.load(ordering: .relaxed) == count)
+    }
+  }
+
+  private final class Counter: Sendable {
+    let value = Atomic(0)
+  }
+
+  @Test("a touch that no request uses is discarded after half a minute", .enabled(if: Campaign.isLong))
+  func unused() async throws {
+    try await TestPlatform.with { platform in
+      _ = try await platform.token(1)
+      #expect(await platform.vault.open == 1)
+      for _ in 1...600 {
+        guard await platform.vault.open != 0 else { break }
+        try await Task.sleep(for: .milliseconds(100))
+      }
+      #expect(await platform.vault.open == 0)
     }
   }
 

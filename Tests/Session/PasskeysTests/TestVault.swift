@@ -11,7 +11,7 @@ actor TestVault: PasskeyVault {
   enum Person: Sendable {
     case touches
     case refuses
-    /// Does nothing until the call is cancelled.
+    /// Does nothing until the call is cancelled. The prompt then takes a moment to go.
     case waits
     case isLate
     /// Answers, and the vault takes longer than two keep-alive messages do.
@@ -28,17 +28,23 @@ actor TestVault: PasskeyVault {
   /// How many passkeys were made, which is their time.
   private var count = 0.0
   private var person = Person.touches
-  private var canAsk = true
+  private var isThere = true
   private let limit = 100
   /// What prompts said, one for each touch.
   private(set) var prompts: [String] = []
   /// The ceremonies that were opened and have not ended.
   private(set) var open = 0
+  /// The prompts that are shown now, and the most that were shown at a time.
+  private var shown = 0
+  private(set) var mostShown = 0
+  /// How many prompts were cancelled.
+  private(set) var cancelled = 0
 
   func set(_ person: Person) { self.person = person }
-  func set(canAsk: Bool) { self.canAsk = canAsk }
+  func set(canAsk: Bool) { isThere = canAsk }
 
-  func state() -> PasskeyVaultState { PasskeyVaultState(canAsk: canAsk) }
+  func canAsk() -> Bool { isThere }
+  func tries() -> Int { 5 }
 
   func capacity() async -> Int {
     await takeTime()
@@ -74,12 +80,17 @@ actor TestVault: PasskeyVault {
 
   func ask(_ words: CeremonyWords) async throws(VaultError) {
     prompts.append(words.text)
+    shown += 1
+    mostShown = max(mostShown, shown)
+    defer { shown -= 1 }
     switch person {
     case .touches, .isSlow: break
     case .refuses: throw .cancelled
     case .isLate: throw .timedOut
     case .waits:
       try? await Task.sleep(for: .seconds(60))
+      if Task.isCancelled { cancelled += 1 }
+      await Task.detached { try? await Task.sleep(for: .milliseconds(50)) }.value
       throw .appCancelled
     }
   }

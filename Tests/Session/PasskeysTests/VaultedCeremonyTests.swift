@@ -23,6 +23,7 @@ struct VaultedCeremonyTests {
     private let passcode: String?
     private let seen = Mutex<[String]>([])
     private let typed = Mutex<[String]>([])
+    private let offered = Mutex<[Bool]>([])
 
     init(_ touch: @escaping @Sendable () async throws -> Void, passcode: String? = nil) {
       (self.touch, self.passcode) = (touch, passcode)
@@ -31,10 +32,13 @@ struct VaultedCeremonyTests {
     var reasons: [String] { seen.withLock { $0 } }
     /// What the passcode was asked for.
     var passcodeReasons: [String] { typed.withLock { $0 } }
+    /// For each touch, whether the prompt offers the passcode in its place.
+    var offers: [Bool] { offered.withLock { $0 } }
 
     func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
       switch event {
-      case .touchWanted:
+      case .touchWanted(let request):
+        offered.withLock { $0.append(request.passcodeInstead) }
         seen.withLock { $0.append(session.reason ?? "") }
         await session.shown(event)
         try? await touch()
@@ -63,6 +67,19 @@ struct VaultedCeremonyTests {
     return StorePasskeys(
       in: SecretStore(service: session), access: AccessControl(access), turns: PromptTurns(onBus: "unix:path=/nowhere")
     ) { prompt }
+  }
+
+  /// Imports a passkey of example.com, with this ID and user.
+  private func bring(_ number: UInt8) async throws {
+    let session = try VaultSession(of: vault, for: Caller(user: vault.owner))
+    let key = SharedSecret(try PrivateKey.generate(.ed25519).pkcs8())
+    let new = NewPasskey(
+      relyingParty: "example.com", user: Passkey.User(handle: [number], name: "", displayName: ""),
+      algorithm: .ed25519, isDiscoverable: true, clientDataHash: [])
+    let attributes = new.attributes(credentialID: [number], publicKey: [])
+    _ = try await session.addKey(
+      NewItem(.passkey, attributes, access: AccessControl(.anyFinger)),
+      from: .passkey(SharedSecret(MovingPasskey(secretKey: SharedSecret(try Random.key()), key: key).bytes)))
   }
 
   @Test("making a passkey and signing in each need a finger, at a prompt that names site and account")
@@ -114,29 +131,24 @@ struct VaultedCeremonyTests {
     }
   }
 
-  @Test("a finger that is not enrolled makes no passkey")
+  @Test("a finger that is not enrolled makes no passkey, and after five touches nothing asks for a finger")
   func strangers() async throws {
     let prompt = TouchingPrompt(image.press(.rightIndex, person: 2))
-    try await TestPlatform.with(try served(prompt)) { platform in
-      let status = try await platform.make().status
-      #expect(status == 0x27 || status == 0x3C)
+    try await TestPlatform.with(try served(prompt)) { platform async throws in
+      #expect(try await platform.make().status == 0x27)
+      #expect(try await platform.call(6, [2: 7]).value == [5: 5])
+      #expect(try await platform.make().status == 0x3C)
+      #expect(try await platform.call(6, [2: 7]).value == [5: 0])
+      #expect(prompt.reasons.count == 5)
+      #expect(try await platform.make().status == 0x3C)
+      #expect(prompt.reasons.count == 5)
     }
     #expect(try await vault.items(ItemSearch(.passkey)).isEmpty)
   }
 
   @Test("reports that a site has as many passkeys as fit, unless an account's own one is replaced")
   func full() async throws {
-    let session = try VaultSession(of: vault, for: Caller(user: vault.owner))
-    let key = SharedSecret(try PrivateKey.generate(.ed25519).pkcs8())
-    let moving = SharedSecret(MovingPasskey(secretKey: SharedSecret(try Random.key()), key: key).bytes)
-    for number in UInt8(1)...64 {
-      let new = NewPasskey(
-        relyingParty: "example.com", user: Passkey.User(handle: [number], name: "", displayName: ""),
-        algorithm: .ed25519, isDiscoverable: true, clientDataHash: [])
-      let attributes = new.attributes(credentialID: [number], publicKey: [])
-      _ = try await session.addKey(
-        NewItem(.passkey, attributes, access: AccessControl(.anyFinger)), from: .passkey(moving))
-    }
+    for number in UInt8(1)...64 { try await bring(number) }
     try await TestPlatform.with(try served(TouchingPrompt(image.press(.rightIndex)))) { platform async throws in
       #expect(try await platform.make(user: [65]).status == 0x28)
       #expect(try await platform.make(user: [64]).status == 0)
@@ -180,6 +192,38 @@ struct VaultedCeremonyTests {
       #expect(try await asserted(plain.id, ["hmac-secret": secret]) == nil)
       #expect(try await asserted(whole.id, ["hmac-secret": secret])?.entries?.count == 1)
     }
+  }
+
+  @Test("whether a finger can be asked for is known without a reader, and the rule says whether the passcode can")
+  func offers() async throws {
+    let absent = try image.store.open(reader: InterposedReader.absent(image.process))
+    try await TestPlatform.with(try served(TouchingPrompt({}), in: absent)) { platform async throws in
+      #expect(try await platform.call(4).value?.entries?[4]?.entries?["uv"] == true)
+    }
+    let prompt = TouchingPrompt(image.press(.rightIndex))
+    for rule in [AccessControl.Constraint.anyFinger, .presence] {
+      try await TestPlatform.with(try served(prompt, rule)) { platform async throws in
+        #expect(try await platform.make().status == 0)
+      }
+    }
+    #expect(prompt.offers == [false, true])
+  }
+
+  @Test("a reset deletes as many passkeys as its prompt has said")
+  func resetMeanwhile() async throws {
+    try await bring(1)
+    let press = image.press(.rightIndex)
+    let prompt = TouchingPrompt(
+      {
+        try await bring(2)
+        try await press()
+      }, passcode: ScratchStore.passcode)
+    try await TestPlatform.with(try served(prompt)) { platform async throws in
+      #expect(try await platform.call(7).status == 0)
+    }
+    #expect(prompt.reasons == ["delete your only passkey"])
+    let left = try await vault.items(ItemSearch(.passkey))
+    #expect(left.map { $0.attributes[.credentialID] } == [.bytes([2])])
   }
 
   @Test("a reset needs a finger and the passcode, and leaves what is no passkey")

@@ -1,4 +1,6 @@
 import Fingerprint
+import KeySchemes
+import Keys
 import Presence
 import SecureMemory
 import Testing
@@ -199,6 +201,27 @@ struct ClassItemTests {
     let named = try await add(vault, [.service: .text("k")], access: try AccessControl([.privateKeyUsage]))
     await #expect(throws: VaultError.self) { _ = try await vault.get("k") }
     await #expect(throws: VaultError.self) { _ = try await read(vault, named.id) }
+  }
+
+  @Test("only a private key is used as one, whatever another item calls itself")
+  func noKey() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let secret = SharedSecret(try PrivateKey.generate(.ec(.p256)).external())
+    func used(_ itemClass: ItemClass, _ keyClass: String) async throws {
+      let attributes: [AttributeName: AttributeValue] = [
+        .label: .text("k"), .keyClass: .text(keyClass), .keyType: .text(KeyFamily.ec.keyType),
+      ]
+      let item = try await vault.add(NewItem(itemClass, attributes), secret: secret.bytes.copy(), in: nil)
+      _ = try await vault.useKey(
+        item.id, .sign([1, 2, 3], .ecdsa(.sha256, .message, .x962)), reason: nil, in: nil)
+    }
+    try await used(.key, "1")
+    for (itemClass, keyClass) in [(ItemClass.key, "0"), (.genericPassword, "1")] {
+      await #expect(throws: VaultError.invalidRequest("this item is not a private key")) {
+        try await used(itemClass, keyClass)
+      }
+    }
   }
 
   @Test("an update of a deleted or dead item is an error, and a repeated item is changed once")

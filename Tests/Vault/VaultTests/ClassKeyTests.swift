@@ -1,3 +1,5 @@
+import KeySchemes
+import SecretModel
 import SecureMemory
 import Synchronization
 import Testing
@@ -144,6 +146,30 @@ struct ClassKeyTests {
     // The lock was not signalled: the check before the release finds it.
     sessions.unlocked.withLock { $0 = false }
     #expect(try await open(vault) == [.afterFirstUnlock])
+  }
+
+  @Test("passkeys follow the session's lock, even if it was not signalled")
+  func passkeys() async throws {
+    let sessions = Sessions()
+    let vault = try store.open(gate: sessions)
+    try await unlock(vault)
+    let hash = [UInt8](repeating: 7, count: 32)
+    let new = NewPasskey(
+      relyingParty: "example.com", user: Passkey.User(handle: [1], name: "alice", displayName: ""),
+      algorithm: .ed25519, isDiscoverable: true, clientDataHash: hash, access: AccessControl(.presence))
+    func made() async throws -> Passkey {
+      try await Person(passcodes: [right]).with(vault) { try await vault.makePasskey(new, in: $0).0 }
+    }
+    sessions.unlocked.withLock { $0 = false }
+    await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) { try await made() }
+    sessions.unlocked.withLock { $0 = true }
+    let passkey = try await made()
+    sessions.unlocked.withLock { $0 = false }
+    await #expect(throws: VaultError.notUnlocked(.whenUnlocked)) {
+      try await Person(passcodes: [right]).with(vault) {
+        try await vault.assertPasskey(passkey.id, PasskeyAssertion(clientDataHash: hash), in: $0)
+      }
+    }
   }
 
   @Test("a session lock wins over an unlocked state that was read before it")

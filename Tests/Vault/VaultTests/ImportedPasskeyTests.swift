@@ -37,14 +37,16 @@ extension PasskeyTests {
       ).attributes(credentialID: id, publicKey: [])
     }
 
-    private func moving(_ key: borrowing PrivateKey) throws -> KeySource {
-      .passkey(
-        SharedSecret(
-          MovingPasskey(secretKey: SharedSecret(try Random.key()), key: SharedSecret(try key.pkcs8())).bytes))
+    private func moving(_ key: borrowing PrivateKey, secretKey: SharedSecret? = nil) throws -> KeySource {
+      let secretKey = try secretKey ?? SharedSecret(try Random.key())
+      return .passkey(SharedSecret(MovingPasskey(secretKey: secretKey, key: SharedSecret(try key.pkcs8())).bytes))
     }
 
-    private func bring(_ attributes: [AttributeName: AttributeValue], _ source: KeySource) async throws -> Item {
-      try await session.addKey(NewItem(.passkey, attributes, access: AccessControl(.anyFinger)), from: source)
+    private func bring(
+      _ attributes: [AttributeName: AttributeValue], _ source: KeySource,
+      _ access: AccessControl.Constraint = .anyFinger
+    ) async throws -> Item {
+      try await session.addKey(NewItem(.passkey, attributes, access: AccessControl(access)), from: source)
     }
 
     @Test("sign with the key that they had, and keep their IDs", arguments: [KeyAlgorithm.ec(.p256), .ed25519])
@@ -64,10 +66,12 @@ extension PasskeyTests {
       #expect(try key.publicKey.verify(signed.signature, of: signed.authenticatorData + hash, scheme))
     }
 
-    @Test("are restored from a backup, and sign with the same key")
+    @Test("are restored from a backup, and sign with the same key and for the same key of hmac-secret")
     func backup() async throws {
       let key = try PrivateKey.generate(.ec(.p256))
-      let item = try await bring(attributes("example.com", id: [1], hasSecret: true), try moving(key))
+      let secretKey = SharedSecret(try Random.key())
+      let item = try await bring(
+        attributes("example.com", id: [1], hasSecret: true), try moving(key, secretKey: secretKey))
       var template = Array("/tmp/whorl-backup-XXXXXX".utf8CString)
       let file = mkstemp(&template)
       defer { close(file) }
@@ -82,9 +86,17 @@ extension PasskeyTests {
       #expect(try await session.passkeyReadiness().capacity == 999)
       let back = try #require(try await vault.items(ItemSearch(.passkey)).first.flatMap { Passkey($0) })
       #expect(back.credentialID == [1] && back.hasSecret)
+      let (platform, salt) = (SharedSecret(try Random.key()), [UInt8](repeating: 1, count: 32))
+      let request = PasskeySecretRequest(
+        encryption: .protocolOne, key: platform, salts: SharedSecret(SecretBytes(copying: salt.span)))
+      let assertion = PasskeyAssertion(clientDataHash: hash, secretRequest: request)
       let signed = try await Person(touches: [image.press(.rightIndex)]).with(vault) {
-        try await vault.assertPasskey(back.id, PasskeyAssertion(clientDataHash: hash), in: $0)
+        try await vault.assertPasskey(back.id, assertion, in: $0)
       }
+      let output = SecretBytes(copying: MAC.hmacSHA256(key: secretKey.bytes, salt).span)
+      let encrypted = try AES256CBC.encrypt(
+        output, key: platform.bytes, iv: [UInt8](repeating: 0, count: AES256CBC.blockCount))
+      #expect(signed.authenticatorData.suffix(32) == encrypted[...])
       #expect(
         try key.publicKey.verify(
           signed.signature, of: signed.authenticatorData + hash, .ecdsa(.sha256, .message, .x962)))
@@ -175,12 +187,16 @@ extension PasskeyTests {
     @Test("are at most 64 for a site and 1,000 in all, like those that sites make")
     func limits() async throws {
       let source = try moving(try PrivateKey.generate(.ed25519))
-      func bring(_ number: Int, _ site: String) async throws {
+      func bring(_ number: Int, _ site: String, _ access: AccessControl.Constraint = .anyFinger) async throws {
         let id = [UInt8(number >> 8), UInt8(number & 255), 1]
-        _ = try await self.bring(attributes(site, id: id, .ed25519), source)
+        _ = try await self.bring(attributes(site, id: id, .ed25519), source, access)
       }
-      for number in 0..<64 { try await bring(number, "example.com") }
+      try await bring(0, "example.com", .currentSet)
+      for number in 1..<64 { try await bring(number, "example.com") }
       await #expect(throws: VaultError.passkeysFull(limit: 64)) { try await bring(64, "example.com") }
+      _ = try await image.enroll(.leftThumb, in: vault)
+      try await bring(0, "example.com")
+      #expect(try await session.passkeyReadiness().capacity == 936, "it has replaced the dead one")
       for number in 64..<1_000 { try await bring(number, "site-\(number / 60).example") }
       #expect(try await session.passkeyReadiness().capacity == 0)
       await #expect(throws: VaultError.passkeysFull(limit: 1_000)) { try await bring(1_000, "last.example") }

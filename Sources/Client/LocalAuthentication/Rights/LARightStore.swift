@@ -144,10 +144,8 @@ public final class LARightStore: NSObject, Sendable {
     guard !identifier.isEmpty else { throw .invalidRequest("a right needs an identifier") }
     let store = try SecretStore.shared()
     guard try await items(.genericPassword, identifier).isEmpty else { throw .duplicateItem }
-    // Items of a right whose fingers have changed, or that was not saved to its end.
-    let old = try await items(.genericPassword, identifier, states: [.dead])
-    let oldKeys = try await items(.key, identifier, states: [.living, .dead])
-    if !(old + oldKeys).isEmpty { try await store.delete((old + oldKeys).map(\.id)) }
+    // The keys of a right whose fingers have changed, or that was not saved to its end. Its other item is replaced.
+    try await store.delete(try await items(.key, identifier, states: [.living, .dead]).map(\.id))
     let shared = attributes(identifier)
     var keyAttributes = shared
     keyAttributes[.applicationTag] = .bytes(Array("\(service).\(identifier)".utf8))

@@ -112,10 +112,7 @@ final class RightAuthorization: Sendable {
   func provenContext() async throws(VaultError) -> AuthenticationContext {
     let (context, locks) = state.withLock { ($0.phase == .authorized ? $0.context : nil, $0.locks) }
     guard let context else { throw .interactionNotAllowed }
-    guard try await context.surroundings().locks == locks else {
-      end(context)
-      throw .interactionNotAllowed
-    }
+    guard try await context.surroundings().locks == locks else { throw .interactionNotAllowed }
     return context
   }
 

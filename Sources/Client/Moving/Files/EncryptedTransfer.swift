@@ -2,6 +2,7 @@ internal import Executors
 internal import Glibc
 internal import SecretModel
 internal import SecureMemory
+internal import Synchronization
 
 /// Sends contents to a vault, which encrypts them into a file, and receives the contents of a file that the vault
 /// decrypts.
@@ -48,12 +49,14 @@ struct EncryptedTransfer {
       close(mine)
       close(theirs)
     }
+    let callHasFailed = Mutex(false)
     // On a thread of its own, because `own` blocks its thread while it writes or reads.
     let calling = Task(executorPreference: BackgroundThread()) { () async -> Result<Void, VaultError> in
       let result: Result<Void, VaultError>
       do throws(VaultError) {
         result = .success(try await call(theirs))
       } catch {
+        callHasFailed.withLock { $0 = true }
         result = .failure(error)
       }
       shutdown(theirs, Int32(SHUT_RDWR))
@@ -63,10 +66,15 @@ struct EncryptedTransfer {
     do throws(VaultError) {
       result = .success(try await own(mine))
     } catch {
+      // One of the two errors has caused the other: throw the first.
+      guard callHasFailed.withLock({ $0 }) else {
+        shutdown(mine, Int32(SHUT_RDWR))
+        _ = await calling.value
+        throw error
+      }
       result = .failure(error)
     }
     shutdown(mine, Int32(SHUT_RDWR))
-    // If the vault's call failed, that caused the error here, so throw the vault's error.
     try await calling.value.get()
     return try result.get()
   }

@@ -26,16 +26,16 @@ struct OpenText {
     (bytes, strings) = whole.bytes.withUnsafeBytes { Self.split($0, open) }
   }
 
-  /// The string of a mark, with its escapes resolved; nil if it has others than those that base64 and PEM need.
+  /// The string of a mark, with the escapes resolved that base64 and PEM need; nil for a mark of another text. Of any other
+  /// escape its backslash stays, which base64 does not have.
   func secret(_ mark: Mark) -> SharedSecret? {
     guard strings.indices.contains(mark.number) else { return nil }
     let range = strings[mark.number]
     var text = SecretBytes(count: range.count)
-    var count: Int? = 0
+    var count = 0
     whole.bytes.withUnsafeBytes { bytes in
       text.withUnsafeMutableBytes { target in count = Self.unescape(bytes[range], into: target) }
     }
-    guard let count else { return nil }
     text.resize(to: count)
     return SharedSecret(text)
   }
@@ -92,7 +92,7 @@ struct OpenText {
   }
 
   private static func unescape(_ text: Slice<UnsafeRawBufferPointer>, into target: UnsafeMutableRawBufferPointer)
-    -> Int?
+    -> Int
   {
     var count = 0
     var place = text.startIndex
@@ -105,7 +105,7 @@ struct OpenText {
         case UInt8(ascii: "n"): byte = UInt8(ascii: "\n")
         case UInt8(ascii: "r"): byte = UInt8(ascii: "\r")
         case UInt8(ascii: "/"): byte = UInt8(ascii: "/")
-        default: return nil
+        default: break
         }
       }
       target[count] = byte

@@ -28,12 +28,10 @@ package actor Authenticator {
 
   /// Cancels the request that is served, and discards the token: the device is gone.
   package func stop() async {
+    // Nothing is sent from here on, not even by a timer: the descriptor may soon belong to something else.
+    transport = HIDTransport()
     running?.task.cancel()
     await running?.task.value
-    // After the last answer, which sets timers.
-    timer?.task.cancel()
-    timer = nil
-    tokenTimer?.cancel()
     await server.endToken()
   }
 
@@ -44,7 +42,8 @@ package actor Authenticator {
       switch output {
       case .send(let report): send(report)
       case .request(let request, let channel, let message): serve(request, channel, message)
-      case .cancel(let request): if running?.request == request { running?.task.cancel() }
+      // The transport cancels only the request that it serves, which is the one that runs.
+      case .cancel: running?.task.cancel()
       }
     }
     setTimer()
@@ -77,14 +76,12 @@ package actor Authenticator {
     let instant = start + .milliseconds(deadline)
     let task = Task(executorPreference: BackgroundThread.shared) { [clock] in
       guard (try? await Pause.wait(for: instant - clock.now)) != nil else { return }
-      await self.tick(deadline)
+      await self.tick()
     }
     timer = (deadline, task)
   }
 
-  private func tick(_ deadline: UInt64) {
-    // It may have been cancelled between its end and this call.
-    guard timer?.deadline == deadline else { return }
+  private func tick() {
     timer = nil
     handle(transport.tick(at: now, server.isAsking ? .userPresenceNeeded : .processing))
   }

@@ -7,7 +7,7 @@ extension CommandServer {
   func answer(_ request: ClientPIN) async throws(CTAPStatus) -> CBORValue {
     switch request {
     case .keyAgreement(let version): return [1: try agreements.publicKey(version)]
-    case .uvRetries: return [5: CBORValue(await vault.state().tries)]
+    case .uvRetries: return [5: CBORValue(await vault.tries())]
     case .token(let version, let platformKey, let permissions, let relyingParty):
       return try await token(version, platformKey, permissions, relyingParty)
     }

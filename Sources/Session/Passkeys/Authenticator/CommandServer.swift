@@ -45,7 +45,7 @@ final class CommandServer {
     switch command {
     case .getInfo:
       let capacity = (try? await vault.capacity()) ?? 0
-      return AuthenticatorInfo.value(canAsk: await vault.state().canAsk, capacity: capacity)
+      return AuthenticatorInfo.value(canAsk: await vault.canAsk(), capacity: capacity)
     case .makeCredential(let request): return try await make(request)
     case .getAssertion(let request): return try await assert(request, channel)
     case .clientPIN(let request): return try await answer(request)
@@ -61,7 +61,7 @@ final class CommandServer {
   }
 
   private func reset() async throws(CTAPStatus) {
-    guard await vault.state().canAsk else { throw .notAllowed }
+    guard await vault.canAsk() else { throw .notAllowed }
     await endToken()
     let vault = vault
     let count = try await ask { () throws(VaultError) in try await vault.passkeys(for: nil).count }
@@ -90,7 +90,7 @@ final class CommandServer {
 
   /// Opens a ceremony, if a person can be asked.
   func begin(_ words: CeremonyWords) async throws(CTAPStatus) -> any PasskeyCeremony {
-    guard await vault.state().canAsk else { throw .notAllowed }
+    guard await vault.canAsk() else { throw .notAllowed }
     let vault = vault
     return try await ask { () throws(VaultError) in try await vault.begin(words) }
   }

@@ -2,8 +2,10 @@ package import SecretModel
 
 /// The vault, as the authenticator needs it.
 package protocol PasskeyVault: Sendable {
-  /// Whether a person can be asked. Shows no prompt.
-  func state() async -> PasskeyVaultState
+  /// Whether a finger or the passcode can be asked for now. Shows no prompt.
+  func canAsk() async -> Bool
+  /// How many touches are left before the fingers are locked out. Shows no prompt.
+  func tries() async -> Int
   /// How many more passkeys fit.
   func capacity() async throws(VaultError) -> Int
   /// The passkeys of a relying party, or with nil all of them, in any order. Shows no prompt.
@@ -27,16 +29,4 @@ package protocol PasskeyCeremony: Sendable {
   func assert(_ passkeys: [Passkey], _ assertion: PasskeyAssertion) async throws(VaultError) -> [SignedCeremony]
   /// Ends the ceremony. Proofs that were not used are discarded.
   func end() async
-}
-
-package struct PasskeyVaultState: Sendable, Hashable {
-  /// Whether a finger or the passcode can be asked for now.
-  package var canAsk: Bool
-  /// How many touches are left before the fingers are locked out.
-  package var tries: Int
-
-  package init(canAsk: Bool, tries: Int = 5) {
-    self.canAsk = canAsk
-    self.tries = tries
-  }
 }

@@ -18,16 +18,16 @@ package struct StorePasskeys: PasskeyVault {
     (self.store, self.access, self.turns, self.prompt) = (store, access, turns, prompt)
   }
 
-  package func state() async -> PasskeyVaultState {
+  package func canAsk() async -> Bool {
     // A reader is started only when somebody is to be asked: programs look at a security key again and again.
-    if (try? await store.passkeyReadiness())?.hasFinger == true { return PasskeyVaultState(canAsk: true) }
-    guard let problem = await store.biometryProblem() else { return PasskeyVaultState(canAsk: true) }
+    if (try? await store.passkeyReadiness())?.hasFinger == true { return true }
+    if await store.biometryProblem() == nil { return true }
     // With no finger to ask for, the passcode is asked for where the rule allows it.
-    guard access.constraint == .presence, let isSet = try? await store.passcodeIsSet() else {
-      return PasskeyVaultState(canAsk: false, tries: problem == .biometryLockout ? 0 : 5)
-    }
-    return PasskeyVaultState(canAsk: isSet, tries: problem == .biometryLockout ? 0 : 5)
+    guard access.constraint == .presence, let isSet = try? await store.passcodeIsSet() else { return false }
+    return isSet
   }
+
+  package func tries() async -> Int { await store.biometryProblem() == .biometryLockout ? 0 : 5 }
 
   package func capacity() async throws(VaultError) -> Int {
     try await store.passkeyReadiness().capacity
@@ -46,7 +46,6 @@ package struct StorePasskeys: PasskeyVault {
     try await ceremony.run { context, reason throws(VaultError) in
       try await store.rename(id, to: user, reason: reason, using: context)
     }
-    await ceremony.end()
   }
 
   package func delete(_ id: ItemID) async throws(VaultError) { _ = try await store.remove(passkeys: [id]) }
@@ -57,7 +56,6 @@ package struct StorePasskeys: PasskeyVault {
     try await ceremony.run { context, reason throws(VaultError) in
       try await context.evaluate(try AccessControl([.biometryAny, .devicePasscode, .and]), reason: reason)
     }
-    await ceremony.end()
     _ = try await store.remove(passkeys: doomed)
   }
 }

@@ -43,6 +43,12 @@ package struct HIDTransport: Sendable {
     self.deviceVersion = [deviceVersion.0, deviceVersion.1, deviceVersion.2]
   }
 
+  /// - Parameter lastChannel: the channels from 1 to here exist, as if their clients had come.
+  init(lastChannel: UInt32) {
+    self.init()
+    self.lastChannel = lastChannel
+  }
+
   /// When ``tick(at:_:)`` has something to do; nil while nothing is waited for.
   package var deadline: UInt64? {
     switch state {
