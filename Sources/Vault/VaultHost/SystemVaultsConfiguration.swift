@@ -9,7 +9,7 @@ package struct SystemVaultsConfiguration: Sendable {
   /// The folder of the stores, which belongs to this process's user alone.
   package var folder: String
   /// How long an unused store stays open.
-  package var idleTime = Duration.seconds(60)
+  package var idleTime = Duration.seconds(600)
   /// The readers, which all stores share.
   package var reader: ServiceReader
   /// The name of a user's account; nil where there is none. May block.

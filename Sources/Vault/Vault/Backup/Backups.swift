@@ -23,9 +23,9 @@ struct Backups {
       guard !snapshot.authority.restored else { throw VaultError.restoreDetected }
       guard let slot = try snapshot.slot(.recovery) else { throw VaultError.storeDamaged("it has no recovery slot") }
       // The copy is consistent: it is made under the commit lock and within a transaction.
-      let target = try DatabaseQueue(path: copy.directory.database)
-      try target.writeWithoutTransaction { try snapshot.db.backup(to: $0) }
-      try target.close()
+      let target = try OpenDatabase(at: copy.directory.database)
+      try target.queue.writeWithoutTransaction { try snapshot.db.backup(to: $0) }
+      try target.queue.close()
       return slot
     }
     let backup = try BackupFile(to: file, of: store, recovery: recovery)

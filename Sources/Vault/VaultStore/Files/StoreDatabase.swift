@@ -9,7 +9,7 @@ package struct StoreDatabase {
   /// The version of the tables. Version 4 added those of the circle.
   static let version = 4
 
-  package let queue: DatabaseQueue
+  private let database: OpenDatabase
   /// The largest size of the database in bytes; nil: no limit.
   package let quota: Int?
 
@@ -46,7 +46,7 @@ package struct StoreDatabase {
         }
       }
       let place = try isReadOnly ? Self.readOnlyPlace(of: path) : path
-      queue = try DatabaseQueue(path: place, configuration: configuration)
+      database = try OpenDatabase(at: place, configuration)
       if creating {
         try Self.migrator.migrate(queue)
       } else {
@@ -58,6 +58,8 @@ package struct StoreDatabase {
       throw VaultError(cause: error)
     }
   }
+
+  package var queue: DatabaseQueue { database.queue }
 
   /// The URI under which SQLite reads a database without making the files of a write-ahead log beside it. It would
   /// ignore an existing log. So a store whose log holds changes is refused.
