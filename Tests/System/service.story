@@ -107,6 +107,9 @@ expect 0 "" at_seat alice 'whorl lock'
 expect 0 "Passcode to unlock the store" typing 'open sesame, please' alice 'whorl get note/alice'
 expect 0 silver at_seat alice 'whorl get note/alice'
 
+# After all this, and after the stores that it made, the service rests.
+rests whorld
+
 # Killed: the next call works, nothing is lost, and the unlocked items are closed.
 for i in 1 2 3; do
   kill -9 "$(pgrep -x whorld)"
@@ -114,9 +117,6 @@ for i in 1 2 3; do
   expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
   expect 0 silver at_seat alice 'whorl get note/alice'
 done
-# After all this, and after the stores that it made, the service rests.
-rests whorld
-
 (sleep 2 && kill -9 "$(pgrep -x whorld)") &
 expect 75 "" at_seat alice 'whorl get bank/alice --timeout 20'
 expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
