@@ -47,6 +47,8 @@ inside systemctl start ssh
 expect 0 "" touching "right right" key 'ssh-keygen -q -t ecdsa-sk -O resident -O application=ssh:story -N "" -f work </dev/null &&
 mkdir -p -m 700 .ssh && cp work.pub .ssh/authorized_keys'
 expect 0 "signed in" touching "right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i work alice@127.0.0.1 echo signed in'
+expect 0 "" touching "right right" key 'ssh-keygen -q -t ed25519-sk -N "" -f other </dev/null && cp other.pub .ssh/authorized_keys'
+expect 0 "signed in" touching "right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i other alice@127.0.0.1 echo signed in'
 expect 0 "ssh:story" touching "right right" key 'fido2-token -L -r "$KEY"'
 
 # PAM asks for it. pamu2fcfg before 1.1.1 (Debian 12 has 1.1.0) takes no self attestation, so fido2-cred makes the file.

@@ -63,9 +63,8 @@ for unit in libfprint fprintd; do
   expect 0 "" systemd-analyze verify --man=no "whorl-reader-$unit.service" "whorl-reader-$unit.socket"
 done
 expect 0 "root:root 755" stat -c '%U:%G %a' /run/whorl-reader
-expect 0 "" systemd-analyze security --offline=yes --threshold=30 \
-  /usr/lib/systemd/system/whorl-reader-libfprint.service
-expect 0 "" systemd-analyze security --offline=yes --threshold=54 /usr/lib/systemd/system/whorl-reader-fprintd.service
+expect 0 "" systemd-analyze security --offline=yes --threshold=18 \
+  /usr/lib/systemd/system/whorl-reader-libfprint.service /usr/lib/systemd/system/whorl-reader-fprintd.service
 rule=/etc/udev/rules.d/70-whorl-reader.rules
 expect 0 "" grep -q 'GROUP="whorl-reader", MODE="0660", TAG-="uaccess"' "$rule"
 
