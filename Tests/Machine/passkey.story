@@ -44,10 +44,10 @@ expect 0 "assert-passkey" at_seat alice 'whorl log'
 
 # ssh makes a key on it, and signs in with it.
 inside systemctl start ssh
-expect 0 "" touching "right right" key 'ssh-keygen -q -t ecdsa-sk -O resident -O application=ssh:story -N "" -f work </dev/null &&
+expect 0 "" touching "right right right" key 'ssh-keygen -q -t ecdsa-sk -O resident -O application=ssh:story -N "" -f work </dev/null &&
 mkdir -p -m 700 .ssh && cp work.pub .ssh/authorized_keys'
 expect 0 "signed in" touching "right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i work alice@127.0.0.1 echo signed in'
-expect 0 "" touching "right right" key 'ssh-keygen -q -t ed25519-sk -N "" -f other </dev/null && cp other.pub .ssh/authorized_keys'
+expect 0 "" touching "right right right" key 'ssh-keygen -q -t ed25519-sk -N "" -f other </dev/null && cp other.pub .ssh/authorized_keys'
 expect 0 "signed in" touching "right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i other alice@127.0.0.1 echo signed in'
 expect 0 "ssh:story" touching "right right" key 'fido2-token -L -r "$KEY"'
 
