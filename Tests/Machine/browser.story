@@ -52,25 +52,25 @@ choosing() {
 
 # What both do. A secret of a passkey (prf) is the same each time.
 makes_and_uses() {
-  expect 0 "made for alice" touching "right" page create alice discoverable prf
+  expect 0 "made for alice" touching "right right" page create alice discoverable prf
   echo "  $output"
   case $output in *"flags 0xcd, discoverable True, prf True") ;; *) fail "$output" ;; esac
-  expect 0 "discoverable True" touching "right" page create bob discoverable
-  expect 0 "discoverable False" touching "right" page create carol
+  expect 0 "discoverable True" touching "right right" page create bob discoverable
+  expect 0 "discoverable False" touching "right right" page create carol
   expect 0 "localhost/alice" at_seat alice 'whorl log'
-  expect 0 "signed in as carol, flags 0xd" touching "right" page get carol
-  expect 0 "signed in as alice, flags 0x8d, prf " touching "right" page get alice prf
+  expect 0 "signed in as carol, flags 0xd" touching "right right" page get carol
+  expect 0 "signed in as alice, flags 0x8d, prf " touching "right right" page get alice prf
   secret=$output
-  expect 0 "$secret" touching "right" page get alice prf
+  expect 0 "$secret" touching "right right" page get alice prf
 }
 
 browser "chromium --no-first-run --no-default-browser-check --password-store=basic --disable-gpu \
 --disable-background-networking --user-data-dir=chromium"
 makes_and_uses
-expect 0 "signed in as bob" choosing "key Return" touching "right" page get -
+expect 0 "signed in as bob" choosing "key Return" touching "right right" page get -
 from_list() { sleep 8 && keys mousemove 200 205 click 1 && sleep 4 && keys key Down && sleep 1 && keys key Return; }
 from_list &
-expect 0 "signed in as bob" choosing "key Return" touching "right" page get - conditional
+expect 0 "signed in as bob" choosing "key Return" touching "right right" page get - conditional
 # Another finger, fewer times than lead to a lockout: Chromium says that nobody was verified, and the person gives up.
 { sleep 45 && keys key Escape; } &
 expect 1 "NotAllowedError" touching "thumb thumb thumb" page get carol
@@ -84,8 +84,8 @@ user_pref("browser.startup.homepage_override.mstone", "ignore");
 ' sh -c 'mkdir -p /home/alice/firefox && cat >/home/alice/firefox/user.js && chown -R alice: /home/alice/firefox'
 browser "firefox-esr --no-remote --profile firefox"
 makes_and_uses
-expect 0 "signed in as bob" choosing "mousemove 498 177 click 1" touching "right" page get -
+expect 0 "signed in as bob" choosing "mousemove 498 177 click 1" touching "right right" page get -
 from_list &
-expect 0 "signed in as bob" choosing "mousemove 498 177 click 1" touching "right" page get - conditional
+expect 0 "signed in as bob" choosing "mousemove 498 177 click 1" touching "right right" page get - conditional
 expect 1 "NotAllowedError" touching "thumb thumb thumb" page get carol
 closed firefox

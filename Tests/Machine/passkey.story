@@ -31,11 +31,11 @@ expect 2 "" elsewhere alice 'ls /dev/hidraw* 2>/dev/null'
 
 # A passkey is made and used, each with a finger.
 parameters='param() { head -c 32 /dev/urandom | base64; }; '
-expect 0 "" touching "right" key "$parameters"'{ param; echo example.com; echo alice; echo YWxpY2U=; } >make
+expect 0 "" touching "right right" key "$parameters"'{ param; echo example.com; echo alice; echo YWxpY2U=; } >make
 fido2-cred -M -r -i make "$KEY" >made && fido2-cred -V -i made -o verified es256'
 expect 0 "example.com" at_seat alice 'whorl passkey list'
 expect 0 "alice" at_seat alice 'whorl passkey list --json'
-expect 0 "" touching "right" key "$parameters"'{ param; echo example.com; head -n 1 verified; } >use
+expect 0 "" touching "right right" key "$parameters"'{ param; echo example.com; head -n 1 verified; } >use
 tail -n +2 verified >public.pem
 fido2-assert -G -i use "$KEY" >used && fido2-assert -V -i used public.pem es256'
 # With nobody's finger, and with another one, nothing is signed.
@@ -46,9 +46,9 @@ expect 0 "assert-passkey" at_seat alice 'whorl log'
 inside systemctl start ssh
 expect 0 "" touching "right right right" key 'ssh-keygen -q -t ecdsa-sk -O resident -O application=ssh:story -N "" -f work </dev/null &&
 mkdir -p -m 700 .ssh && cp work.pub .ssh/authorized_keys'
-expect 0 "signed in" touching "right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i work alice@127.0.0.1 echo signed in'
+expect 0 "signed in" touching "right right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i work alice@127.0.0.1 echo signed in'
 expect 0 "" touching "right right right" key 'ssh-keygen -q -t ed25519-sk -N "" -f other </dev/null && cp other.pub .ssh/authorized_keys'
-expect 0 "signed in" touching "right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i other alice@127.0.0.1 echo signed in'
+expect 0 "signed in" touching "right right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i other alice@127.0.0.1 echo signed in'
 expect 0 "ssh:story" touching "right right" key 'fido2-token -L -r "$KEY"'
 
 # PAM asks for it. pamu2fcfg before 1.1.1 (Debian 12 has 1.1.0) takes no self attestation, so fido2-cred makes the file.
@@ -58,9 +58,9 @@ credential, *pem = open(sys.argv[1]).read().split("\n", 1)
 key = base64.b64decode("".join(pem[0].split("\n")[1:-2]))
 print("alice:%s,%s,es256,+presence+verification" % (credential, base64.b64encode(key[-64:]).decode()))'
 machine run -i "$line" sh -c 'cat >/usr/local/bin/authfile.py'
-expect 0 "" touching "right" key "$parameters"'{ param; echo pam://whorl-machine; echo alice; echo YWxpY2U=; } >make
+expect 0 "" touching "right right" key "$parameters"'{ param; echo pam://whorl-machine; echo alice; echo YWxpY2U=; } >make
 fido2-cred -M -i make "$KEY" | fido2-cred -V -o pam es256 && python3 /usr/local/bin/authfile.py pam >u2f'
-expect 0 "successfully authenticated" touching "right" key 'pamtester story alice authenticate'
+expect 0 "successfully authenticated" touching "right right" key 'pamtester story alice authenticate'
 
 # A disk that opens with a finger.
 inside sh -c 'truncate -s 32M /root/disk && printf pass >/root/pass &&
