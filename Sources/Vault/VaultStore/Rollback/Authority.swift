@@ -6,7 +6,7 @@ package import SecureMemory
 /// counts, and the digests of the rows of keys and sets. It is sealed in the `store` row. The manifest beside the
 /// database repeats its number.
 package struct Authority: Equatable {
-  package var sequence: UInt64 = 0
+  package internal(set) var sequence: UInt64 = 0
   package var lockout = Lockout()
   /// Whether an earlier copy of database or manifest was put back and is not accepted yet.
   package var restored = false
