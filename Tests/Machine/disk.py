@@ -5,8 +5,8 @@ usage: disk.py SOCKET ORDERS MEGABYTES
 
 What is written is kept for good only once the client has flushed it. A line on the socket ORDERS, `cut N SECONDS SEED`, loses
 the power after N more writes, or after so many seconds: each sector that was written since the last flush is on the disk or
-not, by lot, whatever the order in which they were written. The answer says how many were lost. Its client is told nothing
-more, until another one comes."""
+not, by lot, whatever the order in which they were written. The answer says how many were lost. The disk is off then: it
+takes no client, until the line `power`."""
 import asyncio
 import random
 import struct
@@ -81,9 +81,9 @@ async def negotiate(reader, writer, size):
 
 
 async def serve(disk, reader, writer):
-    if not await negotiate(reader, writer, len(disk.kept)):
+    # QEMU connects again by itself.
+    if disk.dead.is_set() or not await negotiate(reader, writer, len(disk.kept)):
         return
-    disk.dead.clear()
     while True:
         _, flags, kind, cookie, offset, length = struct.unpack(">IHHQQI", await reader.readexactly(28))
         data = b""
@@ -112,8 +112,13 @@ async def main(path, orders, megabytes):
         writer.close()
 
     async def order(reader, writer):
-        _, writes, seconds, seed = (await reader.readline()).split()
-        writer.write((await disk.cut(int(writes), float(seconds), int(seed))).encode() + b"\n")
+        word, *numbers = (await reader.readline()).split()
+        if word == b"cut":
+            writes, seconds, seed = numbers
+            writer.write((await disk.cut(int(writes), float(seconds), int(seed))).encode() + b"\n")
+        else:
+            disk.dead.clear()
+            writer.write(b"on\n")
         writer.close()
 
     await asyncio.start_unix_server(client, path)

@@ -11,12 +11,13 @@ readers="$readers $!"
 wait_for "the disk did not start" grep -q ready "$state/disk.log"
 other() { [ "$current" = passcode ] && echo next || echo passcode; }
 stores() { # the disk is there, with the stores on it
+  "$here/usb-reader/reader" tell "$state/disk.orders" power >/dev/null
   machine disk stores "$state/disk"
   wait_for "the guest does not see the disk" inside test -e /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_stores
   inside sh -c 'mount /dev/disk/by-id/scsi-0QEMU_QEMU_HARDDISK_stores /var/lib/whorl && systemctl start whorld.socket'
 }
-inside sh -c 'systemctl stop whorld.socket whorld.service && rm -rf /var/lib/whorl/* && mkdir -p /etc/whorl/whorld.conf.d &&
-  echo "tpm = no" >/etc/whorl/whorld.conf.d/tpm.conf'
+inside sh -c 'systemctl stop whorld.socket whorld.service whorl-reader-libfprint.socket \
+  whorl-reader-fprintd.socket && rm -rf /var/lib/whorl/* && mkdir -p /etc/whorl/whorld.conf.d && echo "tpm = no" >/etc/whorl/whorld.conf.d/tpm.conf'
 at_seat alice 'umask 077; cat passcode next >passcode-next && cat next passcode >next-passcode'
 machine save bare
 machine disk stores "$state/disk"
@@ -30,17 +31,14 @@ inside sh -c 'systemctl stop whorld.socket whorld.service; sync; umount /var/lib
 machine take stores
 machine load bare
 
-# look: one session that looks at the stores: which passcode opens them, what they hold, what `doctor` says.
+# look: one session that looks at the stores: which passcode opens them, what they hold, what `doctor` says. A passcode
+# costs seconds on an emulated processor, so the item that asks for it opens the store too.
 look() {
-  at_seat alice "for word in $current $(other); do
-      whorl unlock --passcode-fd 3 3<\$word >/dev/null 2>unlock && break
-      word=
-    done
-    [ -n \"\$word\" ] || { cat unlock; exit; }
-    echo opened \$word
-    echo deep \$(whorl get deep/alice --passcode-fd 3 3<\$word 2>&1)
+  at_seat alice "for word in $current $(other) neither; do
+      deep=\$(whorl get deep/alice --passcode-fd 3 3<\$word 2>&1) && break; done
+    echo opened \$word; echo deep \$deep
     echo count \$(whorl get count/alice 2>&1)
-    whorl doctor"
+    whorl doctor || :"
 }
 
 seed=${SEED:-$(date +%s)}

@@ -50,6 +50,14 @@ within 60 "$began" "silent in a scan: $(echo "$outcome" | tail -n 2 | tr '\n' ' 
 fresh
 expect 0 "gold" touching right at_seat alice 'whorl get bank/alice --timeout 60'
 
+# fprintd starts while the reader is silent, so that it is without a reader until it is started again.
+tell own mute >/dev/null
+inside systemctl stop fprintd.service
+expect 69 "does not use the reader that is attached (06cb:00bd)" at_seat alice 'whorl get bank/alice --timeout 20'
+expect 69 "does not use the reader that is attached (06cb:00bd)" at_seat alice 'whorl doctor'
+fresh
+expect 0 "gold" touching right at_seat alice 'whorl get bank/alice --timeout 60'
+
 seed=${SEED:-$(date +%s)}
 echo "  seed $seed"
 for kind in random short length bits; do

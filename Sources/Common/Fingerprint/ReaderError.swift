@@ -35,6 +35,9 @@ public enum ReaderError: Error, Sendable, Hashable {
   case fprintdRefused(String)
   /// fprintd cannot be started or reached; the value says why.
   case fprintdUnreachable(String)
+  /// fprintd lists no reader, although one is attached that libfprint has a driver for. fprintd cannot open it, or has
+  /// only just begun to. The value is the reader's USB ID.
+  case missedByFprintd(String)
   /// fprintd's template files cannot be read, so a new enrolment of a finger could not be detected. The value is their
   /// folder, if known.
   case fprintdFilesUnreadable(String?)

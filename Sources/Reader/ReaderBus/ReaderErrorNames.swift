@@ -24,6 +24,7 @@ extension ReaderError {
       case .cannotStart: "CannotStart"
       case .fprintdRefused: "FprintdRefused"
       case .fprintdUnreachable: "FprintdUnreachable"
+      case .missedByFprintd: "MissedByFprintd"
       case .fprintdFilesUnreadable: "FprintdFilesUnreadable"
       case .notLent: "NotLent"
       case .device: "Device"
@@ -36,7 +37,7 @@ extension ReaderError {
     switch self {
     case .permissionDenied(let text), .busy(let text), .fprintdFilesUnreadable(let text): text ?? ""
     case .processDied(let text), .cannotStart(let text), .fprintdRefused(let text), .fprintdUnreachable(let text),
-      .notLent(let text), .device(let text):
+      .missedByFprintd(let text), .notLent(let text), .device(let text):
       text
     case .absent, .removed, .tooHot, .cancelled, .notSupported, .storageFull, .notOnChip, .duplicate, .badTemplate,
       .suspended, .printsChanged:
@@ -66,6 +67,7 @@ extension ReaderError {
       case "CannotStart": .cannotStart(text)
       case "FprintdRefused": .fprintdRefused(text)
       case "FprintdUnreachable": .fprintdUnreachable(text)
+      case "MissedByFprintd": .missedByFprintd(text)
       case "FprintdFilesUnreadable": .fprintdFilesUnreadable(optional)
       case "NotLent": .notLent(text)
       case "Device": .device(text)

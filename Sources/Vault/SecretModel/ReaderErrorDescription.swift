@@ -92,6 +92,11 @@ package struct ReaderErrorDescription: Sendable, Hashable {
           "the fingerprint service of this machine (fprintd) cannot be reached",
           advice: "start it with 'sudo systemctl restart fprintd' and try again; 'whorl doctor' looks further",
           detail: why)
+      case .missedByFprintd(let reader):
+        Self(
+          .authentication(.biometryNotAvailable), .unavailable,
+          "the fingerprint service of this machine (fprintd) does not use the reader that is attached (\(reader))",
+          advice: "try again in some seconds; if that does not help, restart it with 'sudo systemctl restart fprintd'")
       case .cannotStart(let why):
         Self(
           .authentication(.biometryNotAvailable), .unavailable,

@@ -40,14 +40,15 @@ struct InterfaceTests {
       .busy(holder: "fprintd"), .removed, .tooHot, .cancelled, .notSupported, .storageFull, .notOnChip, .duplicate,
       .badTemplate, .suspended, .processDied("exit status 1"), .cannotStart("why"),
       .fprintdRefused("polkit"), .fprintdUnreachable("no bus"), .fprintdFilesUnreadable(nil),
-      .fprintdFilesUnreadable("/var/lib/fprint"), .notLent("polkit"), .device("what libfprint says"),
+      .fprintdFilesUnreadable("/var/lib/fprint"), .missedByFprintd("06cb:00bd"), .notLent("polkit"),
+      .device("what libfprint says"),
     ]
   }
 
   @Test("transfers every error")
   func errorsRoundTrip() {
     for error in errors { #expect(ReaderError(busName: error.busName, text: error.busText) == error) }
-    #expect(Set(errors.map(\.busName)).count == 19)
+    #expect(Set(errors.map(\.busName)).count == 20)
     #expect(ReaderError(busName: "org.example.Odd", text: "x") == .device("org.example.Odd: x"))
   }
 

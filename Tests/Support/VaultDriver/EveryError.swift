@@ -40,6 +40,7 @@ package enum EveryError {
     .suspended, .printsChanged, .processDied(machineWords), .cannotStart("user 4321 owns it"),
     .fprintdRefused(machineWords),
     .fprintdUnreachable(machineWords), .fprintdFilesUnreadable("/var/lib/fprint"), .fprintdFilesUnreadable(nil),
-    .notLent("the picture of a finger stays in the reader's process"), .device("the words of libfprint"),
+    .missedByFprintd("06cb:00bd"), .notLent("the picture of a finger stays in the reader's process"),
+    .device("the words of libfprint"),
   ]
 }

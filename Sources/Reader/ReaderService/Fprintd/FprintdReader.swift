@@ -44,9 +44,14 @@ package actor FprintdReader: FingerprintReader {
   // MARK: Readers
 
   package func readers() async throws(ReaderError) -> [ReaderDescription] {
-    try await askedAgain { () async throws(ReaderError) in
+    let readers = try await askedAgain { () async throws(ReaderError) in
       try await connected().devices(place.nature).map(\.description)
     }
+    // A reader that another program opened at the moment it was plugged in is ignored by fprintd until that ends.
+    if readers.isEmpty, place.nature == .physical, let missed = SupportedUSBReaders.attached(besides: []) {
+      throw .missedByFprintd(missed.identifier)
+    }
+    return readers
   }
 
   /// Asks a second time if fprintd ends meanwhile: it does half a minute after its last client, and the bus then starts

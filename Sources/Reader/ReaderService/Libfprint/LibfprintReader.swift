@@ -24,7 +24,7 @@ package actor LibfprintReader: FingerprintReader {
   private static let pause = Duration.milliseconds(250)
   private var watch: FingerWatch?
   /// How long a list of readers is kept for an opening that follows.
-  private static let listingLife = Duration.seconds(1)
+  private static let listingLife = Duration.milliseconds(250)
   /// The number of lists made.
   private var listings = 0
 

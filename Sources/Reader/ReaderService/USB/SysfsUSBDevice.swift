@@ -15,7 +15,10 @@ struct SysfsUSBDevice: Sendable {
   let fixedPort: String?
 
   /// The device node that a program opens to use the device.
-  var node: String { "/dev/bus/usb/\(padded(bus))/\(padded(address))" }
+  var node: String { "/dev/bus/usb/\(padded(bus, 3))/\(padded(address, 3))" }
+
+  /// `VENDOR:PRODUCT`, as `lsusb` shows it.
+  var identifier: String { "\(padded(Int(vendor), 4, radix: 16)):\(padded(Int(product), 4, radix: 16))" }
 
   /// Whether a program has claimed an interface of the device: such an interface has the driver `usbfs`.
   var isInUse: Bool {
@@ -58,7 +61,7 @@ struct SysfsUSBDevice: Sendable {
   }
 }
 
-private func padded(_ number: Int) -> String {
-  let digits = String(number)
-  return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+private func padded(_ number: Int, _ length: Int, radix: Int = 10) -> String {
+  let digits = String(number, radix: radix)
+  return String(repeating: "0", count: max(0, length - digits.count)) + digits
 }
