@@ -24,7 +24,7 @@ open class LAContext: NSObject {
 
   /// The caller's settings, and the results so far.
   struct State {
-    /// The context in the store; made when it is first needed.
+    /// The context in the store; made on first use.
     var context: AuthenticationContext?
     var invalidated = false
     var localizedReason = ""
@@ -64,7 +64,7 @@ open class LAContext: NSObject {
     set { state.withLock { $0.localizedCancelTitle = newValue } }
   }
 
-  /// The reason shown when a keychain call asks through this context. Evaluations have a parameter for theirs.
+  /// The reason shown when a keychain call with this context asks. Evaluations take theirs as a parameter.
   open var localizedReason: String {
     get { state.withLock { $0.localizedReason } }
     set { state.withLock { $0.localizedReason = newValue } }

@@ -6,8 +6,7 @@ open class LADomainState: NSObject {
   public let biometry: LADomainStateBiometry
   /// The companions: none here.
   public let companion: LADomainStateCompanion
-  /// The state of both parts together: that of the fingers, since there are no companions. Nil under the same
-  /// conditions.
+  /// The state of both parts together: equal to that of the fingers, since there are no companions.
   public let stateHash: Data?
 
   init(biometryType: LABiometryType, stateHash: Data?) {

@@ -38,10 +38,10 @@ public final class LAEnvironment: NSObject, Sendable {
       userPassword = MechanismUserPassword(isSet: known.passcodeSet)
     }
 
-    /// Itself: it never changes.
+    /// Returns itself, since a state never changes.
     public func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether both say the same.
+    /// Whether both have the same values.
     public override func isEqual(_ object: Any?) -> Bool {
       (object as? State).map { $0.allMechanisms == allMechanisms } ?? false
     }
@@ -65,7 +65,7 @@ public final class LAEnvironment: NSObject, Sendable {
   /// The environment of the user that runs the program.
   public class var currentUser: LAEnvironment { ofCurrentUser }
 
-  /// The mechanisms now. Asks the vault, which takes a moment, and no person.
+  /// The mechanisms now. Queries the vault, which takes a moment, without a prompt.
   public var state: State {
     listen()
     return look()
@@ -81,9 +81,9 @@ public final class LAEnvironment: NSObject, Sendable {
   /// Calls an observer for each change from now on. The observer is not retained.
   ///
   /// The vault reports these changes at once: of fingers, lockout and passcode, of readers that are plugged in or
-  /// pulled out, of the lid (where logind signals it: systemd 256 and later), and of the session. Changes that the
-  /// vault does not make itself, as a finger that another program enrols in fprintd or in a private store, are noticed
-  /// when the program reads ``state``, and when one of its evaluations ends.
+  /// pulled out, of the lid (where logind signals it: systemd 256 and later), and of the session. Changes made
+  /// elsewhere, such as a finger that another program enrols in fprintd or in a private store, are noticed when the
+  /// program reads ``state``, and when one of its evaluations ends.
   public func addObserver(_ observer: any Observer) {
     _ = state
     watched.withLock { $0.observers.append(WeakObserver(observer)) }
@@ -150,7 +150,7 @@ extension LAEnvironment {
       self.iconSystemName = iconSystemName
     }
 
-    /// Whether both say the same.
+    /// Whether both have the same values.
     open override func isEqual(_ object: Any?) -> Bool {
       guard let other = object as? Mechanism else { return false }
       return facts == other.facts
@@ -159,7 +159,7 @@ extension LAEnvironment {
     /// The same for equal mechanisms.
     open override var hash: Int { facts.hashValue }
 
-    /// What the mechanism says, for comparisons.
+    /// The values that are compared.
     var facts: [AnyHashable] { [isUsable, localizedName] }
   }
 
@@ -176,9 +176,9 @@ extension LAEnvironment {
     /// Whether the person cannot touch the reader, so that no evaluation can ask for a finger: the lid is closed over the
     /// only reader, or the program runs in a remote session.
     ///
-    /// Apple's header names the closed lid alone, as an example. A reader counts as built in if the firmware says that its
-    /// port is fixed; fprintd does not say which of its readers are, so these count as in reach. A private store knows
-    /// neither lid nor session: there it is false.
+    /// Apple's header only names the closed lid, as an example. A reader counts as built in if the firmware says that
+    /// its port is fixed; fprintd does not say which of its readers are, so these count as accessible. A private store
+    /// knows neither lid nor session: there this is false.
     public let builtInSensorInaccessible: Bool
 
     init(isUsable: Bool, isLockedOut: Bool, stateHash: Data, builtInSensorInaccessible: Bool) {
@@ -223,7 +223,7 @@ extension LAEnvironment.Observer {
   public func environment(_ environment: LAEnvironment, stateDidChangeFromOldState oldState: LAEnvironment.State) {}
 }
 
-/// An observer that is not kept alive.
+/// A weak reference to an observer.
 private struct WeakObserver: @unchecked Sendable {
   // Unchecked: the observer is only called, on the queue of the environment.
   weak var observer: (any LAEnvironment.Observer)?

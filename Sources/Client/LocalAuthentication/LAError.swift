@@ -27,9 +27,9 @@ public struct LAError: _BridgedStoredNSError {
     case biometryNotEnrolled = -7
     /// Five touches in a row did not match. Biometry is locked in every program until the passcode is given.
     case biometryLockout = -8
-    /// The program invalidated the context in the middle.
+    /// The program invalidated the context during the evaluation.
     case appCancel = -9
-    /// The context was invalidated before.
+    /// The context was invalidated before the call.
     case invalidContext = -10
     /// There is no watch or other companion on Linux.
     case companionNotAvailable = -11
@@ -80,9 +80,9 @@ public struct LAError: _BridgedStoredNSError {
   public static var biometryNotEnrolled: Code { .biometryNotEnrolled }
   /// Five touches in a row did not match. Biometry is locked in every program until the passcode is given.
   public static var biometryLockout: Code { .biometryLockout }
-  /// The program invalidated the context in the middle.
+  /// The program invalidated the context during the evaluation.
   public static var appCancel: Code { .appCancel }
-  /// The context was invalidated before.
+  /// The context was invalidated before the call.
   public static var invalidContext: Code { .invalidContext }
   /// There is no watch or other companion on Linux.
   public static var companionNotAvailable: Code { .companionNotAvailable }

@@ -22,7 +22,7 @@ final class BlobReader {
     let words = String(decoding: line, as: UTF8.self).split(separator: " ")
     guard words.count == 3, let size = Int(words[2]) else { return .missing }
     guard size <= limit else {
-      // git would go on to write all of it.
+      // End git, which would write the whole file.
       self.process = nil
       return .tooLarge
     }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import SecretModel
 
-/// Writes one commit, file by file (`fast-import`). It contains nothing about this machine but the time.
+/// Writes one commit, file by file (`fast-import`). Of this machine it contains only the time.
 final class CommitWriter {
   private let process: GitProcess
   private(set) var count = 0

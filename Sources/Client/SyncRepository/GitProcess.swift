@@ -2,21 +2,21 @@ internal import CLinux
 internal import Glibc
 internal import Processes
 
-/// A run of git: its input, the output that is read while it runs, and its other output.
+/// A git process. One of its outputs is read while it runs; the other is collected in a memory file.
 ///
-/// Calls block for as long as git is at work.
+/// Calls block while git works.
 final class GitProcess {
   /// The output that is read while git runs.
   enum Watched {
     case output
-    /// The progress of a transfer.
+    /// Standard error, which has the progress of a transfer.
     case diagnostics
   }
 
   /// How long git may be silent.
   private let patience: Duration
   private let child: ChildProcess
-  /// Closed: -1.
+  /// -1 if closed.
   private var input: Int32
   private let watched: Int32
   /// A memory file with the other output.
@@ -24,12 +24,12 @@ final class GitProcess {
   private var buffer: [UInt8] = []
   private var position = 0
   private var isAtEnd = false
-  /// Called every second while git is waited for. An error ends the wait.
+  /// Called every second while waiting for git. An error ends the wait.
   var everySecond: () throws(SyncRunError) -> Void = {}
 
   /// - Parameters:
   ///   - folder: the repository.
-  ///   - takesInput: whether git gets what ``write(_:)`` is given; else `/dev/null`.
+  ///   - takesInput: whether ``write(_:)`` writes to git's input; else the input is `/dev/null`.
   ///   - patience: how long git may be silent.
   init(
     _ git: GitProgram, _ command: GitCommand, in folder: String, watching: Watched = .output, takesInput: Bool = false,
@@ -80,7 +80,7 @@ final class GitProcess {
   func write(_ bytes: some Sequence<UInt8>) throws(SyncRunError) {
     var rest = Array(bytes)[...]
     while !rest.isEmpty {
-      // Borrows the rest for the call. Without a signal where git has ended.
+      // Borrows the rest for the call. Causes no SIGPIPE if git has ended.
       let count = rest.withUnsafeBytes { send(input, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
       guard count >= 0 || errno == EINTR else { throw .damaged(reason ?? "git has ended early") }
       if count > 0 { rest = rest.dropFirst(count) }
@@ -94,7 +94,7 @@ final class GitProcess {
 
   // MARK: Output
 
-  /// The bytes up to a delimiter, which is left out; nil at the end. Of longer ones only the first `limit`.
+  /// The bytes up to a delimiter, without it, but at most `limit`; nil at the end.
   func next(upTo delimiters: [UInt8], limit: Int = 4_096) throws(SyncRunError) -> [UInt8]? {
     var bytes: [UInt8] = []
     while true {
@@ -109,7 +109,7 @@ final class GitProcess {
     }
   }
 
-  /// Exactly so many bytes.
+  /// Reads exactly `count` bytes.
   func next(_ count: Int) throws(SyncRunError) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count)
@@ -146,7 +146,7 @@ final class GitProcess {
     }
   }
 
-  /// Everything up to the end.
+  /// Reads up to the end, and returns at most `limit` bytes.
   func rest(limit: Int) throws(SyncRunError) -> [UInt8] {
     var bytes: [UInt8] = []
     repeat {

@@ -2,35 +2,34 @@ internal import Processes
 
 /// The `git` of this machine, and what it may read and run (decision 0147).
 package struct GitProgram: Sendable {
-  /// `PATH` is not used.
+  /// Where git is looked for. `PATH` is not used.
   private static let places = [
     "/usr/bin/git", "/usr/local/bin/git", "/bin/git", "/run/current-system/sw/bin/git",
   ]
-  /// What git, ssh and the user's credential helpers need to reach a remote as they do in the user's shell.
+  /// The variables with which git, ssh and the user's credential helpers reach a remote as in the user's shell.
   private static let passed: Set = [
     "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "PATH", "TERM", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
     "SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR",
     "http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy", "GNUPGHOME",
     "GPG_TTY",
   ]
-  /// What shows questions on a desktop.
+  /// The variables for prompts on a desktop.
   private static let asking: Set = ["DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "SSH_ASKPASS", "GIT_ASKPASS"]
 
-  /// Findings of fsck about paths that only a checkout would use. Nothing is checked out, and such files are ignored one
-  /// by one.
+  /// Findings of fsck that only matter for a checkout. Nothing is checked out, and files with such paths are ignored.
   private static let harmless = [
     "hasDot", "hasDotdot", "hasDotgit", "fullPathname", "emptyName", "largePathname", "nullSha1", "gitmodulesBlob",
     "gitmodulesLarge", "gitmodulesMissing", "gitmodulesName", "gitmodulesParse", "gitmodulesPath", "gitmodulesSymlink",
     "gitmodulesUpdate", "gitmodulesUrl",
   ]
 
-  /// Settings that outweigh all files.
+  /// Settings that override all configuration files.
   private static let settings =
     [
       "core.hooksPath=/dev/null", "core.logAllRefUpdates=false", "gc.auto=0", "maintenance.auto=false",
-      // One pack for a commit, which saves a process that unpacks it.
+      // Keep each commit as a pack, which saves a process that unpacks it.
       "fastimport.unpackLimit=1",
-      // Larger files do not belong to a circle, and are never in memory as a whole.
+      // Larger files do not belong to a circle: git must not load them into memory.
       "core.bigFileThreshold=2m", "pack.threads=1", "pack.windowMemory=16m",
     ]
   private static let transportSettings =
@@ -68,20 +67,20 @@ package struct GitProgram: Sendable {
     own = ["LC_ALL=C.UTF-8", "GIT_ALLOC_LIMIT=256m", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat"]
     let names = mayAsk ? Self.passed.union(Self.asking) : Self.passed
     passedOn = environment.filter { entry in
-      // The keys in whorl-agent ask for a touch, which nobody expects from a timer.
+      // Keys in whorl-agent prompt for a touch, which nobody expects from a timer.
       let isOwnAgent = entry.hasPrefix("SSH_AUTH_SOCK=") && entry.hasSuffix("/whorl-agent")
       return names.contains(String(entry.prefix { $0 != "=" })) && (mayAsk || !isOwnAgent)
     }
   }
 
-  /// A command about the repository alone. It reads no configuration but the repository's.
+  /// A command that needs no remote. It reads only the repository's configuration.
   func local(_ words: [String]) -> GitCommand {
     GitCommand(
       settings: Self.settings, words: words,
       environment: own + ["PATH=/usr/bin:/bin", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"])
   }
 
-  /// A command that reaches the remote, as the user's own git would: with the user's keys, helpers and proxies.
+  /// A command that connects to the remote as the user's own git does, with the user's keys, helpers and proxies.
   func transport(_ words: [String]) -> GitCommand {
     let silent = ["GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never"]
     return GitCommand(

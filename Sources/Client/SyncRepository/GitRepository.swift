@@ -1,20 +1,19 @@
 internal import Glibc
 internal import Primitives
 
-/// The private copy of a circle's repository: bare, and nothing of it is ever checked out. It can be made again from the
-/// remote at any time.
+/// The local, bare copy of a circle's repository. Nothing is ever checked out. It can be made again from the remote.
 package struct GitRepository: Sendable {
   /// The commit whose files the vault has taken.
   private static let receivedRef = "refs/whorl/received"
   private static let madeRef = "refs/whorl/made"
   private static let branch = "refs/heads/main"
 
-  /// The folder of the user's, for this store alone.
+  /// A folder of the user's for this store alone.
   private let place: String
   let git: GitProgram
   /// The bare repository.
   let folder: String
-  /// The earlier bare repository, until it is removed: a removal that was killed must not leave half a repository.
+  /// The earlier repository, renamed before it is removed, so that a killed removal leaves no half repository in place.
   private var earlier: String { "\(place)/earlier" }
 
   /// - Parameters:
@@ -26,7 +25,7 @@ package struct GitRepository: Sendable {
 
   // MARK: Making
 
-  /// Whether it is there.
+  /// Whether it exists.
   package var exists: Bool { access("\(folder)/HEAD", F_OK) == 0 }
 
   /// Makes it, in place of an earlier one.
@@ -42,12 +41,12 @@ package struct GitRepository: Sendable {
     try SyncRunError.making { () throws(Folder.Failure) in try Folder.remove(earlier) }
   }
 
-  /// Takes the earlier repository back if a run was killed before the new one was in its place.
+  /// Restores the earlier repository if a run was killed before the new one was in place.
   func restore() {
     if !exists { rename(earlier, folder) }
   }
 
-  /// Makes it again for the same remote, if something in it cannot be read.
+  /// Makes a damaged repository again, for the same remote.
   func makeAgain() async throws(SyncRunError) {
     try await make(for: SyncRemote(try await url(), in: "/"))
   }
@@ -57,7 +56,7 @@ package struct GitRepository: Sendable {
     try SyncRunError.making { () throws(Folder.Failure) in try Folder.remove(earlier) }
   }
 
-  /// Moves the repository out of its place by a rename, if there is one.
+  /// Renames the repository to ``earlier``, if there is one.
   private func setAside() throws(SyncRunError) {
     try SyncRunError.making { () throws(Folder.Failure) in try Folder.remove(earlier) }
     guard rename(folder, earlier) == 0 || errno == ENOENT else {
@@ -75,7 +74,7 @@ package struct GitRepository: Sendable {
     return String(decoding: line, as: UTF8.self)
   }
 
-  /// The same without a run of git; nil where the configuration has it in quotation marks.
+  /// The URL, read without git; nil if the configuration has it in quotation marks.
   private var plainURL: String? {
     guard let bytes = try? SmallFile.read("\(folder)/config", limit: 4_096) else { return nil }
     let mark = "\turl = "
@@ -84,12 +83,12 @@ package struct GitRepository: Sendable {
     return String(lines[0].dropFirst(mark.count))
   }
 
-  /// Names another remote. What the vault has taken stays known.
+  /// Changes the remote. The received commit is kept.
   package func change(to remote: SyncRemote) async throws(SyncRunError) {
     try await run(["config", "remote.origin.url", remote.url], in: folder)
   }
 
-  /// Waits for the end of other runs.
+  /// Waits until other runs have ended.
   func lock(patience: Duration) async throws(SyncRunError) -> RunLock {
     try SyncRunError.making { () throws(Folder.Failure) in try Folder.makePrivate(place) }
     return try await RunLock("\(place)/lock", patience: patience)
@@ -97,7 +96,7 @@ package struct GitRepository: Sendable {
 
   // MARK: Commits
 
-  /// The commit whose files the vault has taken; nil where it has taken none.
+  /// The commit whose files the vault has taken; nil if it has taken none.
   func received() async throws(SyncRunError) -> String? {
     if let text = try? String(decoding: SmallFile.read("\(folder)/\(Self.receivedRef)", limit: 4_096), as: UTF8.self),
       let commit = Self.object(text)
@@ -115,16 +114,16 @@ package struct GitRepository: Sendable {
     try await run(["update-ref"] + (commit.map { [Self.receivedRef, $0] } ?? ["-d", Self.receivedRef]), in: folder)
   }
 
-  /// Starts to check whether a commit is an ancestor of another one: then git succeeds.
+  /// Starts a git that succeeds if `commit` is an ancestor of `other`.
   func ancestry(of commit: String, before other: String) throws(SyncRunError) -> GitProcess {
     try GitProcess(git, git.local(["merge-base", "--is-ancestor", commit, other]), in: folder)
   }
 
-  /// What differs between two commits; nil stands for no files at all.
+  /// The differences between two commits; nil stands for a commit without files.
   func changes(from old: String?, to new: String?, under path: String? = nil) async throws(SyncRunError)
     -> TreeChanges
   {
-    // The object of a tree without entries, which every git has.
+    // The empty tree, which every git has.
     let nothing = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
     let words = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--full-index"]
     let process = try GitProcess(
@@ -134,7 +133,7 @@ package struct GitRepository: Sendable {
     return changes
   }
 
-  /// Writes a commit.
+  /// Starts to write a commit.
   func writer(after parent: String?) throws(SyncRunError) -> CommitWriter {
     try CommitWriter(
       GitProcess(
@@ -145,8 +144,8 @@ package struct GitRepository: Sendable {
 
   func blobs() -> BlobReader { BlobReader(git, in: folder) }
 
-  /// Packs objects where many have gathered: 2,000 single ones, as git estimates it by one of their 256 folders, or 40
-  /// packs.
+  /// Packs the objects if there are more than 40 packs or about 2,000 loose objects, which one of their 256 folders
+  /// estimates, as in git.
   func tidy() async throws(SyncRunError) {
     guard
       names("objects/17").count > 8 || names("objects/pack").count(where: { $0.hasSuffix(".pack") }) > 40
@@ -166,7 +165,7 @@ package struct GitRepository: Sendable {
 
   private func names(_ inside: String) -> [String] { Folder.names(in: "\(folder)/\(inside)") ?? [] }
 
-  /// The name of an object, without what follows it; nil for other text.
+  /// The name of an object at the start of a text; nil if there is none.
   private static func object(_ text: some StringProtocol) -> String? {
     let name = text.prefix(40)
     return name.utf8.count == 40 && name.allSatisfy { $0.isHexDigit && !$0.isUppercase } ? String(name) : nil
@@ -176,11 +175,11 @@ package struct GitRepository: Sendable {
 // MARK: The remote
 
 extension GitRepository {
-  /// The most bytes that one transfer may bring.
+  /// The maximum size of one transfer, in bytes.
   private static let transferLimit = 2 << 30
   private static let lineLimit = 1_000
 
-  /// What the remote has.
+  /// The state of the remote's branch.
   enum Tip: Hashable {
     case commit(String)
     case empty
@@ -188,13 +187,13 @@ extension GitRepository {
     var commit: String? { if case .commit(let name) = self { name } else { nil } }
   }
 
-  /// A fetch that runs.
+  /// A running fetch.
   final class Fetch {
     fileprivate let process: GitProcess
     fileprivate init(_ process: GitProcess) { self.process = process }
   }
 
-  /// Starts to bring in what the remote has.
+  /// Starts a fetch.
   func beginFetch() throws(SyncRunError) -> Fetch {
     guard exists else { throw .noRemote }
     unlink("\(folder)/FETCH_HEAD")
@@ -208,7 +207,7 @@ extension GitRepository {
     try await finish(try beginFetch(), progress)
   }
 
-  /// Waits for a fetch.
+  /// Waits until a fetch has ended.
   func finish(_ fetch: Fetch, _ progress: (SyncProgress) -> Void) async throws(SyncRunError) -> Tip {
     let lines = try watch(fetch.process) { progress(.receiving($0, of: $1)) }
     if await fetch.process.hasSucceeded() {
@@ -217,7 +216,7 @@ extension GitRepository {
       else { throw .damaged("git has fetched nothing") }
       return .commit(commit)
     }
-    // The remote may have no such branch, or be out of reach, or this copy may be damaged.
+    // Find out whether the branch is missing, the remote is out of reach, or this copy is damaged.
     let reason = GitWords.reason(in: lines) ?? "git has failed"
     let process = try transport(["ls-remote", "--heads", "origin"], watching: .output)
     var branches: [String] = []
@@ -233,7 +232,7 @@ extension GitRepository {
   /// The result of a push.
   enum Pushed {
     case accepted
-    /// The remote has another state by now, or refuses changes; the words are git's.
+    /// The remote has changed meanwhile, or refuses the push, with git's reason.
     case rejected(String)
   }
 
@@ -249,7 +248,7 @@ extension GitRepository {
     return .rejected(rejected.split(separator: "\t").last.map(String.init) ?? "")
   }
 
-  /// The bytes that a running transfer has brought.
+  /// The bytes that a running transfer has received.
   private var transferred: Int {
     names("objects/pack").filter { $0.hasPrefix("tmp_") }.reduce(0) { sum, name in
       var status = stat()
@@ -260,7 +259,7 @@ extension GitRepository {
   private func transport(_ words: [String], watching: GitProcess.Watched = .diagnostics) throws(SyncRunError)
     -> GitProcess
   {
-    // A person who types a passphrase needs longer than a network.
+    // Leave the user time to type a passphrase.
     try GitProcess(
       git, git.transport(words), in: folder, watching: watching, keepsTerminal: git.mayAsk,
       patience: .seconds(git.mayAsk ? 300 : 90))

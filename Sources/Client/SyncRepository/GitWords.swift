@@ -1,6 +1,6 @@
-/// What git and ssh say, in English (`LC_ALL=C.UTF-8`).
+/// Reads the messages of git and ssh, in English (`LC_ALL=C.UTF-8`).
 enum GitWords {
-  /// The line that says why git has failed: the first one that is no warning and no words of the remote's.
+  /// The line that says why git has failed: the first one that is neither a warning or hint nor from the remote.
   static func reason(in lines: [String]) -> String? {
     let telling = lines.filter { line in
       !line.allSatisfy(\.isWhitespace)

@@ -1,6 +1,6 @@
 internal import SecretModel
 
-/// Gives files to the vault, as many in one call as fit.
+/// Passes files to the vault, as many per call as fit.
 final class Pages {
   private let service: any SyncService
   private let blobs: BlobReader
@@ -44,7 +44,7 @@ final class Pages {
     }
   }
 
-  /// Sends what has gathered.
+  /// Sends the gathered files.
   func flush(isLast: Bool) async throws(SyncRunError) {
     guard isLast || !page.isEmpty else { return }
     let files = page

@@ -1,7 +1,7 @@
 internal import Executors
 internal import Glibc
 
-/// Held by the one run that may be at work for a store.
+/// A lock that allows only one run at a time for a store.
 final class RunLock: Sendable {
   private let descriptor: Int32
 

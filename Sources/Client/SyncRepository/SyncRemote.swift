@@ -1,4 +1,4 @@
-/// Where a circle's repository is: what `git` takes as a URL, by ssh, https or in a folder of this machine.
+/// The address of a circle's repository, as `git` takes it: over ssh or https, or a folder of this machine.
 package struct SyncRemote: Sendable, Hashable {
   package let url: String
 

@@ -10,25 +10,25 @@ package enum SyncProgress: Sendable, Hashable {
 
 /// What a run has done.
 package struct SyncReport: Sendable, Hashable {
-  /// Items that are new here, or other than before.
+  /// Items that were added or changed here.
   package var changed: [ItemName] = []
-  /// Items that are gone.
+  /// Items that were removed here.
   package var removed: [ItemName] = []
-  /// Items of which two machines have written a version at the same time.
+  /// Items in conflict: two machines have changed them at the same time.
   package var kept: [ItemName] = []
-  /// Files that were not taken.
+  /// Files that were refused.
   package var refused: [SyncReceipt.Refusal] = []
   /// How many files the vault was given.
   package var taken = 0
   /// How many files the remote got; in a dry run, how many records it would get.
   package var published = 0
-  /// How many records the remote had and has no longer.
+  /// How many records the remote has lost.
   package var lost = 0
-  /// Whether the remote offers less than this machine has seen there.
+  /// Whether the remote was rolled back to a state older than this machine has seen.
   package var wentBack = false
   /// Whether the remote's history was replaced by another one.
   package var wasRewritten = false
-  /// Whether the remote has files that no member has published together.
+  /// Whether the remote has a combination of files that no member has published.
   package var isMixed = false
   /// The state of the store afterwards.
   package var status = SyncStatus()

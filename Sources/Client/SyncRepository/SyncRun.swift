@@ -1,9 +1,9 @@
 package import SecretModel
 
-/// Makes the remote and the vault equal: brings in what the remote has, gives it to the vault, and publishes what the
-/// vault has for it. It can be ended at any moment and repeated.
+/// Syncs the vault with the remote: fetches, passes the changes to the vault, and publishes what the vault has to
+/// publish. It can be killed at any moment and repeated.
 package struct SyncRun: Sendable {
-  /// How often it begins again because another machine was faster.
+  /// The maximum number of attempts to push before other machines do.
   private static let rounds = 5
   private static let format = "whorl-sync 1"
 
@@ -12,9 +12,9 @@ package struct SyncRun: Sendable {
   private let progress: @Sendable (SyncProgress) -> Void
   /// Whether to publish again what the remote has lost.
   package var puttingBack = false
-  /// Whether to change nothing, neither here nor there.
+  /// Whether to change neither the store nor the remote.
   package var isDry = false
-  /// How long another run is waited for.
+  /// How long to wait for another run.
   package var patience = Duration.seconds(30)
 
   package init(
@@ -32,14 +32,14 @@ package struct SyncRun: Sendable {
     do throws(SyncRunError) {
       return try await turn()
     } catch .damaged {
-      // The private copy is damaged, for example by a loss of power. The remote and the vault have everything.
+      // The local copy is damaged, for example by a power failure. The remote and the vault have everything.
       try await repository.makeAgain()
       return try await turn()
     }
   }
 
   private func turn() async throws(SyncRunError) -> SyncReport {
-    // While git waits for the network, the vault answers.
+    // Query the vault while git waits for the network.
     let fetch = try repository.beginFetch()
     var report = SyncReport()
     report.status = try await status()
@@ -48,7 +48,7 @@ package struct SyncRun: Sendable {
     for _ in 1...Self.rounds {
       try await take(tip, &report)
       report.lost = report.status.lost
-      // A machine that asks to be let in publishes only its request.
+      // A machine that asks to join publishes only its request.
       let isAsking = report.status.standing == .asking
       guard puttingBack || ((report.status.pending > 0 || isAsking) && !report.isHeldBack),
         let made = try await write(after: tip.commit, report.status)
@@ -57,7 +57,7 @@ package struct SyncRun: Sendable {
       case .accepted:
         report.published = made.count
         try await take(made, after: tip.commit, &report)
-        // What was lost is there again.
+        // What was lost has been published again.
         if puttingBack { report.wentBack = false }
         report.lost = report.status.lost
         try await repository.tidy()
@@ -75,7 +75,7 @@ package struct SyncRun: Sendable {
     let status = try await SyncRunError.asking { () async throws(VaultError) in try await service.status() }
     switch status.standing {
     case .asking, .member: return status
-    // A machine that has left still publishes that.
+    // A machine that has left must still publish that.
     case .removed where status.pending > 0: return status
     case .none, .removed: throw .notInCircle(status.standing)
     }
@@ -97,7 +97,7 @@ package struct SyncRun: Sendable {
 
   // MARK: Taking
 
-  /// Gives the vault what has changed since it has taken files last.
+  /// Passes to the vault what has changed since the last commit it received.
   private func take(_ tip: GitRepository.Tip, _ report: inout SyncReport) async throws(SyncRunError) {
     let received = try await repository.received()
     let blobs = repository.blobs()
@@ -108,7 +108,7 @@ package struct SyncRun: Sendable {
     if let commit = tip.commit { try Self.check(commit, blobs) }
     var ancestry: GitProcess?
     if let received, let commit = tip.commit { ancestry = try repository.ancestry(of: received, before: commit) }
-    // A machine that is let in gets all items, whatever came before.
+    // A machine that is admitted needs all items, not only what has changed.
     let isAsking = report.status.standing == .asking
     let changes = try await repository.changes(from: isAsking ? nil : received, to: tip.commit)
     report.refused += changes.ignored
@@ -116,7 +116,7 @@ package struct SyncRun: Sendable {
     try await take(changes, upTo: tip, by: blobs, &report)
   }
 
-  /// Gives the vault the files of this machine's own commit: then it knows that they are published.
+  /// Passes the files of this machine's own commit to the vault, which then knows that they are published.
   private func take(_ made: Made, after parent: String?, _ report: inout SyncReport) async throws(SyncRunError) {
     let blobs = repository.blobs()
     guard let files = made.files, report.status.standing != .asking else {
@@ -129,7 +129,7 @@ package struct SyncRun: Sendable {
     try await finish(pages, upTo: .commit(made.commit), &report)
   }
 
-  /// Gives the vault the changes up to a commit.
+  /// Passes the changes up to a commit to the vault.
   private func take(
     _ changes: TreeChanges, upTo tip: GitRepository.Tip, by blobs: BlobReader, _ report: inout SyncReport
   ) async throws(SyncRunError) {
@@ -144,7 +144,7 @@ package struct SyncRun: Sendable {
     try await finish(pages, upTo: standing == .asking ? nil : tip, &report)
   }
 
-  /// - Parameter tip: what the vault has taken then; nil where it has taken a part.
+  /// - Parameter tip: the state that the vault has received completely; nil if only a part of it.
   private func finish(
     _ pages: Pages, upTo tip: GitRepository.Tip?, _ report: inout SyncReport
   ) async throws(SyncRunError) {
@@ -154,7 +154,7 @@ package struct SyncRun: Sendable {
     report.status = try await SyncRunError.asking { () async throws(VaultError) in try await service.status() }
   }
 
-  /// Refuses a commit that is no circle's.
+  /// Throws if the commit is not a circle's, or of a newer format.
   private static func check(_ commit: String, _ blobs: BlobReader) throws(SyncRunError) {
     guard case .contents(let bytes) = try blobs.read("\(commit):format", limit: 1_024) else { throw .foreign }
     let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
@@ -167,13 +167,13 @@ package struct SyncRun: Sendable {
   /// A commit of this machine's.
   private struct Made {
     let commit: String
-    /// The number of files that the vault gave.
+    /// The number of files from the vault.
     let count: Int
     /// The files, if they came in one page.
     let files: [SyncFile]?
   }
 
-  /// Makes a commit of the vault's files; nil where there is nothing to publish.
+  /// Commits the files that the vault has to publish; nil if there are none.
   private func write(after parent: String?, _ status: SyncStatus) async throws(SyncRunError) -> Made? {
     var writer: CommitWriter?
     var after: String?
@@ -186,13 +186,13 @@ package struct SyncRun: Sendable {
       if writer == nil, !batch.files.isEmpty { writer = try repository.writer(after: parent) }
       for file in batch.files { try writer?.write(file) }
       progress(.writing(writer?.count ?? 0, of: status.pending))
-      // The first one is kept, in case it is the only one.
+      // Keep the first page, in case it is the only one.
       pages.append(pages.isEmpty ? batch.files : [])
       after = batch.next
     } while after != nil
     guard let writer else { return nil }
     let made = try await writer.finish()
-    // What is published already is given again to a machine that asks, and when something is put back.
+    // In these two cases the vault also returns files that are published already.
     if puttingBack || status.standing == .asking {
       guard try await !repository.changes(from: parent, to: made).isEmpty else { return nil }
     }
@@ -201,14 +201,14 @@ package struct SyncRun: Sendable {
 }
 
 extension SyncStatus {
-  /// Whether the vault may be able to store now what came in before.
+  /// Whether the vault may now be able to store items that are waiting.
   fileprivate var waitsForStore: Bool { standing == .member && waiting.contains { $0.reason != .touch } }
 }
 
 // MARK: Beginning
 
 extension SyncRun {
-  /// The records of the circle that the remote has, for a machine that wants to be let in.
+  /// The remote's records of members, for a machine that wants to join.
   package func records() async throws(SyncRunError) -> [SyncFile] {
     guard let commit = try await repository.fetch(progress).commit else { throw .empty }
     let blobs = repository.blobs()

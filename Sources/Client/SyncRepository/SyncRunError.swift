@@ -1,35 +1,35 @@
 internal import Primitives
 package import SecretModel
 
-/// Why two repositories could not be made equal.
+/// Why a sync failed.
 package enum SyncRunError: Error, Sendable, Hashable {
   /// There is no `git`, or none that may be run.
   case noGit(String)
-  /// Text that names no remote.
+  /// The text cannot be used as a remote.
   case unusableRemote(why: String)
   /// No remote is known for this store.
   case noRemote
   /// The store is in no circle, or another machine has removed it.
   case notInCircle(SyncStatus.Standing)
-  /// The remote cannot be reached; the words are git's.
+  /// The remote cannot be reached, with git's reason.
   case unreachable(reason: String)
   /// The remote is empty where a circle was expected.
   case empty
   /// The remote has a circle already where a new one was to be made.
   case taken
-  /// The remote holds something else than a circle, which is left alone.
+  /// The remote has other contents than a circle, which are left unchanged.
   case foreign
-  /// A newer version of this program has made what the remote holds.
+  /// A newer version of this program has written the remote's contents.
   case newerFormat
-  /// The remote holds more than is read here.
+  /// The remote exceeds a size limit.
   case tooMuch(String)
-  /// The remote accepts no changes from this user; the words are git's.
+  /// The remote accepts no changes from this user, with git's reason.
   case refused(reason: String)
-  /// Other machines were faster each time.
+  /// Other machines pushed first at each attempt.
   case contested
   /// Another run is not finished.
   case busy
-  /// The private copy of the remote cannot be used.
+  /// The local copy of the remote is damaged.
   case damaged(String)
   /// A file of this user cannot be read or written.
   case system(String)

@@ -1,18 +1,18 @@
 internal import SecretModel
 
-/// What differs between two states of a repository, as `diff-tree --raw -z` tells it.
+/// The differences between two commits, read from `diff-tree --raw -z`.
 struct TreeChanges {
   struct Entry: Hashable {
     let path: String
-    /// The object with the contents; nil where the file is gone.
+    /// The object with the contents; nil if the file was removed.
     let blob: String?
   }
 
   private static let limit = 200_000
-  /// The most ignored files that are named.
+  /// The maximum number of ignored files that are reported.
   private static let namedLimit = 100
 
-  /// Records of members, which are taken before items.
+  /// Records of members, which the vault needs before items.
   private(set) var records: [Entry] = []
   private(set) var items: [Entry] = []
   private(set) var ignored: [SyncReceipt.Refusal] = []
@@ -34,7 +34,7 @@ struct TreeChanges {
     let (isFile, isGone) = (words[1] == "100644", words[1] == "000000")
     if !isFile, !isGone {
       ignore(path, "is not a regular file")
-      // It may have replaced one that is not ignored.
+      // A regular file that it has replaced counts as removed.
       guard words[0] == "100644" else { return }
     }
     let entry = Entry(path: name, blob: isFile ? String(words[3]) : nil)
@@ -52,7 +52,7 @@ struct TreeChanges {
   /// Whether a file is a record of members.
   static func isRecord(_ path: String) -> Bool { path.hasPrefix("circle/") }
 
-  /// The path, if it is one that a circle's file can have.
+  /// The path; nil if no file of a circle can have it.
   static func usable(_ path: [UInt8]) -> String? {
     let isPlain = path.allSatisfy { byte in
       (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) || (0x2D...0x2F).contains(byte)

@@ -1,10 +1,10 @@
-// Makes FIDO devices in software: one for each user who is in front of the screen and whose agent has connected. It holds
-// /dev/uhid, with which a program could also make a keyboard, so it passes reports of 64 bytes and nothing else, and it
-// chooses what kind of device it makes. It has no keys and reads no report.
+// Makes virtual FIDO devices: one for each user with an active local session whose agent has connected. /dev/uhid could
+// also make a keyboard, so this program alone chooses the kind of device, and passes only reports of 64 bytes. It has
+// no keys and does not interpret reports.
 //
-// A connection is a device. It is held without a device until its user has an active, unlocked session at a seat of this
-// machine, and is closed when that is no longer so: the agent then connects again. systemd passes the listening socket
-// (SOCK_SEQPACKET), so that a message is a report.
+// Each connection has a device, made once its user has an active, unlocked session at a seat of this machine. When that
+// ends, both are closed, and the agent connects again. systemd passes the listening socket (SOCK_SEQPACKET), so that a
+// message is a report.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ struct place {
 
 static struct place places[PLACES];
 static const char *uhid = "/dev/uhid";
-// Set where a session may have changed.
+// Set when a session may have changed.
 static int changed;
 static int asleep;
 
@@ -66,7 +66,7 @@ static int fail(int status, const char *problem) {
   return status;
 }
 
-// Whether a session is active, at a seat of this machine, unlocked and of a person.
+// Whether a session is active, at a seat of this machine, unlocked and of class "user".
 static int session_counts(sd_bus *bus, const char *session) {
   if (sd_session_is_active(session) <= 0 || sd_session_is_remote(session) != 0) return 0;
   char *seat = NULL, *class = NULL, *path = NULL;
@@ -117,9 +117,9 @@ static int make_device(struct place *place) {
   snprintf((char *)request->phys, sizeof request->phys, "whorl-fido");
   snprintf((char *)request->uniq, sizeof request->uniq, "whorl-%u", (unsigned)place->user);
   request->rd_size = sizeof descriptor;
-  // Browsers take a device that says that it is on USB.
+  // Browsers look for devices on USB.
   request->bus = BUS_USB;
-  // Of pid.codes, for tests and prototypes: Whorl makes no hardware.
+  // The ID of pid.codes for tests and prototypes: Whorl makes no hardware.
   request->vendor = 0x1209;
   request->product = 0x0001;
   request->version = 1;
@@ -132,7 +132,8 @@ static int make_device(struct place *place) {
   return 0;
 }
 
-// Makes the devices of users who are in front of the screen now, and ends the connections of those who have left.
+// Makes the devices of users who have an active session now, and closes the connections of those who no longer have
+// one.
 static void follow(sd_bus *bus) {
   for (int i = 0; i < PLACES; i++) {
     struct place *place = &places[i];
@@ -146,8 +147,8 @@ static void follow(sd_bus *bus) {
   }
 }
 
-// Whether a program may connect: one of a person who is logged in, and not through the network. A user's service manager and
-// its services are in no session.
+// Whether a program may connect: its user must be logged in, and its session must not be remote. A user's service
+// manager and its services are in no session.
 static int may_connect(const struct ucred *peer) {
   char *state = NULL, *session = NULL;
   int may = sd_uid_get_state(peer->uid, &state) >= 0 && strcmp(state, "offline") != 0;
@@ -157,7 +158,7 @@ static int may_connect(const struct ucred *peer) {
   return may;
 }
 
-// Takes a connection. A later one of the same user takes the place of the earlier one, whose agent may hang.
+// Accepts a connection. It replaces an earlier one of the same user, whose agent may hang.
 static void admit(int listener) {
   int agent = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (agent < 0) return;
@@ -180,8 +181,8 @@ static void admit(int listener) {
   changed = 1;
 }
 
-// Passes a report of the agent to the programs that have the device open. Returns -1 where the connection is to end, as
-// where there is no device yet.
+// Passes a report of the agent to the programs that have the device open. Returns -1 if the connection must end, as if
+// there is no device yet.
 static int pass_from_agent(struct place *place) {
   struct uhid_event event = {.type = UHID_INPUT2};
   struct uhid_input2_req *input = &event.u.input2;
@@ -201,7 +202,7 @@ static int pass_from_device(struct place *place) {
   if (event.type != UHID_OUTPUT) return 0;
   const struct uhid_output_req *output = &event.u.output;
   const uint8_t *report = output->data;
-  // The number of the report comes first: 0, since there is only one.
+  // The report number may come first: 0, since there is only one report.
   size_t size = output->size;
   if (size == REPORT_SIZE + 1) {
     report++;
@@ -209,7 +210,7 @@ static int pass_from_device(struct place *place) {
   }
   if (size != REPORT_SIZE) return 0;
   if (send(place->agent, report, REPORT_SIZE, MSG_NOSIGNAL) == REPORT_SIZE) return 0;
-  // An agent that does not read loses reports, and its clients give up; nothing is kept here.
+  // Drop the report if the agent does not read. Its clients then time out.
   return errno == EAGAIN ? 0 : -1;
 }
 
@@ -227,11 +228,11 @@ static int heard_sleep(sd_bus_message *message, void *context, sd_bus_error *err
   return 0;
 }
 
-// Listens to logind. NULL if the bus cannot be reached: then no user has an active session.
+// Listens to logind. NULL if the bus cannot be reached.
 static sd_bus *connect_bus(void) {
   sd_bus *bus = NULL;
   if (sd_bus_open_system(&bus) < 0) return NULL;
-  // A logind that hangs must not stop the reports of other users for long.
+  // A logind that hangs must not delay reports for long.
   sd_bus_set_method_call_timeout(bus, 2 * 1000 * 1000);
   const char *manager = "/org/freedesktop/login1";
   if (sd_bus_match_signal(bus, NULL, "org.freedesktop.login1", manager, "org.freedesktop.login1.Manager",
@@ -247,7 +248,7 @@ static sd_bus *connect_bus(void) {
     sd_bus_unref(bus);
     return NULL;
   }
-  // The signal for a sleep that has begun was sent before.
+  // The signal of a sleep that has already begun was missed.
   if (sd_bus_get_property_trivial(bus, "org.freedesktop.login1", manager, "org.freedesktop.login1.Manager",
                                   "PreparingForSleep", NULL, 'b', &asleep) < 0) {
     asleep = 0;
@@ -263,7 +264,7 @@ int main(void) {
   const struct rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_DUMPABLE, 0);
-  // Standard error may be a log that has ended.
+  // The reader of standard error may have ended.
   signal(SIGPIPE, SIG_IGN);
   for (int i = 0; i < PLACES; i++) places[i] = (struct place){.agent = -1, .device = -1};
   sd_bus *bus = connect_bus();

@@ -19,7 +19,7 @@ enum KeyWork {
     try await BlockingCall.run(work)
   }
 
-  /// The result of a call that sets an error, or the error: an `LAError` where an authentication failed.
+  /// Returns the result of a call, or throws the error that it has set: an `LAError` if an authentication failed.
   static func result(_ call: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData?) throws -> Data {
     var problem: Unmanaged<CFError>?
     if let data = call(&problem) { return data as Data }
@@ -28,7 +28,7 @@ enum KeyWork {
 
   /// The error of a call that failed.
   static func error(_ problem: Unmanaged<CFError>?) -> any Error {
-    // The call hands its error over.
+    // The call returns its error retained.
     guard let error = problem?.takeRetainedValue() else { return LAError(.authenticationFailed) }
     if let error = error as? LAError { return error }
     return error

@@ -4,8 +4,7 @@ internal import Whorl
 
 /// The private key of a saved right: a P-256 key that the vault made and that never leaves it (LAPrivateKey.h, macOS 13).
 ///
-/// It works only while the right is authorized and exists, and asks nobody. Otherwise its calls fail with
-/// `LAError.notInteractive`.
+/// Its calls never prompt. They fail with `LAError.notInteractive` unless the right exists and is authorized.
 public final class LAPrivateKey: NSObject, Sendable {
   /// The public half.
   public let publicKey: LAPublicKey
@@ -57,7 +56,7 @@ public final class LAPrivateKey: NSObject, Sendable {
   /// Agrees on a secret in the vault with the owner of a public key.
   ///
   /// - Parameters:
-  ///   - publicKey: the other side's, on P-256: `04 ‖ X ‖ Y`.
+  ///   - publicKey: the other side's public key, on P-256: `04 ‖ X ‖ Y`.
   ///   - algorithm: one of those that ``canExchangeKeys(using:)`` takes.
   ///   - parameters: under the raw values of `SecKeyKeyExchangeParameter`.
   public func exchangeKeys(publicKey: Data, algorithm: SecKeyAlgorithm, parameters: [AnyHashable: Any]) async throws
@@ -100,7 +99,7 @@ public final class LAPrivateKey: NSObject, Sendable {
     return try use { SecKeyCopyKeyExchangeResult($0, algorithm, other, parameters.dictionary, $1) }
   }
 
-  /// Uses the key with what the person has shown for the right, and with nothing else.
+  /// Uses the key with the right's proof alone.
   private func use(_ call: (SecKey, UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData?) throws -> Data {
     try proof.use { context in
       let key = SecKey(item, context: context, reason: nil)

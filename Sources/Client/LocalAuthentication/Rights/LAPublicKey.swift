@@ -39,7 +39,7 @@ public final class LAPublicKey: NSObject, Sendable {
     SecKeyIsAlgorithmSupported(key, .verify, algorithm)
   }
 
-  /// Throws where the signature of the data was not made with the key.
+  /// Throws unless the signature of the data was made with the key.
   public func verify(_ signedData: Data, signature: Data, algorithm: SecKeyAlgorithm) async throws {
     _ = try await KeyWork.run { try self.verified(signedData, signature, algorithm) }
   }

@@ -1,7 +1,7 @@
 public import KeychainServices
 internal import SecretModel
 
-/// What a person must show to be authorized for a right (LARequirement.h, macOS 13).
+/// The proof that a right requires (LARequirement.h, macOS 13).
 public final class LAAuthenticationRequirement: NSObject, Sendable {
   let access: AccessControl
 
@@ -23,9 +23,9 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
   }
 }
 
-/// What may take the place of a finger (LARequirement.h, macOS 13).
+/// What is accepted in place of a finger (LARequirement.h, macOS 13).
 public final class LABiometryFallbackRequirement: NSObject, Sendable {
-  /// The flags of an access control that takes a finger or this fallback.
+  /// The flags of an access control that accepts a finger or this fallback.
   let flags: AccessControl.Flags
 
   private init(_ flags: AccessControl.Flags) { self.flags = flags }

@@ -3,9 +3,9 @@ public import KeychainServices
 internal import SecretModel
 internal import Synchronization
 
-/// Gates a part of a program behind what a person must show (LARight.h, macOS 13).
+/// Protects a part of a program: the user must authenticate before it may be used (LARight.h, macOS 13).
 ///
-/// An authorization holds until ``deauthorize()``, until the right is released, the enrolled fingers change, the
+/// An authorization ends with ``deauthorize()``, or when the right is released, the enrolled fingers change, the
 /// connection to the vault ends, or the store or the session is locked, even if it is unlocked again before the next
 /// use. The vault reports all of these, except a finger that another program enrols in fprintd: that is noticed when
 /// the vault next reads fprintd's fingers, as for each use of the right.
@@ -17,9 +17,9 @@ open class LARight: NSObject {
     case unknown = 0
     /// The person is being asked.
     case authorizing = 1
-    /// The person has shown what the right requires.
+    /// The person has given the proof that the right requires.
     case authorized = 2
-    /// It was refused, or does not hold any more.
+    /// It was refused, or has ended.
     case notAuthorized = 3
   }
 
@@ -36,10 +36,10 @@ open class LARight: NSObject {
 
   init(_ authorization: RightAuthorization) { self.authorization = authorization }
 
-  // A call that still runs may keep the authorization for a moment.
+  // A running call may keep the authorization object alive for a moment.
   deinit { authorization.deauthorize() }
 
-  /// Whether the right is authorized now. Asks the vault, which takes a moment, and no person.
+  /// Whether the right is authorized now. Queries the vault, which takes a moment, without a prompt.
   open var state: State {
     let authorization = authorization
     let phase: Result<RightAuthorization.Phase, Never> = blocking { await authorization.currentPhase() }
@@ -67,7 +67,7 @@ open class LARight: NSObject {
     try await outcome(of: { authorize(localizedReason: localizedReason, completion: $0) })
   }
 
-  /// Whether the right could be authorized now. Asks nobody.
+  /// Whether the right could be authorized now. Shows no prompt.
   ///
   /// - Parameter handler: called once, with nil or why not.
   @preconcurrency
@@ -75,7 +75,7 @@ open class LARight: NSObject {
     answer(handler) { authorization throws(VaultError) in try await authorization.check() }
   }
 
-  /// Throws where the right could not be authorized now. Asks nobody.
+  /// Throws if the right could not be authorized now. Shows no prompt.
   open func checkCanAuthorize() async throws { try await outcome(of: { checkCanAuthorize(completion: $0) }) }
 
   /// Ends the authorization, and a running ``authorize(localizedReason:)`` with `appCancel`.
@@ -92,7 +92,7 @@ open class LARight: NSObject {
     _ handler: @escaping @Sendable ((any Error)?) -> Void,
     _ call: @escaping @Sendable (RightAuthorization) async throws(VaultError) -> Void
   ) {
-    // Not the right itself: it may be released meanwhile.
+    // Do not capture the right itself, so that it can be released meanwhile.
     Task(executorPreference: BackgroundThread.shared) { [authorization] in
       do throws(VaultError) {
         try await call(authorization)

@@ -30,8 +30,8 @@ public final class LARightStore: NSObject, Sendable {
 
   /// Saves a right with a new key.
   ///
-  /// Apple's pages call the identifier unique. Throws `errSecDuplicateItem` for one that is taken, whose right stays as it is,
-  /// unless its fingers have changed.
+  /// Identifiers are unique, as on Apple's pages: throws `errSecDuplicateItem` if a right has this one already, unless
+  /// the fingers of that right have changed.
   public func saveRight(_ right: LARight, identifier: String) async throws -> LAPersistedRight {
     let access = right.authorization.access
     return try await Self.run { () throws(VaultError) in try await Self.save(access, identifier, nil) }
@@ -130,7 +130,7 @@ public final class LARightStore: NSObject, Sendable {
   private static func find(_ identifier: String) async throws(VaultError) -> LAPersistedRight {
     guard let anchor = try await items(.genericPassword, identifier).first,
       let key = try await items(.key, identifier).first,
-      // Another program of the user may have put other items here. A right always asks, and for the same.
+      // Another program of the user may have stored these items: check that both require the same proof.
       !anchor.access.flags.isDisjoint(with: [.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode]),
       key.access.flags == anchor.access.flags.union(.privateKeyUsage),
       let right = LAPersistedRight(anchor: anchor, key: key)
@@ -144,7 +144,7 @@ public final class LARightStore: NSObject, Sendable {
     guard !identifier.isEmpty else { throw .invalidRequest("a right needs an identifier") }
     let store = try SecretStore.shared()
     guard try await items(.genericPassword, identifier).isEmpty else { throw .duplicateItem }
-    // The keys of a right whose fingers have changed, or that was not saved to its end. Its other item is replaced.
+    // Delete the keys of a right whose fingers have changed, or that was saved in part. Its other item is replaced.
     try await store.delete(try await items(.key, identifier, states: [.living, .dead]).map(\.id))
     let shared = attributes(identifier)
     var keyAttributes = shared

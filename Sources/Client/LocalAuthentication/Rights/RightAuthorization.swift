@@ -4,8 +4,8 @@ internal import SecretModel
 internal import Synchronization
 internal import Whorl
 
-/// Whether a right is authorized, and the context that holds the proof. The right alone owns it: when the right goes, so
-/// does the proof.
+/// Whether a right is authorized, and the context that holds the proof. Only the right owns it, so that the proof is
+/// released with the right.
 final class RightAuthorization: Sendable {
   enum Phase: Int {
     case unknown = 0
@@ -23,7 +23,7 @@ final class RightAuthorization: Sendable {
     var bound: [UInt8]?
     /// How often the store or the session was locked before the right was authorized.
     var locks = 0
-    /// Checks the authorization when the vault tells of a change.
+    /// Checks the authorization when the vault reports a change.
     var listening: StoreChanges.Listening?
   }
 
@@ -37,7 +37,7 @@ final class RightAuthorization: Sendable {
     self.item = item
   }
 
-  /// Throws where the person could not satisfy the requirement now. Asks nobody.
+  /// Throws if the requirement could not be satisfied now. Shows no prompt.
   @discardableResult
   func check() async throws(VaultError) -> Biometry {
     let store = try SecretStore.shared()
@@ -60,7 +60,7 @@ final class RightAuthorization: Sendable {
     return biometry
   }
 
-  /// Asks the person, unless the right is authorized already.
+  /// Authenticates the user, unless the right is authorized already.
   func authorize(_ reason: String) async throws(VaultError) {
     guard reason.contains(where: { !$0.isWhitespace }) else {
       throw .invalidRequest("an authorization needs a reason to show")
@@ -75,12 +75,12 @@ final class RightAuthorization: Sendable {
       return context
     }
     do throws(VaultError) {
-      // What changes from here on is noticed.
+      // Read first, so that later changes are noticed.
       let surroundings = try await context.surroundings()
       let biometry = try await check()
       context.options.interactionNotAllowed = false
       _ = try await context.evaluate(.access(access), reason: reason)
-      // From now on only what was shown counts.
+      // From now on the context must not prompt.
       context.options.interactionNotAllowed = true
       let kept = state.withLock { state in
         guard state.context === context else { return false }
@@ -100,15 +100,15 @@ final class RightAuthorization: Sendable {
   /// Ends the authorization. A running call throws `appCancelled`.
   func deauthorize() { end(nil) }
 
-  /// The phase, after asking the vault whether an authorization still holds.
+  /// The phase, after checking with the vault that an authorization is still valid.
   func currentPhase() async -> Phase {
     await confirm()
     return state.withLock { $0.phase }
   }
 
-  /// The context of an authorized right, which asks nobody. Asks the vault whether store and session were locked since.
+  /// The context of an authorized right, which does not prompt. Checks that store and session were not locked since.
   ///
-  /// - Throws: `interactionNotAllowed` where the right is not authorized.
+  /// - Throws: `interactionNotAllowed` if the right is not authorized.
   func provenContext() async throws(VaultError) -> AuthenticationContext {
     let (context, locks) = state.withLock { ($0.phase == .authorized ? $0.context : nil, $0.locks) }
     guard let context else { throw .interactionNotAllowed }
@@ -116,7 +116,7 @@ final class RightAuthorization: Sendable {
     return context
   }
 
-  /// Ends the authorization; with a context only if it is still that one's.
+  /// Ends the authorization; if a context is given, only if it is still the current one.
   func end(_ context: AuthenticationContext?) {
     let ended = state.withLock { state -> AuthenticationContext? in
       if let context, state.context !== context { return nil }
@@ -127,7 +127,7 @@ final class RightAuthorization: Sendable {
     ended?.invalidate()
   }
 
-  /// Ends an authorization that does not hold any more: the fingers have changed, the connection has ended, the store or
+  /// Ends an authorization that is no longer valid: the fingers have changed, the connection has ended, the store or
   /// the session is locked, or the right was removed.
   private func confirm() async {
     let (context, fingers, locks) = state.withLock { state in
@@ -136,7 +136,7 @@ final class RightAuthorization: Sendable {
     guard let context else { return }
     do throws(VaultError) {
       let store = try SecretStore.shared()
-      // The context's own connection answers, and says whether the item would have to ask.
+      // Searches over the context's own connection, and fails if the item would need a prompt.
       var search = ItemSearch(ids: item.map { [$0] } ?? [], synchronizable: .any)
       search.interaction = .fail
       let found = try await store.items(search, using: context)

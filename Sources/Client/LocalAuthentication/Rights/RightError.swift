@@ -2,8 +2,8 @@ internal import KeychainServices
 internal import SecretModel
 
 extension VaultError {
-  /// The error of a call of a right: an `LAError` where an authentication failed, else the status of the keychain as an
-  /// `NSError` of `NSOSStatusErrorDomain`.
+  /// The error for calls of rights: the keychain's status as an `NSError` of `NSOSStatusErrorDomain` for errors of
+  /// items, else an `LAError`.
   var rightError: any Error {
     switch self {
     case .itemGone, .itemInvalidated, .duplicateItem, .secretTooLong, .itemDamaged:

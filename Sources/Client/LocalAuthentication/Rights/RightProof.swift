@@ -9,8 +9,8 @@ final class RightProof: Sendable {
 
   init(_ authorization: RightAuthorization) { self.authorization = authorization }
 
-  /// Runs a call with the context of the authorized right. Ends the authorization where the vault says that it does not
-  /// hold any more.
+  /// Runs a call with the context of the authorized right. Ends the authorization if the call fails with an error of
+  /// authentication.
   func use<Value>(_ call: (AuthenticationContext) throws -> Value) throws -> Value {
     guard let authorization else { throw LAError(VaultError.interactionNotAllowed) }
     let proven: Result<AuthenticationContext, VaultError> = blocking { () async throws(VaultError) in

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import SecureMemory
 
-/// How the secret of a saved right is kept: a byte that says whether there is one, and the secret.
+/// The stored form of a saved right's secret: a byte that is 1 if there is a secret, and the secret.
 enum RightSecret {
   static func bytes(_ secret: Data?) -> SharedSecret {
     var bytes = SecretBytes(count: (secret?.count ?? 0) + 1)

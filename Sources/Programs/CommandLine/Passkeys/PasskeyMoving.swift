@@ -57,7 +57,7 @@ struct PasskeyExportCommand: Command {
       try await session.asking(
         store, answers, options: session.fileContext, reason: "export \(what) to \(Visible.text(file))"
       ) { asking in
-        // Before the file is made, so that there is none if the person refuses.
+        // Ask before the file is made, so that there is none if the user refuses.
         try await work.ask(asking)
         return try await output.write { descriptor throws(Failure) in
           try await session.explained { () async throws(VaultError) in

@@ -48,12 +48,12 @@ struct PasskeyShow: Command {
     var id: String
     var algorithm: String
     var access: String
-    /// Whether it is found without its ID.
+    /// Whether a site can find it without its credential ID.
     var discoverable: Bool
     /// The level of `credProtect`.
     var protection: Int
     var hmacSecret: Bool
-    /// What a site is told: the passkey can be moved, and so backed up.
+    /// The flag that sites get: the passkey can be exported, and so backed up.
     var backupEligible = true
     /// Seconds since 1970.
     var created: Double
@@ -71,7 +71,7 @@ struct PasskeyShow: Command {
       (created, self.used) = (passkey.created, used)
     }
 
-    /// For people.
+    /// The labels and values of the text output.
     var lines: [(String, String)] {
       let protections = [
         "optional", "without it, only a site that names the passkey finds it", "always, to find it as well",

@@ -19,7 +19,7 @@ struct StoredPasskeys {
     }
   }
 
-  /// The passkeys that the words name: each a site, a site and an account there, or an id.
+  /// The passkeys with these names: each a site, a site and an account there, or an id.
   func named(_ names: [String]) async throws(Failure) -> [Passkey] {
     let all = try await all()
     var chosen: [Passkey] = []
@@ -54,7 +54,7 @@ struct PasskeyRow: Encodable {
   var id: String
   var algorithm: String
   var access: String
-  /// Whether it is found without its ID.
+  /// Whether a site can find it without its credential ID.
   var discoverable: Bool
   /// Seconds since 1970.
   var created: Double

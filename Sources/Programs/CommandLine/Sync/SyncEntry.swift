@@ -39,15 +39,15 @@ struct SyncEntryOptions: ParsableArguments {
   }
 }
 
-/// A call that brings a machine into a circle, after a question.
+/// A call that brings a machine into a circle, after authentication.
 typealias SyncEntryCall = @Sendable (any SyncService, Asking) async throws(VaultError) -> Void
 
 extension SyncSession {
-  /// Brings a store that is in no circle into one. Makes the private copy of the remote, and removes it if that fails.
+  /// Brings a store that is in no circle into one. Makes the local copy of the remote, and removes it on failure.
   ///
   /// - Parameters:
-  ///   - reason: what the passcode is asked for.
-  ///   - prepare: looks at the remote, and gives the call for it.
+  ///   - reason: the reason shown when the passcode is asked for.
+  ///   - prepare: checks the remote, and returns the call that enters its circle.
   func enter(
     _ remote: SyncRemote, _ recovery: RecoveryKeyOption, reason: String,
     _ prepare: (SyncRun) async throws(Failure) -> SyncEntryCall
@@ -70,7 +70,7 @@ extension SyncSession {
     }
   }
 
-  /// Enables the user units, as far as there are any.
+  /// Enables the user units, if they are installed.
   func enableUnits(_ options: GlobalOptions, _ hardening: Hardening) throws(Failure) {
     let units = try SyncUnits()
     guard units.isInstalled else {
@@ -80,7 +80,7 @@ extension SyncSession {
       try units.enable(
         try ServiceOptions(options), watching: try session.isStoreOfService, ServiceManager(hardening: hardening))
     } catch {
-      // The circle exists, but nothing syncs by itself.
+      // Only report it: the circle exists, though nothing syncs automatically.
       StandardError.line(error.line(command: "sync"))
     }
   }

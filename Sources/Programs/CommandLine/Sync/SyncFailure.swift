@@ -2,7 +2,7 @@ import SecretModel
 import SyncRepository
 
 extension Failure {
-  /// The failure for each reason why a store and a remote could not be made equal.
+  /// The failure for an error of a sync.
   ///
   /// - Parameter remote: the remote's URL, if it is known.
   init(_ error: SyncRunError, remote: String? = nil) {

@@ -58,7 +58,7 @@ struct SyncIdentity: Command {
     return records
   }
 
-  /// Nil where there is no such file.
+  /// Nil if the file cannot be opened.
   private func contents(of path: String) throws(Failure) -> [UInt8]? {
     let descriptor = open("\(folder)/\(path)", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }

@@ -44,7 +44,7 @@ struct SyncItemOptions: ParsableArguments {
           advice: "'whorl secret-service list' lists what there is")
       }
       ids += contents.items.filter { $0.collection == collection.name }.map(\.id)
-      // With its record shared, so are its new items that have a rule.
+      // Sharing the collection's record also shares its new items that have a rule.
       let record = SecretServiceFolder.search(.collection, collection.name)
       named += try await session.explained { () async throws(VaultError) in try await store.allItems(record) }
     }
@@ -167,7 +167,7 @@ struct SyncLeave: Command {
 }
 
 extension SyncSession {
-  /// Shares items, or shares them no longer, after what they need; and publishes that, if the remote can be reached.
+  /// Shares items or stops sharing them, after the authentication they need. Publishes it if the remote can be reached.
   fileprivate func set(_ items: [Item], shared: Bool, reason: String) async throws(Failure) {
     guard try await status().standing == .member else { throw Failure(.notInCircle(try await status().standing)) }
     guard !items.isEmpty else { return }

@@ -1,19 +1,19 @@
 import Executors
 
 /// A FIDO authenticator: serves CTAPHID and CTAP2 over any stream of reports of 64 bytes, with the passkeys of a vault.
-/// It needs no processor time while no program asks.
+/// It uses no processor time while idle.
 package actor Authenticator {
   private var transport = HIDTransport()
   private let server: CommandServer
   private let send: @Sendable ([UInt8]) -> Void
   private let clock = ContinuousClock()
   private let start: ContinuousClock.Instant
-  /// The request that is served, and its task.
+  /// The current request, and its task.
   private var running: (request: UInt64, task: Task<Void, Never>)?
   private var timer: (deadline: UInt64, task: Task<Void, Never>)?
   private var tokenTimer: Task<Void, Never>?
 
-  /// - Parameter send: takes a report for the client. Must not block for long.
+  /// - Parameter send: sends a report to the client. Must not block for long.
   package init(vault: any PasskeyVault, send: @escaping @Sendable ([UInt8]) -> Void) {
     let (clock, start) = (ContinuousClock(), ContinuousClock().now)
     self.start = start
@@ -21,14 +21,14 @@ package actor Authenticator {
     server = CommandServer(vault: vault, now: { start.duration(to: clock.now).milliseconds })
   }
 
-  /// Takes the next report of the client.
+  /// Handles the next report from the client.
   package func receive(_ report: [UInt8]) {
     handle(transport.receive(report, at: now))
   }
 
-  /// Cancels the request that is served, and discards the token: the device is gone.
+  /// Cancels the current request and discards the token, when the device is gone.
   package func stop() async {
-    // Nothing is sent from here on, not even by a timer: the descriptor may soon belong to something else.
+    // Send nothing from here on, not even by a timer: the descriptor may soon be reused.
     transport = HIDTransport()
     running?.task.cancel()
     await running?.task.value
@@ -42,7 +42,7 @@ package actor Authenticator {
       switch output {
       case .send(let report): send(report)
       case .request(let request, let channel, let message): serve(request, channel, message)
-      // The transport cancels only the request that it serves, which is the one that runs.
+      // The transport only ever cancels the current request.
       case .cancel: running?.task.cancel()
       }
     }
@@ -52,7 +52,7 @@ package actor Authenticator {
   private func serve(_ request: UInt64, _ channel: UInt32, _ message: [UInt8]) {
     let earlier = running?.task
     let task = Task(executorPreference: BackgroundThread.shared) {
-      // A request that its client has given up on may still run: wait for its end.
+      // Wait for the earlier request: it may still run although its client has abandoned it.
       await earlier?.value
       await self.answer(request, channel, message)
     }
@@ -86,7 +86,7 @@ package actor Authenticator {
     handle(transport.tick(at: now, server.isAsking ? .userPresenceNeeded : .processing))
   }
 
-  /// A touch that no request uses is discarded in the vault, too.
+  /// Ends the token when it expires, so that the vault discards a touch that no request has used.
   private func setTokenTimer() {
     tokenTimer?.cancel()
     tokenTimer = server.tokenDeadline.map { deadline in

@@ -1,6 +1,6 @@
 internal import PromptTexts
 
-/// What a prompt says that the touch is for, after "to". The names come from the asking program, and are made safe to
+/// The purpose of a touch, as prompts show it after "to". Names come from the client program, and are made safe to
 /// show.
 package struct CeremonyWords: Sendable, Hashable {
   package let text: String
@@ -21,7 +21,7 @@ package struct CeremonyWords: Sendable, Hashable {
     CeremonyWords(relyingParty.map { "manage the passkeys for \($0.shown)" } ?? "manage your passkeys")
   }
 
-  /// A program lets the person choose between several authenticators.
+  /// For a program that lets the user choose between several authenticators.
   package static let select = CeremonyWords("choose this computer for a passkey")
 
   package static func reset(count: Int) -> CeremonyWords {

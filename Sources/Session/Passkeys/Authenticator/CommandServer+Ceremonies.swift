@@ -8,7 +8,7 @@ extension CommandServer {
   func make(_ request: MakeCredential) async throws(CTAPStatus) -> CBORValue {
     let proof = try await proof(request.proof)
     guard let algorithm = request.algorithm else { throw .unsupportedAlgorithm }
-    // `up` may be absent only, and `uv` follows from `alwaysUv` whatever it is.
+    // `up` must not be false. `uv` is ignored, since `alwaysUv` verifies the user in any case.
     guard request.options.userPresence != false else { throw .invalidOption }
     guard !request.asksEnterpriseAttestation else { throw .invalidParameter }
     try check(proof, request.clientDataHash, .makeCredential, request.relyingParty)
@@ -19,7 +19,7 @@ extension CommandServer {
         try await vault.passkeys(for: request.relyingParty.text)
       }
       if known.contains(where: { request.excluded.contains($0.credentialID) }) {
-        // After a touch, so that no program learns without one which accounts there are.
+        // Only after a touch, so that programs cannot find out which accounts exist.
         try await verify(proof != nil, words)
         throw .credentialExcluded
       }
@@ -34,7 +34,7 @@ extension CommandServer {
     let (_, signed) = try await use(ceremony) { ceremony throws(VaultError) in try await ceremony.make(new) }
     return [
       1: "packed", 2: .bytes(signed.authenticatorData),
-      // Self attestation: the passkey's own key signs, and nothing attests a model.
+      // Self attestation: the passkey's own key signs, and the model is not attested.
       3: ["alg": CBORValue(CredentialAlgorithm.number(algorithm)), "sig": .bytes(signed.signature)],
     ]
   }
@@ -50,7 +50,7 @@ extension CommandServer {
     let words = CeremonyWords.signIn(to: request.relyingParty)
     var passkeys = PasskeyFilter.allowed(all, by: request.allowed, verified: true)
     guard !passkeys.isEmpty else {
-      // `alwaysUv` verifies the person before it looks for passkeys. A token stays, for the next part of a long list.
+      // `alwaysUv` verifies the user even if no passkey matches. Keep the token: platforms send a long list in parts.
       if proof == nil { try await verify(false, words) }
       throw .noCredentials
     }
@@ -76,9 +76,10 @@ extension CommandServer {
     return begin(.assertions, answers, channel)
   }
 
-  /// The answer to a browser or `ssh` that asks which passkeys of its list are here, before it asks a person (`up` is
-  /// false). No key is used without a touch: the flags say that no person was present, and the signature is invalid for
-  /// every key. A request without a list gets no passkey, so that no program finds accounts whose IDs it does not know.
+  /// Answers a request with `up` false, by which browsers and `ssh` find out which passkeys of their list exist before
+  /// they ask the user. No key is used without a touch: the flags say that no user was present, and the signature is
+  /// invalid for every key. A request without a list gets no passkey, so that programs cannot find accounts whose IDs
+  /// they do not know.
   private func silently(
     _ request: GetAssertion, _ all: [Passkey], verified: Bool
   ) throws(CTAPStatus) -> CBORValue {
@@ -93,12 +94,12 @@ extension CommandServer {
     ]
   }
 
-  /// Two zeros in DER. A signature's numbers are positive.
+  /// An ECDSA signature in DER with r = s = 0. Valid ones are positive.
   private static var noES256Signature: [UInt8] { [0x30, 6, 2, 1, 0, 2, 1, 0] }
-  /// The number at the end of a valid signature is below the order of the curve; this one is not.
+  /// An Ed25519 signature whose S is not below the order of the curve, as a valid one is.
   private static var noEdDSASignature: [UInt8] { [UInt8](repeating: 0xFF, count: 64) }
 
-  /// The proof of a request. An empty one asks for a touch, by which the person chooses this authenticator.
+  /// The proof of a request. An empty one asks for a touch to choose this authenticator, and then throws.
   private func proof(_ proof: EmptyOr<TokenProof>?) async throws(CTAPStatus) -> TokenProof? {
     switch proof {
     case nil: return nil
@@ -117,14 +118,14 @@ extension CommandServer {
     guard token.relyingParty == relyingParty else { throw .pinAuthInvalid }
   }
 
-  /// The token's ceremony, whose touch this request uses up, or one that asks now.
+  /// The token's ceremony, whose touch this request consumes, or a new one, which prompts.
   private func ceremony(_ fromToken: Bool, _ words: CeremonyWords) async throws(CTAPStatus) -> any PasskeyCeremony {
     guard fromToken else { return try await begin(words) }
     guard let ceremony = takeToken() else { throw .pinAuthInvalid }
     return ceremony
   }
 
-  /// Uses up a touch for an answer without a signature.
+  /// Consumes a touch for an answer without a signature.
   private func verify(_ fromToken: Bool, _ words: CeremonyWords) async throws(CTAPStatus) {
     if fromToken { return await endToken() }
     try await withCeremony(words) { ceremony throws(VaultError) in try await ceremony.verify() }

@@ -8,7 +8,7 @@ extension CommandServer {
     let vault = vault
     let passkeys = try await ask { () throws(VaultError) in try await vault.passkeys(for: nil) }
     let discoverable = passkeys.filter(\.isDiscoverable).sorted { $0.created > $1.created }
-    /// The passkey of an ID, if the token is for its relying party.
+    /// The passkey with this ID. Throws if the token is for another relying party.
     func passkey(_ credentialID: [UInt8]) throws(CTAPStatus) -> Passkey {
       guard let passkey = discoverable.first(where: { $0.credentialID == credentialID }) else { throw .noCredentials }
       guard token.relyingParty.map({ $0.text == passkey.relyingParty }) ?? true else { throw .pinAuthInvalid }

@@ -13,7 +13,7 @@ extension CommandServer {
     }
   }
 
-  /// `getPinUvAuthTokenUsingUvWithPermissions`: one touch, for the one ceremony that follows.
+  /// `getPinUvAuthTokenUsingUvWithPermissions`: one touch, for one ceremony.
   private func token(
     _ version: PINProtocol, _ platformKey: CBORValue, _ permissions: TokenPermissions, _ relyingParty: RelyingPartyID?
   ) async throws(CTAPStatus) -> CBORValue {

@@ -1,19 +1,18 @@
 internal import CBOR
 internal import SecretModel
 
-/// Answers the requests of CTAP2, one after the other, and keeps the token and the answers that a later request asks
-/// for.
+/// Answers CTAP2 requests, one at a time. Keeps the token, and the rest of an enumeration, for later requests.
 final class CommandServer {
   let vault: any PasskeyVault
   /// The time in milliseconds.
   let now: () -> UInt64
-  /// Whether a person is being waited for.
+  /// Whether the current call may be waiting for the user.
   private(set) var isAsking = false
 
   let agreements = KeyAgreements()
-  /// The one token, for either protocol: a later one ends it.
+  /// The only token, of either protocol: a new one replaces it.
   private(set) var token: PINToken?
-  /// The answers of an enumeration that its client has not asked for yet.
+  /// The answers of an enumeration that the client has not fetched yet.
   private var rest: Remainder?
 
   init(vault: any PasskeyVault, now: @escaping () -> UInt64) {
@@ -27,7 +26,7 @@ final class CommandServer {
       let value = try await value(try CTAPCommand(decoding: message), channel)
       return [CTAPStatus.ok.rawValue] + (value?.encoded ?? [])
     } catch {
-      // A request that its client has cancelled answers this, whatever the vault has thrown.
+      // The answer to a cancelled request does not depend on the vault's error.
       return [(Task.isCancelled ? .keepAliveCancel : error).rawValue]
     }
   }
@@ -71,16 +70,16 @@ final class CommandServer {
 
   // The vault
 
-  /// Calls the vault, with its errors as status codes.
+  /// Calls the vault, and throws its errors as status codes.
   ///
-  /// - Parameter waits: whether it waits for a person.
+  /// - Parameter waits: whether the call may wait for the user.
   func ask<R>(_ waits: Bool = false, _ call: () async throws(VaultError) -> R) async throws(CTAPStatus) -> R {
     isAsking = waits
     defer { isAsking = false }
     do throws(VaultError) { return try await call() } catch { throw CTAPStatus(error) }
   }
 
-  /// A ceremony for one call.
+  /// Begins a ceremony for one call, and ends it.
   func withCeremony<R>(
     _ words: CeremonyWords, _ call: (any PasskeyCeremony) async throws(VaultError) -> R
   ) async throws(CTAPStatus) -> R {
@@ -88,7 +87,7 @@ final class CommandServer {
     return try await use(ceremony, call)
   }
 
-  /// Opens a ceremony, if a person can be asked.
+  /// Begins a ceremony. Throws ``CTAPStatus/notAllowed`` if the user cannot be asked.
   func begin(_ words: CeremonyWords) async throws(CTAPStatus) -> any PasskeyCeremony {
     guard await vault.canAsk() else { throw .notAllowed }
     let vault = vault
@@ -109,11 +108,11 @@ final class CommandServer {
 
   // The token
 
-  /// The token that a request was made with, if it is for what the request does.
+  /// The token that authenticates a request, if it permits the request.
   func token(
     _ proof: TokenProof, over message: [UInt8], for permission: TokenPermissions
   ) throws(CTAPStatus) -> PINToken {
-    // One that has expired was ended before this request was read.
+    // `answer(_:on:)` has already ended an expired token.
     guard var token, token.verifies(proof, over: message),
       token.permissions.contains(permission)
     else { throw .pinAuthInvalid }
@@ -122,10 +121,10 @@ final class CommandServer {
     return token
   }
 
-  /// - Precondition: the token before it has ended.
+  /// - Precondition: the previous token has ended.
   func keep(_ token: PINToken) { self.token = token }
 
-  /// The token's ceremony, which a request takes: no other request can use the touch.
+  /// Removes the token and returns its ceremony, so that no other request can use the touch.
   func takeToken() -> (any PasskeyCeremony)? {
     defer { token = nil }
     return token?.ceremony
@@ -135,7 +134,7 @@ final class CommandServer {
     await takeToken()?.end()
   }
 
-  /// When ``endExpiredToken()`` has something to do.
+  /// When the token expires.
   var tokenDeadline: UInt64? {
     token.map { min($0.used + PINToken.lifetime, $0.made + PINToken.longestLifetime) }
   }
@@ -146,7 +145,7 @@ final class CommandServer {
 
   // Enumerations
 
-  /// Returns the first answer, and keeps the others for the commands that ask for the next one.
+  /// Returns the first answer, and keeps the others for the commands that fetch the next one.
   func begin(_ kind: Remainder.Kind, _ answers: [CBORValue], _ channel: UInt32) -> CBORValue? {
     rest = Remainder(kind, answers.dropFirst(), for: channel, at: now())
     return answers.first

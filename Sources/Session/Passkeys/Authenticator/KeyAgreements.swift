@@ -1,9 +1,9 @@
 internal import CBOR
 internal import Keys
 
-/// The pairs of both PIN/UV auth protocols, each made when it is first asked for.
+/// The key pairs of both PIN/UV auth protocols, each made on first use.
 final class KeyAgreements {
-  /// An object, since a dictionary does not hold noncopyable values.
+  /// A class, since a dictionary cannot hold noncopyable values.
   private final class Pair {
     let agreement: KeyAgreement
     init() throws(KeysError) { agreement = try KeyAgreement() }
@@ -19,7 +19,7 @@ final class KeyAgreements {
     return keys
   }
 
-  /// Later platforms get other keys.
+  /// Discards the pairs. The next use makes new ones.
   func removeAll() { pairs = [:] }
 
   private func pair(_ version: PINProtocol) throws(CTAPStatus) -> Pair {

@@ -2,15 +2,15 @@ internal import SecureMemory
 
 /// A `pinUvAuthToken`: made after a touch, for one ceremony or for the management of credentials.
 struct PINToken: Sendable {
-  /// How long it lives unused, in milliseconds.
+  /// The time after which an unused token expires, in milliseconds.
   static let lifetime: UInt64 = 30_000
-  /// How long it lives however it is used, in milliseconds.
+  /// The maximum lifetime, in milliseconds.
   static let longestLifetime: UInt64 = 600_000
 
   let version: PINProtocol
   let bytes: SharedSecret
   let permissions: TokenPermissions
-  /// The one relying party that it is for; nil for all of them, and only for the management.
+  /// The only relying party it is valid for; nil for all, which only the management of credentials allows.
   let relyingParty: RelyingPartyID?
   /// Holds the proof of the touch.
   let ceremony: any PasskeyCeremony
@@ -21,7 +21,7 @@ struct PINToken: Sendable {
     now >= used + Self.lifetime || now >= made + Self.longestLifetime
   }
 
-  /// Whether a request over these bytes was made with this token.
+  /// Whether the proof authenticates the message with this token.
   func verifies(_ proof: TokenProof, over message: [UInt8]) -> Bool {
     proof.version == version && version.verifies(proof.mac, key: bytes.bytes, message)
   }

@@ -2,10 +2,10 @@ internal import SecretModel
 
 /// Which passkeys a request may use or see.
 enum PasskeyFilter {
-  /// The passkeys of an allow list, or with nil the discoverable ones; the newest first.
+  /// The passkeys of an allow list, or all discoverable ones if it is nil; newest first.
   ///
-  /// - Parameter verified: whether the person was verified for this request. Without it `credProtect` hides some. True
-  ///   where there is no list.
+  /// - Parameter verified: whether the user was verified for this request. If not, `credProtect` hides some passkeys.
+  ///   Must be true without a list.
   static func allowed(_ passkeys: [Passkey], by list: [[UInt8]]?, verified: Bool) -> [Passkey] {
     passkeys.filter { passkey in
       guard verified || passkey.protection != .required else { return false }

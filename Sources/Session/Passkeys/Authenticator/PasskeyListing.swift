@@ -2,7 +2,7 @@ internal import CBOR
 internal import Keys
 internal import SecretModel
 
-/// Passkeys as the management of credentials lists them.
+/// The answers of the enumerations of credential management.
 enum PasskeyListing {
   static func hash(_ relyingParty: String) -> [UInt8] { Digest.sha256(Array(relyingParty.utf8)) }
 
@@ -27,7 +27,7 @@ enum PasskeyListing {
       }, key: 9)
   }
 
-  /// The first has the number of all.
+  /// Adds the number of all answers to the first one.
   private static func counted(
     _ answers: [[CBORValue: CBORValue]], key: CBORValue
   ) throws(CTAPStatus) -> [CBORValue] {

@@ -1,31 +1,31 @@
 package import SecretModel
 
-/// The vault, as the authenticator needs it.
+/// What the authenticator needs of the vault.
 package protocol PasskeyVault: Sendable {
   /// Whether a finger or the passcode can be asked for now. Shows no prompt.
   func canAsk() async -> Bool
-  /// How many touches are left before the fingers are locked out. Shows no prompt.
+  /// How many failed touches are left before lockout. Shows no prompt.
   func tries() async -> Int
   /// How many more passkeys fit.
   func capacity() async throws(VaultError) -> Int
   /// The passkeys of a relying party, or with nil all of them, in any order. Shows no prompt.
   func passkeys(for relyingParty: String?) async throws(VaultError) -> [Passkey]
-  /// Opens a ceremony, which asks nothing yet.
+  /// Begins a ceremony. Shows no prompt yet.
   func begin(_ words: CeremonyWords) async throws(VaultError) -> any PasskeyCeremony
   func update(_ id: ItemID, user: Passkey.User) async throws(VaultError)
   func delete(_ id: ItemID) async throws(VaultError)
   /// Deletes all passkeys after a finger and the passcode, in a prompt that names their number. Throws and deletes none
-  /// where the person refuses.
+  /// if the user refuses.
   func deleteAll(_ words: CeremonyWords) async throws(VaultError)
 }
 
-/// One authentication context of the vault, for one ceremony. Cancelling the task of a call cancels what it asks.
+/// One authentication context of the vault, for one ceremony. Cancelling the task of a call cancels its prompt.
 package protocol PasskeyCeremony: Sendable {
-  /// Asks the person. The next call uses the proof.
+  /// Asks the user for a proof, which the next call uses.
   func verify() async throws(VaultError)
-  /// Makes a passkey, and asks before it unless ``verify()`` has.
+  /// Makes a passkey. Asks first, unless ``verify()`` has.
   func make(_ passkey: NewPasskey) async throws(VaultError) -> (Passkey, SignedCeremony)
-  /// Signs in with each of these passkeys of one relying party, for one touch, and asks before it unless ``verify()`` has.
+  /// Signs in with each of these passkeys of one relying party, for one touch. Asks first, unless ``verify()`` has.
   func assert(_ passkeys: [Passkey], _ assertion: PasskeyAssertion) async throws(VaultError) -> [SignedCeremony]
   /// Ends the ceremony. Proofs that were not used are discarded.
   func end() async

@@ -1,10 +1,10 @@
 internal import CBOR
 
-/// The answers of an enumeration after the first: its client asks for each with a command of its own.
+/// The answers of an enumeration after the first. The client fetches each with a command of its own.
 struct Remainder {
   enum Kind { case assertions, relyingParties, credentials }
 
-  /// How long the next command may take, in milliseconds.
+  /// The time limit for the next command, in milliseconds.
   static let lifetime: UInt64 = 30_000
 
   let kind: Kind
@@ -18,7 +18,7 @@ struct Remainder {
     deadline = now + Self.lifetime
   }
 
-  /// The next answer; nil for another client, after the last, and where too much time has passed.
+  /// The next answer; nil for another client, after the last one, and after the time limit.
   mutating func next(_ kind: Kind, for channel: UInt32, at now: UInt64) -> CBORValue? {
     guard kind == self.kind, channel == self.channel, now < deadline else { return nil }
     deadline = now + Self.lifetime

@@ -1,22 +1,22 @@
 internal import CBOR
 internal import SecretModel
 
-/// What `authenticatorGetInfo` answers (CTAP 2.1, 6.4).
+/// The answer to `authenticatorGetInfo` (CTAP 2.1, 6.4).
 enum AuthenticatorInfo {
   static let blobLimit = 32
-  /// As many as fit in a message with IDs of the greatest length.
+  /// As many IDs of the maximum length as fit in a message.
   static let listLimit = 25
   static let credentialIDLimit = 255
 
   /// - Parameters:
-  ///   - canAsk: whether a person can be asked now.
+  ///   - canAsk: whether the user can be asked now.
   ///   - capacity: how many more passkeys fit.
   static func value(canAsk: Bool, capacity: Int) -> CBORValue {
     [
       1: ["FIDO_2_0", "FIDO_2_1"],
       2: ["credBlob", "credProtect", "hmac-secret"],
       3: .bytes(Passkey.model),
-      // No `clientPin`: the store's passcode is asked for in Whorl's own prompt. No U2F, which knows no `uv`.
+      // No `clientPin`: the store's passcode is asked for in Whorl's own prompt. No U2F, which has no `uv`.
       4: [
         "rk": true, "up": true, "uv": .bool(canAsk), "alwaysUv": true, "credMgmt": true,
         "credentialMgmtPreview": true, "makeCredUvNotRqd": false, "pinUvAuthToken": true,

@@ -1,6 +1,6 @@
 internal import CBOR
 
-/// The entries of a map in a request. What is missing, and what has another type, has a status code of its own.
+/// The entries of a map in a request. Missing entries and those of the wrong type have different status codes.
 struct CTAPFields: Sendable, Hashable {
   let entries: [CBORValue: CBORValue]
 
@@ -17,7 +17,7 @@ struct CTAPFields: Sendable, Hashable {
 
   subscript(key: CBORValue) -> CBORValue? { entries[key] }
 
-  /// The entry, if it is there: of the type that `read` takes.
+  /// The entry; nil if it is missing. Throws ``CTAPStatus/unexpectedType`` if `read` returns nil.
   func optional<T>(_ key: CBORValue, _ read: (CBORValue) -> T?) throws(CTAPStatus) -> T? {
     guard let value = entries[key] else { return nil }
     guard let result = read(value) else { throw .unexpectedType }

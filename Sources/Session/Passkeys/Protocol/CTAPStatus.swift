@@ -1,4 +1,4 @@
-/// The status codes of CTAP2 that are answered here (CTAP 2.1, 8.2).
+/// The status codes of CTAP2 that Whorl answers with (CTAP 2.1, 8.2).
 package enum CTAPStatus: UInt8, Error, Sendable, Hashable {
   case ok = 0x00
   case invalidCommand = 0x01

@@ -1,6 +1,6 @@
 internal import CBOR
 
-/// `options` of makeCredential and getAssertion; nil for what the request does not have.
+/// `options` of makeCredential and getAssertion; nil for options that the request does not have.
 struct CeremonyOptions: Sendable, Hashable {
   let residentKey: Bool?
   let userPresence: Bool?
@@ -13,7 +13,7 @@ struct CeremonyOptions: Sendable, Hashable {
   }
 }
 
-/// A `pinUvAuthParam`, or an empty one, with which old platforms let the person choose between authenticators.
+/// A `pinUvAuthParam`, or an empty one, with which old platforms let the user choose between authenticators.
 enum EmptyOr<Value: Sendable & Hashable>: Sendable, Hashable {
   case empty
   case value(Value)

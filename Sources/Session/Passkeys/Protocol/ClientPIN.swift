@@ -17,7 +17,7 @@ enum ClientPIN: Sendable, Hashable {
       guard permissions.isSubset(of: .offered) else { throw .unauthorizedPermission }
       var relyingParty: RelyingPartyID?
       if let text = try fields.optional(10, \.string) { relyingParty = try CredentialEntities.relyingParty(text) }
-      // A touch for a sign-in or a new passkey names whom it is for.
+      // A token for sign-ins or new passkeys must name the relying party.
       guard relyingParty != nil || permissions == .credentialManagement else { throw .missingParameter }
       self = .token(version, platformKey: key, permissions, relyingParty)
     case 0x07: self = .uvRetries

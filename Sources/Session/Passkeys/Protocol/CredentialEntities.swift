@@ -3,18 +3,18 @@ internal import SecretModel
 
 /// The entities of WebAuthn in requests.
 enum CredentialEntities {
-  /// The most bytes of a name that are kept.
+  /// Names are truncated to this number of bytes.
   static let nameLimit = 64
   static let handleLimit = 64
   static let type: CBORValue = "public-key"
 
-  /// The ID of `rp`, or of the parameter `rpId`.
+  /// Checks the ID in `rp`, or the parameter `rpId`.
   static func relyingParty(_ text: String) throws(CTAPStatus) -> RelyingPartyID {
     guard let id = RelyingPartyID(text) else { throw .invalidParameter }
     return id
   }
 
-  /// `user`.
+  /// Reads `user`.
   static func user(_ fields: CTAPFields) throws(CTAPStatus) -> Passkey.User {
     let handle = try fields.required("id", \.byteString)
     guard (1...handleLimit).contains(handle.count) else { throw .invalidLength }
@@ -23,7 +23,7 @@ enum CredentialEntities {
       displayName: truncated(try fields.optional("displayName", \.string) ?? ""))
   }
 
-  /// The IDs in a list of credential descriptors. Those of other types match nothing.
+  /// The IDs in a list of credential descriptors. Those of other types are left out.
   static func identifiers(_ list: [CBORValue]) throws(CTAPStatus) -> [[UInt8]] {
     var identifiers: [[UInt8]] = []
     for element in list {

@@ -22,9 +22,9 @@ struct CredentialManagement: Sendable, Hashable {
     let number = try fields.required(1, \.integer)
     guard (1...7).contains(number) else { throw .invalidSubcommand }
     let parameters = try fields.fields(2)
-    // The canonical form has one encoding, so this is what was received.
+    // Canonical CBOR has one encoding, so this equals the bytes received.
     message = [UInt8(number)] + (fields[2]?.encoded ?? [])
-    // The subcommands that ask for the next entry have no proof.
+    // The subcommands that fetch the next entry have no proof.
     let continues = number == 3 || number == 5
     proof = continues ? nil : try TokenProof(fields, mac: 4, version: 3)
     guard continues || proof != nil else { throw .tokenRequired }

@@ -38,7 +38,7 @@ extension GetAssertion.Secret {
     platformKey = try fields.required(1) { $0 }
     salts = try fields.required(2, \.byteString)
     mac = try fields.required(3, \.byteString)
-    // CTAP 2.0 knew protocol one only.
+    // CTAP 2.0 only has protocol one.
     version = try PINProtocol(number: try fields.optional(4, \.integer) ?? PINProtocol.one.rawValue)
   }
 }

@@ -8,7 +8,7 @@ struct MakeCredential: Sendable, Hashable {
   let relyingParty: RelyingPartyID
   let relyingPartyName: String
   let user: Passkey.User
-  /// The first that is supported; nil if none is.
+  /// The first of the list that is supported; nil if none is.
   let algorithm: KeyAlgorithm?
   let excluded: [[UInt8]]
   let extensions: Extensions
@@ -38,7 +38,7 @@ struct MakeCredential: Sendable, Hashable {
 
   private static func algorithm(in list: [CBORValue]) throws(CTAPStatus) -> KeyAlgorithm? {
     var chosen: KeyAlgorithm?
-    // All are read, since a malformed one is an error wherever it is.
+    // Read all of them, since a malformed one is an error at any place.
     for element in list {
       let fields = try CTAPFields(element)
       let (number, type) = (try fields.required("alg", \.integer), try fields.required("type", \.string))
@@ -62,7 +62,7 @@ extension MakeCredential.Extensions {
   }
 }
 
-/// The algorithms of passkeys and COSE's numbers of them.
+/// The algorithms of passkeys and their COSE numbers.
 enum CredentialAlgorithm {
   /// In the order of preference.
   static let numbers = [COSEAlgorithm.es256, COSEAlgorithm.edDSA]

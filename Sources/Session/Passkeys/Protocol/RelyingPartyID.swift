@@ -1,13 +1,13 @@
 internal import PromptTexts
 
-/// The ID of a relying party, checked: a domain, or what programs without a domain use, such as `ssh:`.
+/// The checked ID of a relying party: a domain, or for programs without a domain another text, such as `ssh:`.
 package struct RelyingPartyID: Sendable, Hashable {
-  /// The longest domain of the DNS.
+  /// The maximum length of a domain in DNS, in bytes.
   package static let limit = 253
 
   package let text: String
 
-  /// Nil for an empty or long text, and for one with control characters or line ends.
+  /// Nil for a text that is empty or too long, or has control characters or line ends.
   package init?(_ text: String) {
     guard (1...Self.limit).contains(text.utf8.count),
       text.unicodeScalars.allSatisfy({
@@ -20,8 +20,8 @@ package struct RelyingPartyID: Sendable, Hashable {
     self.text = text
   }
 
-  /// Whether it looks like a domain in lower case, or is `localhost`: labels of letters, digits and hyphens. A browser
-  /// sends no others; names of other scripts are in Punycode there.
+  /// Whether it looks like a domain in lower case, or is `localhost`: labels of letters, digits and hyphens. Browsers
+  /// send only such domains; they convert other scripts to Punycode.
   package var isDomain: Bool {
     text.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
       (1...63).contains(label.utf8.count) && label.first != "-" && label.last != "-"
@@ -34,7 +34,7 @@ package struct RelyingPartyID: Sendable, Hashable {
     }
   }
 
-  /// As prompts show it: a domain as it is, every other ID between quotation marks and safe to show.
+  /// As prompts show it: a domain unchanged, any other ID in quotation marks and made safe to show.
   package var shown: String {
     isDomain ? PromptLabel.text(text) : PromptLabel.names([text], unnamed: "a site without a name")
   }

@@ -1,11 +1,11 @@
 internal import CBOR
 
-/// `pinUvAuthParam` with its protocol: shows that a request was made with a token.
+/// `pinUvAuthParam` with its protocol: authenticates a request with a token.
 struct TokenProof: Sendable, Hashable {
   let version: PINProtocol
   let mac: [UInt8]
 
-  /// Nil where the request has none.
+  /// Nil if the request has none.
   init?(_ fields: CTAPFields, mac macKey: CBORValue, version versionKey: CBORValue) throws(CTAPStatus) {
     guard let mac = try fields.optional(macKey, \.byteString) else { return nil }
     self.mac = mac

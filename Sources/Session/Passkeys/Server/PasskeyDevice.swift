@@ -3,14 +3,14 @@ internal import Glibc
 
 /// The FIDO device of the session: a connection to `whorl-fido`, which makes the device and passes reports.
 ///
-/// The device is there while the session is active and unlocked. `whorl-fido` holds a new connection until then, and
-/// closes it when the session is no longer so. Then this cancels the current request and connects again.
+/// The device exists while the session is active and unlocked. Until then `whorl-fido` keeps a new connection waiting;
+/// afterwards it closes the connection. This then cancels the current request and connects again.
 package final class PasskeyDevice: Sendable {
   /// The socket of `whorl-fido`.
   package static let socketPath = "/run/whorl-fido/socket"
 
   private static let reportCount = 64
-  /// How long after an attempt to connect the next one comes: longer and longer while `whorl-fido` is not there.
+  /// The pause before the next attempt to connect. It doubles with each failure.
   private static let pauses = (shortest: Duration.seconds(2), longest: Duration.seconds(60))
 
   private let path: String
@@ -41,7 +41,7 @@ package final class PasskeyDevice: Sendable {
     }
   }
 
-  /// Serves one connection up to its end.
+  /// Serves one connection until it ends.
   private func serve(over socket: Int32) async {
     let authenticator = Authenticator(vault: vault) { report in
       // Borrows the report for the call. If it cannot be sent, the device is about to be closed.

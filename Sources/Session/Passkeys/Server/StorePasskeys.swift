@@ -6,7 +6,7 @@ package import Whorl
 /// The passkeys of a store, with prompts in the person's session.
 package struct StorePasskeys: PasskeyVault {
   private let store: SecretStore
-  /// What new passkeys ask for.
+  /// The access control of new passkeys, and of verifications.
   private let access: AccessControl
   private let turns: PromptTurns
   private let prompt: @Sendable () -> any AuthenticationPrompt
@@ -19,10 +19,10 @@ package struct StorePasskeys: PasskeyVault {
   }
 
   package func canAsk() async -> Bool {
-    // A reader is started only when somebody is to be asked: programs look at a security key again and again.
+    // Programs query a security key often, so check first what can be answered without starting a reader.
     if (try? await store.passkeyReadiness())?.hasFinger == true { return true }
     if await store.biometryProblem() == nil { return true }
-    // With no finger to ask for, the passcode is asked for where the rule allows it.
+    // Without a finger, the passcode is asked for if the access control allows it.
     guard access.constraint == .presence, let isSet = try? await store.passcodeIsSet() else { return false }
     return isSet
   }
@@ -97,7 +97,7 @@ private struct StoreCeremony: PasskeyCeremony {
 
   func end() async { context.invalidate() }
 
-  /// Runs a call that may ask, when no other program asks. After a start of the machine it asks for the passcode before.
+  /// Runs a call that may prompt, once no other program prompts. Unlocks the store first if that is due since the boot.
   func run<Value: Sendable>(
     _ call: @Sendable (AuthenticationContext, String) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {

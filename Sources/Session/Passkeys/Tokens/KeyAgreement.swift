@@ -3,16 +3,16 @@ internal import KeySchemes
 internal import Keys
 internal import SecureMemory
 
-/// The authenticator's side of the key agreement: a pair of P-256, made when it is first asked for.
+/// The authenticator's side of the key agreement: a key pair of P-256.
 struct KeyAgreement: ~Copyable {
   private let pair: PrivateKey
 
   init() throws(KeysError) { pair = try PrivateKey.generate(.ec(.p256)) }
 
-  /// What `getKeyAgreement` answers.
+  /// The answer to `getKeyAgreement`.
   var publicKey: CBORValue { COSEKey(agreement: pair.publicKey.external)?.value ?? .null }
 
-  /// The keys that the platform with this public key has too.
+  /// The keys shared with the platform that has this public key.
   borrowing func keys(with peer: CBORValue, _ version: PINProtocol) throws(KeysError) -> PINKeys {
     guard let key = COSEKey(peer), case .agreement = key else { throw .badParameters("not a key for an agreement") }
     let publicKey = try PublicKey(external: key.external, family: .ec)

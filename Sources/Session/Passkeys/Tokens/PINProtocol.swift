@@ -2,21 +2,21 @@ internal import KeySchemes
 internal import Keys
 internal import SecureMemory
 
-/// The PIN/UV auth protocols of CTAP 2.1 (6.5.6 and 6.5.7): how a platform and an authenticator agree on a secret, and
-/// what they do with it.
+/// The PIN/UV auth protocols of CTAP 2.1 (6.5.6 and 6.5.7): how a platform and an authenticator agree on keys, and
+/// encrypt and authenticate with them.
 enum PINProtocol: Int, Sendable, Hashable, CaseIterable {
   case one = 1
   case two = 2
 
-  /// How many bytes of a MAC are sent.
+  /// The length of a truncated MAC.
   private var macCount: Int { self == .one ? 16 : MAC.count }
 
-  /// Whether `mac` is right for a message. The time does not depend on how many bytes are.
+  /// Whether `mac` is the MAC of a message. Compares in constant time.
   func verifies(_ mac: [UInt8], key: borrowing SecretBytes, _ message: [UInt8]) -> Bool {
     MAC.areEqual(mac, Array(MAC.hmacSHA256(key: key, message).prefix(macCount)))
   }
 
-  /// The keys of a shared point: of the MAC and of AES.
+  /// Derives the MAC key and the AES key from the shared point.
   func keys(of point: borrowing SecretBytes) throws(KeysError) -> PINKeys {
     switch self {
     case .one:

@@ -1,16 +1,16 @@
-/// The numbers of CTAPHID (CTAP 2.1, 11.2).
+/// The reports of CTAPHID (CTAP 2.1, 11.2).
 package enum HIDReport {
   /// The length of every report.
   package static let count = 64
-  /// The most bytes of a message: a first packet and 128 that continue it.
+  /// The maximum size of a message: an initialization packet and 128 continuation packets.
   package static let messageLimit = firstPayload + 128 * nextPayload
-  /// The channel to allocate another on.
+  /// The channel on which clients allocate their own.
   package static let broadcast: UInt32 = 0xFFFF_FFFF
 
   static let firstPayload = count - 7
   static let nextPayload = count - 5
 
-  /// The packets of a message.
+  /// Splits a message into packets.
   package static func packets(_ command: HIDCommand, _ message: [UInt8], on channel: UInt32) -> [[UInt8]] {
     precondition(message.count <= messageLimit, "the message is too long for CTAPHID")
     let identifier = withUnsafeBytes(of: channel.bigEndian) { Array($0) }
@@ -54,6 +54,6 @@ package enum HIDError: UInt8, Sendable, Hashable {
 /// The status in a keep-alive message.
 package enum HIDStatus: UInt8, Sendable, Hashable {
   case processing = 1
-  /// A person is waited for.
+  /// Waiting for the user.
   case userPresenceNeeded = 2
 }

@@ -1,12 +1,12 @@
-/// CTAPHID as a pure value: reports and the time in, reports and events out. One transaction at a time, whatever the
-/// number of channels.
+/// The state machine of CTAPHID, without I/O: takes reports and the time, returns reports and events. It serves one
+/// transaction at a time, for all channels together.
 package struct HIDTransport: Sendable {
   package enum Output: Sendable, Hashable {
     /// A report for the client.
     case send([UInt8])
     /// A message of CTAP2, to be answered with ``answer(_:to:)``.
     case request(UInt64, channel: UInt32, [UInt8])
-    /// The request is to end soon. It is answered if it was cancelled by its client, who waits for that.
+    /// The request must end soon. A client that has sent CTAPHID_CANCEL still expects its answer.
     case cancel(UInt64)
   }
 
@@ -25,16 +25,16 @@ package struct HIDTransport: Sendable {
     var deadline: UInt64
   }
 
-  /// How long the next packet of a message may take, in milliseconds.
+  /// The time limit for the next packet of a message, in milliseconds.
   package static let transactionTimeout: UInt64 = 500
   /// The milliseconds between two keep-alive messages.
   package static let keepAliveInterval: UInt64 = 100
-  /// CTAPHID_CBOR is served and CTAPHID_MSG is not, which belongs to U2F. Neither is CTAPHID_WINK.
+  /// CTAPHID_CBOR; neither CTAPHID_MSG, which is U2F, nor CTAPHID_WINK.
   static let capabilities: UInt8 = 0x04 | 0x08
   private static let protocolVersion: UInt8 = 2
 
   private var state = State.idle
-  /// The channels from 1 to here exist.
+  /// Channels from 1 to this one are allocated.
   private var lastChannel: UInt32 = 0
   private var lastRequest: UInt64 = 0
   private let deviceVersion: [UInt8]
@@ -43,13 +43,13 @@ package struct HIDTransport: Sendable {
     self.deviceVersion = [deviceVersion.0, deviceVersion.1, deviceVersion.2]
   }
 
-  /// - Parameter lastChannel: the channels from 1 to here exist, as if their clients had come.
+  /// - Parameter lastChannel: channels from 1 to this one count as allocated.
   init(lastChannel: UInt32) {
     self.init()
     self.lastChannel = lastChannel
   }
 
-  /// When ``tick(at:_:)`` has something to do; nil while nothing is waited for.
+  /// When to call ``tick(at:_:)``; nil while idle.
   package var deadline: UInt64? {
     switch state {
     case .idle: return nil
@@ -58,18 +58,18 @@ package struct HIDTransport: Sendable {
     }
   }
 
-  /// Takes a report. One of another length is ignored, as a device would never get it.
+  /// Handles a report. Ignores one of another length, which a real device would not receive.
   package mutating func receive(_ report: [UInt8], at now: UInt64) -> [Output] {
     guard report.count == HIDReport.count else { return [] }
     let channel = report[..<4].reduce(0) { $0 << 8 | UInt32($1) }
-    // A continuation packet is used even after the deadline of its message: this process may have been slow to read it.
+    // Accept a continuation packet even after the deadline: this process may have been slow to read it.
     if report[4] & 0x80 == 0 { return resume(channel, report[4], report[5...], at: now) }
     return expire(at: now)
       + begin(
         channel, report[4] & 0x7F, Int(report[5]) << 8 | Int(report[6]), report[7...], at: now)
   }
 
-  /// Gives up on a message whose next packet is late, and sends a waiting client a keep-alive message.
+  /// Aborts a message whose next packet is late, or sends a keep-alive message to the client that waits.
   package mutating func tick(at now: UInt64, _ status: HIDStatus) -> [Output] {
     guard case .serving(let request, let channel, let nextKeepAlive) = state else { return expire(at: now) }
     guard now >= nextKeepAlive else { return [] }
@@ -77,7 +77,7 @@ package struct HIDTransport: Sendable {
     return reply(.keepAlive, [status.rawValue], on: channel)
   }
 
-  /// The answer to a request. It is dropped if the client has given up on the request.
+  /// Sends the answer to a request, unless the client has abandoned the request.
   package mutating func answer(_ message: [UInt8], to request: UInt64) -> [Output] {
     guard case .serving(request, let channel, _) = state else { return [] }
     state = .idle
@@ -105,7 +105,7 @@ package struct HIDTransport: Sendable {
       return error(.channelBusy, on: channel)
     case .idle: break
     }
-    // CTAPHID_MSG too: the capabilities say that it is not there.
+    // This refuses CTAPHID_MSG as well, as the capabilities say.
     guard let command, command == .ping || command == .cbor else { return error(.invalidCommand, on: channel) }
     guard count <= HIDReport.messageLimit, count > 0 || command == .ping else {
       return error(.invalidLength, on: channel)
@@ -119,7 +119,7 @@ package struct HIDTransport: Sendable {
   private mutating func resume(
     _ channel: UInt32, _ sequence: UInt8, _ payload: ArraySlice<UInt8>, at now: UInt64
   ) -> [Output] {
-    // Packets that continue nothing are the rest of a refused message.
+    // Ignore continuation packets of a refused message.
     guard case .receiving(var incoming) = state, incoming.channel == channel else { return [] }
     guard sequence == incoming.sequence else {
       state = .idle
@@ -144,7 +144,7 @@ package struct HIDTransport: Sendable {
     return [.request(lastRequest, channel: incoming.channel, incoming.bytes)]
   }
 
-  /// Allocates a channel, or ends what happens on an existing one.
+  /// Allocates a channel, or aborts the transaction on an existing one.
   private mutating func initialize(_ channel: UInt32, _ count: Int, _ nonce: ArraySlice<UInt8>) -> [Output] {
     guard channel == HIDReport.broadcast || (channel >= 1 && channel <= lastChannel) else {
       return error(.invalidChannel, on: channel)

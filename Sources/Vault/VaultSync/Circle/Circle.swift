@@ -4,40 +4,40 @@ package import SecretModel
 package import SecureMemory
 import VaultStore
 
-/// A store's place in a circle: its keys, and all records of the circle's members.
+/// A store's membership in a circle: its keys, and the chain of all records of the circle's members.
 package struct Circle: Sendable {
-  /// What is kept beside the keys, as JSON.
+  /// What is stored beside the keys, as JSON.
   private struct Record: Codable {
-    /// Its files, from the first one on.
+    /// The files of ``chain``.
     var records: [JSONBytes]
     /// How many of them the repository has.
     var published: Int
     var machine: String
     var names: [String: String]
     var own: Member
-    /// The request to be let in, while it is not granted.
+    /// The pending request to join.
     var request: JSONBytes?
-    /// The circle whose items are still to be brought in with a recovery key.
+    /// The chain of ``rescue``.
     var rescued: [JSONBytes]?
   }
 
   package let keys: MemberKeys
-  /// This machine, as its members' record has it or will have it.
+  /// This machine's entry in the records of members, or the entry that it will have.
   package private(set) var own: Member
   package let id: MemberID
-  /// What its owner calls this machine.
+  /// The name of this machine.
   package private(set) var machine: String
   package private(set) var chain: [CircleRecord]
   /// How many records of ``chain`` the repository has.
   package private(set) var published: Int
   /// Nil until this machine is a member.
   package private(set) var contents: CircleContents?
-  /// The machine's own request to be let in; nil for a member.
+  /// This machine's pending request to join; nil for a member.
   package private(set) var request: [UInt8]?
-  /// The circle of the lost machines, and the key that opens its files, while its items are brought in.
+  /// The circle of the lost machines and the key to its files, until its items are imported.
   package private(set) var rescue: Rescue?
 
-  /// A circle that a recovery key opens.
+  /// A circle opened with a recovery key.
   package struct Rescue: Sendable {
     package let chain: [CircleRecord]
     package let key: EncryptedFile.KeyPair
@@ -56,13 +56,13 @@ package struct Circle: Sendable {
     }
   }
 
-  /// The members.
+  /// The members as signers.
   package var authors: Authors { get throws(VaultError) { try Authors(members) } }
 
-  /// All members that the circle ever had.
+  /// Everyone who has ever been a member, as signers.
   package var everyAuthor: Authors { get throws(VaultError) { try Authors(chain.flatMap(\.members)) } }
 
-  /// Names the records; nil until this machine is a member.
+  /// Computes the names of records; nil until this machine is a member.
   package var recordNames: RecordNames? { contents.map { RecordNames($0.nameKey) } }
 
   package func name(of member: MemberID) -> String {
@@ -70,7 +70,7 @@ package struct Circle: Sendable {
     return MachineName.shown(contents?.names[member.description] ?? "")
   }
 
-  /// Which stanza of a new file is this machine's.
+  /// The index of this machine's stanza in a new file.
   package var place: Int {
     get throws(VaultError) {
       for (index, member) in members.enumerated() where try member.id == id { return index }
@@ -95,7 +95,7 @@ package struct Circle: Sendable {
       nameKey: nameKey, rescue: nil)
   }
 
-  /// A new circle in the place of one whose machines are lost.
+  /// A new circle that replaces one whose machines are lost.
   package static func rescuing(
     _ rescue: Rescue, machine: String, recovery: AgePublicKey, salt: [UInt8]
   ) throws(VaultError) -> Circle {
@@ -120,7 +120,7 @@ package struct Circle: Sendable {
     request = nil
   }
 
-  /// A machine that asks to be let in.
+  /// A machine that asks to join.
   package static func asking(
     machine: String, recovery: AgePublicKey, salt: [UInt8], of chain: [CircleRecord]
   ) throws(VaultError) -> Circle {
@@ -143,7 +143,7 @@ package struct Circle: Sendable {
 
   // MARK: Members
 
-  /// Lets a machine in.
+  /// Admits a machine.
   package mutating func admit(_ request: JoinRequest) throws(VaultError) {
     let name = try request.name(with: keys.encryption)
     try append(members: try others(than: request.id) + [request.member], naming: [request.id.description: name])
@@ -154,7 +154,7 @@ package struct Circle: Sendable {
     try append(members: others(than: member), naming: [:])
   }
 
-  /// Replaces what the recovery key of this machine's store opens.
+  /// Sets the public key and the salt of the store's recovery key.
   package mutating func use(recovery: AgePublicKey, salt: [UInt8]) throws(VaultError) {
     let new = Member(keys, recovery: recovery, salt: salt)
     guard new != own else { return }
@@ -181,15 +181,15 @@ package struct Circle: Sendable {
 
   // MARK: Records of others
 
-  /// The result of taking a record of members.
+  /// The result of ``Circle/take(_:at:)``.
   package enum Taken {
     case known
     case new
-    /// It is another record than the one this machine has seen at its place.
+    /// It differs from the record that this machine has seen with the same number.
     case other
   }
 
-  /// Takes a record of members from the repository.
+  /// Accepts a record of members from the repository.
   ///
   /// - Throws: `fileUnreadable` for a record that does not verify.
   package mutating func take(_ file: [UInt8], at epoch: Int) throws(VaultError) -> Taken {
@@ -204,7 +204,7 @@ package struct Circle: Sendable {
     return .new
   }
 
-  /// Continues with a record of another member, and makes this machine's unpublished changes again after it.
+  /// Appends a record of another member, and then applies this machine's unpublished changes again.
   private mutating func follow(_ record: CircleRecord) throws(VaultError) {
     let mine = chain
     let name = contents?.names ?? [:]
@@ -320,7 +320,7 @@ extension Circle.Rescue {
 extension EncryptedFile.KeyPair {
   private static let agePrefix = "age-secret-key-"
 
-  /// The private half as age reads it, in a line.
+  /// The private key in age's text format.
   package var identity: SecretBytes {
     var text = SecretBytes(count: Bech32.encodedCount(X25519.count, prefix: Self.agePrefix))
     text.withUnsafeMutableBytes { target in
@@ -333,7 +333,7 @@ extension EncryptedFile.KeyPair {
     return text
   }
 
-  /// The key pair of a recovery key.
+  /// Derives the key pair of a recovery key.
   ///
   /// - Parameter slotKey: ``RecoveryKey/slotKey(of:)``.
   package init(recovery slotKey: borrowing SecretBytes, salt: [UInt8]) throws(VaultError) {

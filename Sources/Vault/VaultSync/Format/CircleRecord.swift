@@ -3,7 +3,8 @@ import Keys
 package import SecretModel
 package import SecureMemory
 
-/// A record of the members of a circle. Each one follows another, and is signed by a member of the one before.
+/// A record of the members of a circle. Each has the digest of the previous one, and the signature of a member listed
+/// there.
 package struct CircleRecord: Sendable {
   /// The signed part.
   private struct Body: Codable {
@@ -12,14 +13,14 @@ package struct CircleRecord: Sendable {
     var circle: String
     /// The number of the record, from 1.
     var epoch: Int
-    /// The digest of the record before; nil for the first one.
+    /// The digest of the previous record; nil for the first one.
     var previous: JSONBytes?
     var members: [Member]
-    /// The key of the records' names, and the names of the machines, encrypted to the members.
+    /// ``CircleContents``, encrypted to the members.
     var sealed: JSONBytes
   }
 
-  /// The most members of a circle.
+  /// The maximum number of members.
   package static let memberLimit = 100
 
   private let body: Body
@@ -32,7 +33,7 @@ package struct CircleRecord: Sendable {
   package var bytes: [UInt8] { signed.bytes }
   package var digest: [UInt8] { signed.digest }
 
-  /// Makes the record that follows another one, or the first of a circle.
+  /// Makes the next record, or the first of a circle.
   package init(
     after previous: CircleRecord?, circle: String, members: [Member], _ contents: CircleContents, by keys: MemberKeys,
     as signer: MemberID
@@ -47,9 +48,9 @@ package struct CircleRecord: Sendable {
     signed = try SignedLine(body, .circle, by: keys, as: signer)
   }
 
-  /// Reads a record, and verifies that it may follow another one.
+  /// Reads a record, and verifies that it follows `previous`.
   ///
-  /// - Parameter previous: nil for the first record, which verifies itself.
+  /// - Parameter previous: nil for the first record, which one of its own members has signed.
   /// - Throws: `fileUnreadable`, `newerFormat`.
   package init(_ file: [UInt8], after previous: CircleRecord?) throws(VaultError) {
     signed = try SignedLine(parsing: file)
@@ -76,7 +77,7 @@ package struct CircleRecord: Sendable {
     return nil
   }
 
-  /// The part of the record that only members can read.
+  /// Decrypts the part that only members can read.
   package func contents(with key: EncryptedFile.KeyPair) throws(VaultError) -> CircleContents {
     try CircleContents(opening: body.sealed.bytes, with: key)
   }
@@ -100,7 +101,7 @@ package struct CircleRecord: Sendable {
 }
 
 extension [Member] {
-  /// What files are encrypted to: the machines in their order, then the recovery keys.
+  /// The keys that files are encrypted to: the machines' in their order, then the recovery keys'.
   package var recipients: [AgePublicKey] {
     get throws(VaultError) {
       var recipients: [AgePublicKey] = []
@@ -111,11 +112,11 @@ extension [Member] {
   }
 }
 
-/// What only members of a circle know of it.
+/// The part of a record that only members can read.
 package struct CircleContents: Sendable {
   private static let keyCount = 32
 
-  /// The key of the records' names.
+  /// The key for ``RecordNames``.
   package let nameKey: SharedSecret
   /// The names of the machines, by identifier.
   package var names: [String: String]

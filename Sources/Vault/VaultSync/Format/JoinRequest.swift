@@ -4,7 +4,7 @@ package import SecretModel
 import SecureMemory
 import VaultStore
 
-/// A machine's request to be let into a circle, which it signs itself.
+/// A machine's request to join a circle, signed with its own key.
 package struct JoinRequest: Sendable {
   private struct Body: Codable {
     var circle: String
@@ -41,7 +41,7 @@ package struct JoinRequest: Sendable {
     id = try body.member.id
     // Only the machine's own key is accepted, so no other machine can have signed the request.
     try signed.verify(.request, by: Authors([body.member]))
-    // Both keys must be usable before anybody is asked.
+    // Check both public keys before anybody is asked to admit the machine.
     _ = try [body.member].recipients
     guard body.circle == circle else { throw .fileUnreadable("it is for another circle") }
   }
@@ -52,9 +52,9 @@ package struct JoinRequest: Sendable {
     return MachineName.shown(text)
   }
 
-  /// Six words for the machine's keys and the circle that it has seen. Both machines show them. An attacker who puts
-  /// other keys in their place must find some with the same words: each try costs 64 MiB and a fifth of a second, and
-  /// one in 2^48 succeeds.
+  /// Six words derived from the machine's keys and the circle it has seen, which both machines show. An attacker who
+  /// replaces the keys must find some with the same words: each try costs 64 MiB and a fifth of a second, and one in
+  /// 2^48 succeeds.
   package func words() throws(VaultError) -> [String] {
     var subject = CanonicalEncoding()
     subject.append(tag: 1, "whorl-sync words")
@@ -72,7 +72,7 @@ package struct JoinRequest: Sendable {
   }
 }
 
-/// What people call their machines.
+/// The names of machines.
 package enum MachineName {
   private static let limit = 64
 
@@ -84,7 +84,7 @@ package enum MachineName {
     return name
   }
 
-  /// A name that another machine gave, for people.
+  /// A name from another machine, made safe to show.
   static func shown(_ name: String) -> String {
     let shown = ItemName(unchecked: String(name.prefix(limit)), account: "").service
     return shown.isEmpty ? "a machine without a name" : shown

@@ -4,13 +4,13 @@ import Primitives
 package import SecretModel
 import VaultStore
 
-/// The public keys of a member of a circle: a machine, and its recovery key.
+/// The public keys of a member of a circle: of a machine, and of its recovery key.
 package struct Member: Codable, Sendable, Hashable {
-  /// Verifies what the machine signs (Ed25519).
+  /// Verifies the machine's signatures (Ed25519).
   package let signingKey: JSONBytes
   private let encrypt: String
   private let recover: String
-  /// The salt from which the private half of ``recovery`` is derived, with the recovery key of the machine's store.
+  /// The salt with which the private half of ``recovery`` is derived from the recovery key of the machine's store.
   package let salt: JSONBytes
 
   private enum CodingKeys: String, CodingKey {
@@ -39,10 +39,10 @@ package struct Member: Codable, Sendable, Hashable {
     }
   }
 
-  /// What files are encrypted to for the machine.
+  /// The machine's public key for files.
   package var recipient: AgePublicKey { get throws(VaultError) { try Self.key(encrypt) } }
 
-  /// What files are encrypted to for the recovery key.
+  /// The recovery key's public key for files.
   package var recovery: AgePublicKey { get throws(VaultError) { try Self.key(recover) } }
 
   private static func key(_ text: String) throws(VaultError) -> AgePublicKey {

@@ -1,6 +1,6 @@
 package import SecretModel
 
-/// What a member has published last, so that other machines notice a repository that offers less.
+/// The state that a member has published last, with which other machines detect that a repository was rolled back.
 package struct MemberHead: Sendable {
   private struct Body: Codable {
     var circle: String

@@ -1,7 +1,7 @@
 import Keys
 package import SecureMemory
 
-/// The names of records: HMACs, which tell nobody without the circle's key what they stand for.
+/// Computes the names of records: HMACs, which reveal nothing without the circle's key.
 package struct RecordNames: Sendable {
   private let key: SharedSecret
 
@@ -12,7 +12,7 @@ package struct RecordNames: Sendable {
   /// - Parameter primary: the encoded primary attributes.
   package func name(of primary: [UInt8]) -> [UInt8] { mac("item", primary) }
 
-  /// The name of a record that keeps a version which lost against another one.
+  /// The name of a record that keeps a version which lost a conflict.
   ///
   /// - Parameter version: the digest of its signed line.
   package func name(ofKept version: [UInt8]) -> [UInt8] { mac("kept", version) }

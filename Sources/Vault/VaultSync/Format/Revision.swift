@@ -4,22 +4,21 @@ import Primitives
 package import SecretModel
 package import SecureMemory
 
-/// One version of an item, or the record that it was deleted. Signed by the machine that wrote it, and encrypted to the
-/// members.
+/// One version of an item, or its deletion. Signed by the machine that wrote it, and encrypted to the members.
 package struct Revision: Sendable {
   /// The signed part.
   package struct Head: Codable, Sendable {
     /// The writer's logical clock: greater than that of every record it knew.
     package var clock: UInt64
-    /// Whole seconds since 1970; the item's.
+    /// When the item was created, in whole seconds since 1970.
     package var created: Double
     /// Nil for a deletion.
     package var item: DescribedItem?
     /// Whole seconds since 1970, by the writer's clock.
     package var modified: Double
-    /// The name of the record that is deleted; nil for an item, whose attributes give it.
+    /// The name of the deleted record; nil for an item, whose name follows from its attributes.
     package var name: JSONBytes?
-    /// For each machine, the clock of its last version that this one replaces.
+    /// The version vector: for each machine, the clock of its last version that this one replaces.
     package var seen: [String: UInt64]
 
     package init(
@@ -73,7 +72,7 @@ package struct Revision: Sendable {
     }
   }
 
-  /// The circle's identifier and SHA-256 of the secret, each in a line.
+  /// The circle's identifier and SHA-256 of the secret, each on a line.
   private static func context(_ circle: String, _ secret: SharedSecret) -> SharedSecret {
     let digest = Digest.sha256(secret: secret.bytes)
     var text = SecretBytes(count: 2 * digest.count)
@@ -92,7 +91,7 @@ package struct Revision: Sendable {
     try AgeMessage.seal(SecretBytes(joining: signed.bytes, secret.bytes, []), to: recipients, epoch: epoch)
   }
 
-  /// For which record of members a file was encrypted; 0 if it does not say.
+  /// The number of the record of members for which a file was encrypted; 0 if the file does not have it.
   package static func epoch(of file: [UInt8]) -> Int { AgeMessage.epoch(of: file) ?? 0 }
 }
 
@@ -104,7 +103,7 @@ extension Revision {
 }
 
 extension Revision.Head {
-  /// Whether this version replaces another one: its writer had seen that.
+  /// Whether this version replaces one with the version vector `other`.
   package func replaces(_ other: [String: UInt64]) -> Bool {
     other.allSatisfy { machine, clock in seen[machine] ?? 0 >= clock }
   }

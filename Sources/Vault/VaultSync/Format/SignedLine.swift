@@ -5,12 +5,12 @@ package import SecureMemory
 
 /// A line of JSON, and a line with the signature of the member that wrote it.
 package struct SignedLine: Sendable {
-  /// What is signed. A signature of one kind is none of another.
+  /// What is signed. A signature of one kind is not valid for another.
   package enum Kind: String, Sendable {
     case item, circle, request, head
   }
 
-  /// The most bytes of both lines.
+  /// The maximum size of both lines together, in bytes.
   package static let limit = 2 << 20
   private static let mark = "signature "
 
@@ -19,7 +19,7 @@ package struct SignedLine: Sendable {
   package let signer: MemberID
   private let signature: [UInt8]
 
-  /// - Parameter context: lines that are signed before it and stand elsewhere.
+  /// - Parameter context: lines that are signed before this one but stored elsewhere.
   package init(
     _ value: some Encodable, _ kind: Kind, by keys: MemberKeys, as signer: MemberID, context: SharedSecret? = nil
   ) throws(VaultError) {
@@ -28,7 +28,7 @@ package struct SignedLine: Sendable {
     signature = try keys.sign(Self.message(line, kind, context))
   }
 
-  /// Reads the beginning of a file.
+  /// Reads the two lines at the beginning of a file.
   ///
   /// - Throws: `fileUnreadable`.
   package init(parsing bytes: borrowing SecretBytes) throws(VaultError) {
@@ -75,7 +75,7 @@ package struct SignedLine: Sendable {
     }
   }
 
-  /// What is signed. The context of an item has the digest of its secret, so it is a secret as well.
+  /// The signed bytes. They are secret, since the context of an item has the digest of its secret.
   private static func message(_ line: [UInt8], _ kind: Kind, _ context: SharedSecret?) -> SecretBytes {
     let first = Array("whorl-sync \(kind.rawValue)\n".utf8)
     return context.map { SecretBytes(joining: first, $0.bytes, line) } ?? SecretBytes(copying: (first + line).span)

@@ -1,15 +1,15 @@
 import Primitives
 package import SecretModel
 
-/// What the path of a file in a repository stands for.
+/// The meaning of a file's path in a repository.
 package enum SyncPath: Sendable, Hashable {
   /// The version of the format.
   case format
   /// The record of members with this number, from 1.
   case circle(Int)
-  /// A machine's request to be let in.
+  /// A machine's request to join.
   case request(MemberID)
-  /// What a member has published last.
+  /// The ``MemberHead`` of a member.
   case head(MemberID)
   /// A record of an item.
   case item([UInt8])
@@ -49,6 +49,6 @@ package enum SyncPath: Sendable, Hashable {
     }
   }
 
-  /// The bytes of digits in lower case.
+  /// The bytes of hexadecimal digits in lower case.
   private static func name(_ text: String) -> [UInt8]? { text.lowercased() == text ? Hexadecimal.bytes(in: text) : nil }
 }

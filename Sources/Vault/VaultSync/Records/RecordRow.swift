@@ -5,7 +5,7 @@ import Primitives
 package import SecretModel
 package import VaultStore
 
-/// A row of the `sync_record` table: a record of the circle, as it is here.
+/// A row of the `sync_record` table: a record of the circle, with its state in this store.
 package struct RecordRow: Sendable {
   /// The kind of a record, and its state in this store.
   package enum State: String, Codable, Sendable {
@@ -15,7 +15,7 @@ package struct RecordRow: Sendable {
     case waiting
     /// The item was deleted.
     case deleted
-    /// A version that lost against another one.
+    /// A version that lost a conflict.
     case kept
   }
 
@@ -31,7 +31,7 @@ package struct RecordRow: Sendable {
     package var service: String
     package var account: String
     package var modified: Double
-    /// Why it waits.
+    /// Why the item cannot be stored yet.
     package var reason: String?
 
     package var title: ItemName { ItemName(unchecked: service, account: account) }
@@ -42,9 +42,9 @@ package struct RecordRow: Sendable {
   package var item: [UInt8]?
   /// The digest of ``file``.
   package private(set) var digest: [UInt8]
-  /// The digest of the file that the repository had last; nil where it had none.
+  /// The digest of the file that the repository had last; nil if it had none.
   package var published: [UInt8]?
-  /// For which record of members the file was encrypted.
+  /// The number of the record of members for which the file was encrypted.
   package private(set) var epoch: Int
   package var head: Head
   /// The encrypted file.
@@ -58,7 +58,7 @@ package struct RecordRow: Sendable {
     digest = Digest.sha256(file)
   }
 
-  /// Replaces the file by the same version, encrypted anew.
+  /// Replaces the file with a new encryption of the same version.
   package mutating func put(_ file: [UInt8], epoch: Int) {
     self.file = file
     self.epoch = epoch
@@ -67,7 +67,7 @@ package struct RecordRow: Sendable {
 
   package var isPublished: Bool { published == digest }
 
-  /// Whether this is its file.
+  /// Whether a file equals ``file``.
   package func has(_ file: [UInt8]) -> Bool { Digest.sha256(file) == digest }
 
   /// The digest of a file.
@@ -82,7 +82,7 @@ package struct RecordRow: Sendable {
 extension RecordRow {
   static let columns = "name, item, digest, published, epoch, head, file"
 
-  /// Nil where the row does not verify.
+  /// Nil if the row does not verify.
   init?(_ row: Row, in store: OpenedStore) {
     name = row.bytes(0)
     item = row.optionalBytes(1)
@@ -139,7 +139,7 @@ extension StoreSnapshot {
     try digest(of: "SELECT name, published FROM sync_record WHERE published IS NOT NULL ORDER BY name")
   }
 
-  /// The same once all records are published as they are here.
+  /// ``publishedDigest()`` as it will be once all records are published.
   package func digestOfRecords() throws -> [UInt8] {
     try digest(of: "SELECT name, digest FROM sync_record ORDER BY name")
   }
@@ -166,7 +166,7 @@ extension RecordRow.Head {
 extension RecordRow {
   /// The version in the file.
   ///
-  /// - Throws: `storeDamaged`, since the row is authentic.
+  /// - Throws: `storeDamaged` if the file is unreadable: the row itself has verified.
   package func revision(for circle: Circle, from authors: Authors? = nil) throws(VaultError) -> Revision {
     do throws(VaultError) {
       let known = if let authors { authors } else { try circle.everyAuthor }

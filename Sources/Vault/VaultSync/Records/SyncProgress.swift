@@ -3,17 +3,18 @@ import Keys
 package import SecretModel
 package import VaultStore
 
-/// What this machine has seen of the others. It is kept apart from the circle, since it changes with every run.
+/// What this machine has seen of the others and of the repository. Stored apart from the circle, since it changes with
+/// every run.
 package struct SyncProgress: Codable, Sendable {
   /// The greatest logical clock of all records that are known here.
   package var clock: UInt64 = 0
   /// How often this machine has published.
   package var sequence = 0
-  /// What each member has published last.
+  /// The last ``MemberHead`` of each member.
   package var heads: [String: Head] = [:]
-  /// How many records the repository had and has no longer.
+  /// How many records the repository has lost.
   package var lost = 0
-  /// Machines that ask to be let in.
+  /// Machines that ask to join.
   package var candidates: [Candidate] = []
   /// Whether the repository has this machine's request to be let in.
   package var hasRequest = false
@@ -21,7 +22,7 @@ package struct SyncProgress: Codable, Sendable {
   package var hasFormat = false
   /// How many records of members the repository has.
   package var circleRecords = 0
-  /// Files that the repository is to have no longer.
+  /// Files to remove from the repository.
   package var obsolete: [String] = []
 
   package struct Head: Codable, Sendable, Hashable {
