@@ -23,7 +23,7 @@ extension VaultService {
     }
   }
 
-  /// Adds a passkey, and returns the error of one that is not taken.
+  /// Adds a passkey, and returns the error if the store refuses it.
   ///
   /// - Throws: errors that prevent storing any item.
   func refusal(of passkey: NewItem, _ secret: SharedSecret) async throws(VaultError) -> VaultError? {

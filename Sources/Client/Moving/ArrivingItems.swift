@@ -4,7 +4,7 @@ internal import SecureMemory
 
 /// Stores a sequence of items: many in each transaction, while the next ones are read.
 package struct ArrivingItems {
-  /// The most bytes of the secrets and attributes of a transaction; one item may have more.
+  /// The maximum size of the secrets and attributes in a transaction, in bytes; one item may have more.
   private static let size = 2 << 20
   /// How many transactions may run or wait in the vault, so that it can start the next one without a pause.
   private static let runningLimit = 2

@@ -6,14 +6,14 @@ package struct ReleasesInChunks {
   private let store: any VaultService
   private let asking: Asking
 
-  /// The most items whose secrets are in memory at a time.
+  /// The maximum number of items whose secrets are in memory at a time.
   private static let chunk = 500
-  /// The most bytes of their secrets; one item may have more.
+  /// The maximum size of their secrets, in bytes; one item may have more.
   private static let size = 2 << 20
 
   private typealias Answer = Result<[ReleasedItem], VaultError>
 
-  /// - Parameter asking: who is asked: for at most one touch and one passcode, if the context keeps what was shown.
+  /// - Parameter asking: how to authenticate: with at most one touch and one passcode, if the context keeps evidence.
   package init(store: any VaultService, asking: Asking) { (self.store, self.asking) = (store, asking) }
 
   /// Passes each item with its secret to `body`, in the order of the ids, or the error that concerns it alone. The next
@@ -55,7 +55,7 @@ package struct ReleasesInChunks {
     }
   }
 
-  /// Asks for the next secrets; nil after the last.
+  /// Requests the next secrets; nil after the last.
   private func request(_ ids: [ItemID], _ place: Int, _ count: Int) -> Task<Answer, Never>? {
     guard place < ids.count else { return nil }
     let (store, asking, wanted) = (store, asking, Array(ids[place...].prefix(count)))
@@ -70,8 +70,8 @@ package struct ReleasesInChunks {
 }
 
 extension VaultService {
-  /// The secret of a passkey for another store or a file, after what its access control asks for: a ``MovingPasskey``.
-  /// The error instead where it concerns this passkey alone.
+  /// Releases a passkey's secret for another store or a file, as a ``MovingPasskey``, after the proof that its access
+  /// control requires. Returns an error that concerns this passkey alone.
   func export(_ passkey: Item, _ asking: Asking) async throws(VaultError) -> Result<ReleasedItem, VaultError> {
     do throws(VaultError) {
       return .success(ReleasedItem(passkey, secret: try await useKey(passkey.id, .export, asking)))

@@ -2,7 +2,7 @@ internal import CCBOR
 
 /// Why bytes are not a value in CTAP2's canonical form.
 package enum CBORError: Error, Sendable, Hashable {
-  /// They end within a value.
+  /// The bytes end within a value.
   case incomplete
   /// Bytes follow the value.
   case trailing
@@ -17,7 +17,7 @@ package enum CBORError: Error, Sendable, Hashable {
 }
 
 extension CBORValue {
-  /// The most levels of arrays and maps in a message of CTAP2.
+  /// The maximum number of levels of arrays and maps in a CTAP2 message.
   package static let depthLimit = 4
 
   /// Reads one value that fills `bytes`, in CTAP2's canonical form.
@@ -27,7 +27,7 @@ extension CBORValue {
     guard reader.isAtEnd else { throw .trailing }
   }
 
-  /// Reads the first of several values, and says how many bytes it has.
+  /// Reads the first of several values, and returns its length in bytes.
   package static func first(in bytes: some Collection<UInt8>) throws(CBORError) -> (value: CBORValue, count: Int) {
     var reader = CBORReader(bytes: Array(bytes))
     let value = try reader.value(depth: 0)
@@ -66,7 +66,7 @@ private struct CBORReader {
         let encoded = Array(bytes[start..<position])
         if let last, !CBORValue.precedes(last, encoded) { throw .keyOrder }
         last = encoded
-        // Equal keys with different bytes: texts in two normal forms, which Swift takes for one.
+        // Keys with different bytes may be equal: Swift compares texts by canonical equivalence.
         guard entries.updateValue(try value(depth: depth + 1), forKey: key) == nil else { throw .keyOrder }
       }
       return .map(entries)
@@ -118,7 +118,7 @@ extension CBORValue {
     case 1: head { cbor_encode_negint(value, $0, $1) }
     case 2: head { cbor_encode_bytestring_start(Int(value), $0, $1) }
     case 3: head { cbor_encode_string_start(Int(value), $0, $1) }
-    // Compared as bits: a count may be any number.
+    // Only the bits matter: a count may be any number.
     case 4: head { cbor_encode_array_start(Int(truncatingIfNeeded: value), $0, $1) }
     case 5: head { cbor_encode_map_start(Int(truncatingIfNeeded: value), $0, $1) }
     default: head { cbor_encode_ctrl(UInt8(value), $0, $1) }

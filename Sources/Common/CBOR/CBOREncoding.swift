@@ -26,7 +26,7 @@ extension CBORValue {
     return key.lexicographicallyPrecedes(other)
   }
 
-  /// What one of libcbor's functions writes, which is at most nine bytes.
+  /// The bytes that a function of libcbor writes: at most nine.
   static func head(_ write: (UnsafeMutablePointer<UInt8>?, Int) -> Int) -> [UInt8] {
     Array(unsafeUninitializedCapacity: 9) { buffer, count in
       // Writes at most the given number of bytes into the borrowed buffer.

@@ -14,7 +14,7 @@ package enum CBORValue: Sendable, Hashable {
     self = number < 0 ? .negative(UInt64(-1 - number)) : .unsigned(UInt64(number))
   }
 
-  /// The number, if it is one and fits.
+  /// The number, if the value is one and fits.
   package var integer: Int? {
     switch self {
     case .unsigned(let number): Int(exactly: number)

@@ -3,9 +3,9 @@ internal import Synchronization
 
 /// Waits like `Task.sleep`, without a thread of the cooperative pool.
 ///
-/// Once that pool, or a global or concurrent queue of libdispatch, has run its first job, libdispatch looks every second how
-/// busy its threads are, until the process ends. Programs that run for days must not wake a laptop's processor like this. So
-/// their tasks name an executor (``BackgroundThread``), and wait here.
+/// Once that pool, or a global or concurrent queue of libdispatch, has run its first job, libdispatch checks every
+/// second how busy its threads are, until the process ends. Programs that run for days must not wake a laptop's
+/// processor like this. So their tasks name an executor (``BackgroundThread``), and wait here.
 package enum Pause {
   /// Does not count the time in which the machine sleeps.
   ///
@@ -28,7 +28,7 @@ private final class PauseTimer: Sendable {
     case over
   }
 
-  // A serial queue has a thread of its own, which libdispatch does not look after.
+  // A serial queue has a thread of its own, which libdispatch does not check.
   private static let queue = DispatchQueue(label: "whorl.pauses")
 
   private let state = Mutex(State.new)

@@ -1,7 +1,7 @@
 package import Fingerprint
 import VaultStore
 
-/// Which of fprintd and libfprint this store uses where its settings leave the choice to it.
+/// The choice between fprintd and libfprint for a store whose settings leave it open.
 extension OwnerPresence {
   /// Changes the adapter that `auto` means in this store. Asks for the passcode (the recovery key where none is set),
   /// since with fprintd, polkit decides who may enrol fingers. The adapter is recorded with the first finger and

@@ -36,6 +36,6 @@ package struct OwnerPresence {
       passcodes: passcodes)
   }
 
-  /// A watch of what decides how the owner can authenticate.
+  /// Starts to watch for changes that affect how the owner can authenticate.
   package func watch() -> SurroundingsWatch { SurroundingsWatch(readers) }
 }

@@ -2,7 +2,7 @@ import Executors
 package import SecretModel
 import VaultStore
 
-/// Waits for changes of what decides how the owner of a store can authenticate. Polls nothing, and watches the devices only
+/// Waits for changes that affect how the owner of a store can authenticate. Polls nothing, and watches the devices only
 /// while it is referenced.
 package final class SurroundingsWatch: Sendable {
   private let classKeys: ClassKeys

@@ -10,7 +10,7 @@ package struct ItemExport: Sendable {
     fileprivate var asked: [ItemID] = []
     /// The passkeys, which are released one by one.
     fileprivate var passkeys: [Item] = []
-    /// What has to be shown for them all.
+    /// The proofs that they require together.
     fileprivate var proofs: Set<AccessControl> = []
     package var staying: [StayingItem] = []
 
@@ -29,7 +29,7 @@ package struct ItemExport: Sendable {
   private let store: any VaultService
   private let progress: MoveProgress
 
-  /// - Parameter progress: told of items while they are written.
+  /// - Parameter progress: called for each item that is written.
   package init(from store: any VaultService, _ progress: @escaping MoveProgress = { _, _ in }) {
     self.store = store
     self.progress = progress
@@ -52,13 +52,13 @@ package struct ItemExport: Sendable {
 
   /// Asks for everything that the items of the plan need, with the reason of `asking`.
   ///
-  /// - Parameter asking: in a context that keeps what was shown.
+  /// - Parameter asking: in a context that keeps evidence.
   /// - Throws: errors of an authentication.
   package func ask(_ plan: Plan, _ asking: Asking) async throws(VaultError) {
     try await store.show(plan.proofs, asking)
   }
 
-  /// Exports what the plan says.
+  /// Exports the items of the plan.
   ///
   /// - Parameters:
   ///   - file: an empty file, open for writing. If this throws, the file is incomplete and must be removed.
@@ -125,14 +125,14 @@ extension ItemExport.Plan {
 extension VaultService {
   /// Asks for everything that these access controls need, with the reason of `asking`.
   ///
-  /// - Parameter asking: in a context that keeps what was shown.
+  /// - Parameter asking: in a context that keeps evidence.
   func show(_ proofs: Set<AccessControl>, _ asking: Asking) async throws(VaultError) {
     for proof in proofs.sorted(by: { $0.order < $1.order }) { _ = try await evaluate(.access(proof), asking) }
   }
 }
 
 extension AccessControl {
-  /// Fingers come before the passcode, and presence last: it asks for nothing once either was shown.
+  /// Fingers come before the passcode, and presence last: it asks for nothing once either was given.
   fileprivate var order: UInt64 {
     if flags.contains(.userPresence) { return .max }
     return flags.isDisjoint(with: [.biometryAny, .biometryCurrentSet]) ? .max - 1 : flags.rawValue

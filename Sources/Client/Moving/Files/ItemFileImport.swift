@@ -24,7 +24,7 @@ package struct ItemFileImport: Sendable {
   ///   - file: an encrypted file, open for reading, borrowed for as long as this exists.
   ///   - key: of its contents (``VaultConnection/fileKey(of:with:)``).
   ///   - connection: a private vault, which decrypts.
-  ///   - progress: told of bytes of the file while it is read for the plan, and of items while they are brought in.
+  ///   - progress: called with bytes of the file while it is read for the plan, and with items while they are stored.
   package init(
     of file: Int32, key: SharedSecret, into store: any VaultService, by connection: any VaultConnection,
     _ bound: BoundItems, _ progress: @escaping MoveProgress = { _, _ in }

@@ -20,7 +20,7 @@ final class ItemFileReader {
 
   /// The next item and its secret; nil at the end of the contents.
   ///
-  /// - Throws: `fileUnreadable` for contents of another form, and where they end too early.
+  /// - Throws: `fileUnreadable` for contents of another form, and if they end too early.
   func next() throws(VaultError) -> (item: NewItem, secret: SharedSecret)? {
     if !hasBegun {
       guard try JSONLine.read(line(), as: ItemFileFormat.Beginning.self) == ItemFileFormat.Beginning() else {
@@ -35,7 +35,7 @@ final class ItemFileReader {
       let secret = try bytes(head.secret)
       guard try bytes(1).withUnsafeBytes({ $0[0] == UInt8(ascii: "\n") }) else { throw .otherContents }
       let item = try head.item
-      // Only a key that was made in the vault, or brought there as one, has this flag.
+      // Only keys that were made in the vault, or imported there as keys, have this flag.
       guard !item.access.flags.contains(.privateKeyUsage) else { throw .otherContents }
       items += 1
       return (item, SharedSecret(secret))

@@ -1,6 +1,6 @@
-/// The first of many values, and their number, so that only a few names are in memory however many items a file has.
+/// The first of many values, and the number of all, so that a file with many items needs little memory.
 package struct Listing<Element: Sendable>: Sendable {
-  /// The most values that are kept.
+  /// The maximum number of values that are kept.
   package static var limit: Int { 1_000 }
 
   /// The first values, in order.

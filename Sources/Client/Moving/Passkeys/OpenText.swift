@@ -1,8 +1,9 @@
 internal import Primitives
 internal import SecureMemory
 
-/// A JSON text without its secrets. A decoder of JSON copies what it reads into memory that is not locked. So all strings
-/// but those of members that are known to be open stay in locked memory, and the text has a mark in the place of each.
+/// A JSON text without its secrets, for a decoder that copies what it reads into memory that is not locked. Only
+/// strings of members that are known to be no secrets stay in the text. All others stay in locked memory, and marks
+/// replace them.
 struct OpenText {
   /// The mark of a string that stayed in locked memory.
   struct Mark: Decodable, Sendable {
@@ -26,8 +27,8 @@ struct OpenText {
     (bytes, strings) = whole.bytes.withUnsafeBytes { Self.split($0, open) }
   }
 
-  /// The string of a mark, with the escapes resolved that base64 and PEM need; nil for a mark of another text. Of any other
-  /// escape its backslash stays, which base64 does not have.
+  /// The string of a mark, with the escapes resolved that base64 and PEM need; nil for a mark of another text. Any
+  /// other escape becomes a backslash, which is not valid in base64.
   func secret(_ mark: Mark) -> SharedSecret? {
     guard strings.indices.contains(mark.number) else { return nil }
     let range = strings[mark.number]
@@ -40,7 +41,7 @@ struct OpenText {
     return SharedSecret(text)
   }
 
-  /// The bytes that the string of a mark has in base64; nil if it is none.
+  /// Decodes the base64 of a mark's string; nil if it is not base64.
   func decoded(_ mark: Mark) -> SharedSecret? { secret(mark).flatMap { Self.decoded($0) } }
 
   static func decoded(_ text: SharedSecret) -> SharedSecret? {
@@ -71,7 +72,7 @@ struct OpenText {
       let start = place + 1
       var end = start
       while end < text.count, text[end] != quote { end += text[end] == backslash ? 2 : 1 }
-      // A string without an end: no decoder takes what remains.
+      // A string without an end, which no decoder accepts.
       guard end < text.count else { return (result + [quote], strings) }
       place = end + 1
       let next = text[place...].first { !" \t\r\n".utf8.contains($0) }

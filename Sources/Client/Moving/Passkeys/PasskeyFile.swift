@@ -5,11 +5,11 @@ package import SecureMemory
 
 /// The passkeys in a file of another program: FIDO's Credential Exchange Format 1.0, or a passkey file of KeePassXC.
 package struct PasskeyFile: Sendable {
-  /// A passkey of the file. Its access control is chosen by who imports it.
+  /// A passkey of the file. The import chooses its access control.
   struct Entry: Sendable {
     let attributes: [AttributeName: AttributeValue]
     let secret: MovingPasskey
-    /// Whether its site keeps more with it than fits here, which is left out.
+    /// Whether data that its site keeps with it is left out, because Whorl cannot store it.
     var isPartial = false
   }
 
@@ -19,7 +19,7 @@ package struct PasskeyFile: Sendable {
   let entries: [Entry]
   /// The number of passkeys of the file.
   package var count: Int { entries.count }
-  /// The number of passkeys whose sites keep more with them than comes in.
+  /// The number of passkeys of which data is left out.
   package var partial: Int { entries.count(where: \.isPartial) }
   /// The number of credentials of the file that are no passkeys.
   package private(set) var others = 0
@@ -79,7 +79,7 @@ package struct PasskeyFile: Sendable {
       case .typeMismatch(_, let context)?, .valueNotFound(_, let context)?: context.codingPath
       default: nil
       }
-    // The name is one of those that are read here, not the file's own.
+    // The name is one that this type reads, and never text of the file.
     guard let member = path?.last(where: { $0.intValue == nil })?.stringValue else {
       return "it has no passkeys in a known format"
     }

@@ -1,13 +1,13 @@
 package import SecretModel
 internal import SecureMemory
 
-/// Imports passkeys of another program. The vault checks each key, and refuses what no passkey can have.
+/// Imports passkeys of another program. The vault checks each key, and refuses passkeys that are not valid.
 package struct PasskeyImport: Sendable {
   private let items: [(item: NewItem, secret: MovingPasskey)]
   private let store: any VaultService
   private let access: AccessControl
 
-  /// - Parameter access: what has to happen before the passkeys sign here.
+  /// - Parameter access: of all imported passkeys.
   package init(_ file: PasskeyFile, into store: any VaultService, access: AccessControl) {
     items = file.entries.map { (NewItem(.passkey, $0.attributes, access: access), $0.secret) }
     (self.store, self.access) = (store, access)
@@ -38,7 +38,7 @@ package struct PasskeyImport: Sendable {
     return plan
   }
 
-  /// Imports the passkeys of the plan, after one touch or what else their access control asks for.
+  /// Imports the passkeys of the plan, after the proof that their access control requires.
   ///
   /// - Throws: an error of the authentication, before anything is brought in, and errors that prevent storing any item.
   package func bring(_ plan: ItemFilePlan, _ asking: Asking) async throws(VaultError) -> ItemFileOutcome {

@@ -1,7 +1,7 @@
 internal import KeySchemes
 internal import SecureMemory
 
-/// Tells which of the two algorithms of passkeys a private key in PKCS #8 is for. The vault checks the key itself.
+/// Finds the algorithm of a private key in PKCS #8. The vault checks the key itself.
 enum PasskeyKeyKind {
   /// id-ecPublicKey and prime256v1 (RFC 5480), and id-Ed25519 (RFC 8410), in DER.
   private static let identifiers: [(KeyAlgorithm, [UInt8])] = [

@@ -2,10 +2,10 @@ internal import Primitives
 internal import SecretModel
 internal import SecureMemory
 
-/// A text with secrets in it, on its way into a socket.
+/// Writes a text with secrets into a socket.
 final class SecretText {
   private let socket: Int32
-  /// What is not written yet.
+  /// Bytes that are not written yet.
   private var pending = SecretBytes(count: 0)
 
   private static let limit = 64 << 10
@@ -19,7 +19,7 @@ final class SecretText {
     if pending.count >= Self.limit { try flush() }
   }
 
-  /// Appends the bytes in base64, in the alphabet for addresses.
+  /// Appends the bytes in URL-safe base64.
   func append(base64 secret: SharedSecret) throws(VaultError) {
     grow(by: Base64URL.encodedCount(secret.bytes.count)) { target in
       secret.bytes.withUnsafeBytes { Base64URL.encode($0, into: target) }
@@ -27,7 +27,7 @@ final class SecretText {
     if pending.count >= Self.limit { try flush() }
   }
 
-  /// Writes what is not written yet.
+  /// Writes the pending bytes.
   func flush() throws(VaultError) {
     do throws(WriteError) {
       try pending.write(to: socket)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import SecretModel
 
-/// Whom an exported file is encrypted for, and whether it may replace another one.
+/// The recipient of an exported file, and whether the file may replace another one.
 struct ExportOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -122,7 +122,7 @@ struct ImportReport: Encodable {
     tell()
   }
 
-  /// On standard error, for people.
+  /// Prints the report as text on standard error.
   func tell() {
     if isPlan {
       say("Would bring in \(Spoken.plural(brought.count, "entry", "entries"))", brought.first, brought.more)

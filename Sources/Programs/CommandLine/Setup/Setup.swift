@@ -52,8 +52,8 @@ struct Setup: Command {
     try await SetupConversation(survey, SetupDialogue(terminal: terminal), hardening).run(findings)
   }
 
-  /// Asks whether root's store is meant, where sudo runs this for somebody else. This decides nothing: the store is that of
-  /// the user who runs the program.
+  /// Asks whether root's store is meant, if sudo runs this for another user. Nothing else depends on that: the store is
+  /// always that of the user who runs the program.
   private func requireOwnAccount(_ dialogue: SetupDialogue) throws(Failure) {
     guard let name = UserEnvironment.askedThroughSudo else { return }
     let question =

@@ -37,7 +37,7 @@ struct SetupFinding: Encodable {
   private(set) var advice: String?
   /// The command that undoes it, in shell syntax.
   private(set) var wayBack: String?
-  /// The same as words.
+  /// The same command as separate words.
   private(set) var undo: [String]?
 
   private enum CodingKeys: CodingKey { case step, state, words, commands, advice, wayBack }

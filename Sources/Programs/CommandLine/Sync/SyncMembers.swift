@@ -110,7 +110,7 @@ struct SyncRemoveMachine: Command {
 
   private struct Report: Encodable {
     var removed: String
-    /// The names of what the machine has been able to read.
+    /// The names of the items that the machine could read.
     var toChange: [String]
   }
 }
@@ -125,9 +125,9 @@ extension SyncSession {
 }
 
 extension SyncMember {
-  /// The machine that a word names: its name, or the beginning of its id.
+  /// Finds a machine by its name, or by the beginning of its id.
   ///
-  /// - Parameter word: nil for the only one.
+  /// - Parameter word: nil if there is only one machine.
   static func named(_ word: String?, among machines: [SyncMember]) throws(Failure) -> SyncMember {
     let found = word.map { word in
       machines.filter { $0.name == word || (word.utf8.count >= 8 && $0.id.description.hasPrefix(word)) }

@@ -2,15 +2,15 @@ internal import PromptTexts
 import SecretModel
 import SyncRepository
 
-/// What a run has done, for people and for programs.
+/// The result of a sync, as text and as JSON.
 struct SyncOutcome {
-  /// The most names and files that are listed each.
+  /// The maximum number of names, and of files, that are listed.
   private static let listed = 5
 
   let report: SyncReport
   let remote: String
 
-  /// The failure of a run that has held back its changes because the remote has lost some.
+  /// The failure of a sync that has published nothing because the remote has lost records.
   var failure: Failure? {
     guard report.isHeldBack else { return nil }
     let count = report.lost > 0 ? " (\(Spoken.plural(report.lost, "record")))" : ""
@@ -19,7 +19,7 @@ struct SyncOutcome {
       advice: "see who else may write to it; 'whorl sync now --put-back' publishes it again")
   }
 
-  /// What needs a person, or should be known.
+  /// Warnings, and what needs the user.
   var warnings: [String] {
     var lines: [String] = []
     if report.wasRewritten {
@@ -35,7 +35,7 @@ struct SyncOutcome {
     return lines + Self.waiting(report.status)
   }
 
-  /// What waits for a person.
+  /// What waits for the user.
   static func waiting(_ status: SyncStatus) -> [String] {
     var lines: [String] = []
     for candidate in status.candidates where !candidate.isThisMachine {
@@ -63,7 +63,7 @@ struct SyncOutcome {
     return lines
   }
 
-  /// One line of what was done.
+  /// A summary in one line.
   var line: String {
     var parts: [String] = []
     if !report.changed.isEmpty { parts.append("\(Spoken.plural(report.changed.count, "item")) came in") }
@@ -72,7 +72,7 @@ struct SyncOutcome {
     return parts.isEmpty ? "Nothing is new: this machine and \(remote) are equal." : "\(parts.joined(separator: ", "))."
   }
 
-  /// The same of a dry run.
+  /// The summary of a dry run.
   var preview: String {
     "Would take \(Spoken.plural(report.taken, "file")) from \(remote), and publish \(Spoken.plural(report.published, "record"))."
   }

@@ -4,14 +4,14 @@ import SyncRepository
 internal import TerminalLines
 import Whorl
 
-/// The store of a command, and its private copy of the circle's repository.
+/// The store of a command, and its local copy of the circle's repository.
 struct SyncSession {
   let session: Session
   let store: any VaultService
   let repository: GitRepository
   private let isQuiet: Bool
 
-  /// - Parameter isQuiet: whether nobody is told or asked anything while git works.
+  /// - Parameter isQuiet: whether to show no progress and no prompts of git.
   init(_ session: Session, isQuiet: Bool = false) async throws(Failure) {
     (self.session, self.isQuiet) = (session, isQuiet)
     let git: GitProgram
@@ -24,7 +24,7 @@ struct SyncSession {
     store = try await session.store()
   }
 
-  /// The copy is beside a private store, and among the user's data for the store in the service.
+  /// The folder of the copy: inside a private store's folder, or in the user's data for the service's store.
   private static func place(_ session: Session) throws(Failure) -> String {
     switch try session.place() {
     case .folder(let folder): return "\(folder.directory)/sync"
@@ -34,7 +34,7 @@ struct SyncSession {
     }
   }
 
-  /// A remote that the person names.
+  /// The remote of a command line.
   static func remote(_ text: String) throws(Failure) -> SyncRemote {
     do throws(SyncRunError) {
       return try SyncRemote(text, in: FullPath.currentFolder)
@@ -50,7 +50,7 @@ struct SyncSession {
   /// The remote's name for messages.
   func remoteName() async -> String? { try? await repository.url() }
 
-  /// Runs what uses git.
+  /// Runs a call that uses git, and throws its errors as failures.
   func explained<Answer>(_ call: () async throws(SyncRunError) -> Answer) async throws(Failure) -> Answer {
     do throws(SyncRunError) {
       return try await call()
@@ -79,7 +79,7 @@ struct SyncSession {
     }
   }
 
-  /// Makes store and remote equal, with progress at a terminal.
+  /// Syncs the store with the remote, with progress at a terminal.
   @discardableResult
   func run(puttingBack: Bool = false, isDry: Bool = false) async throws(Failure) -> SyncReport {
     let line = SyncProgressLine(isQuiet: isQuiet, session.options)

@@ -79,7 +79,7 @@ private struct SyncStatusReport: Encodable {
     var id: String
     var name: String
     var thisMachine: Bool
-    /// The six words of one that asks.
+    /// The six words of a machine that asks to join.
     var words: [String]?
 
     init(_ member: SyncMember) {

@@ -22,7 +22,7 @@ struct SyncWatch: Command {
   @OptionGroup var options: GlobalOptions
   @OptionGroup var quiet: QuietOption
 
-  /// How long further changes are waited for.
+  /// How long to wait for further changes before the next run.
   private static let pause = Duration.seconds(2)
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
@@ -35,7 +35,7 @@ struct SyncWatch: Command {
     var known = -1
     var said: String?
     while true {
-      // Before the run, so that an unlock during it counts.
+      // Read before the run, so that an unlock during the run is noticed.
       let surroundings = try await session.explained { () async throws(VaultError) in
         try await sync.store.surroundings(otherThan: nil)
       }
@@ -47,13 +47,13 @@ struct SyncWatch: Command {
       known = try await session.explained { () async throws(VaultError) in
         try await sync.store.change(from: last, orOf: surroundings)
       }
-      // The state that the first run has found is no change.
+      // The first call returns the current state at once.
       if last == -1 { continue }
       do { try await Pause.wait(for: Self.pause) } catch { throw .cancelled }
     }
   }
 
-  /// What a run could not do, or what needs a person; nil for nothing.
+  /// Syncs once. Returns the failure or the warnings; nil if there are none.
   private func run(_ sync: SyncSession) async -> String? {
     do throws(Failure) {
       let report = try await sync.run()
@@ -67,8 +67,8 @@ struct SyncWatch: Command {
 }
 
 extension VaultService {
-  /// Waits until there is something to publish or to tell. While something waits for the store to be unlocked, also until the
-  /// owner may have done that.
+  /// Waits for a change of the state of sync. If items wait for the store to be unlocked, also for a change of the
+  /// surroundings.
   fileprivate func change(from known: Int, orOf surroundings: Surroundings) async throws(VaultError) -> Int {
     let waits = try await sync.status().waiting.contains { $0.reason == .locked }
     guard waits else { return try await sync.change(from: known) }
@@ -78,7 +78,7 @@ extension VaultService {
       await group.next()
       group.cancelAll()
     }
-    // At once, with the errors of the calls above.
+    // Returns at once, or throws the error of a call above.
     return try await sync.change(from: -1)
   }
 }

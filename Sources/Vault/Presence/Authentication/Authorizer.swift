@@ -4,7 +4,7 @@ import Keys
 package import SecureMemory
 package import VaultStore
 
-/// Obtains what items and policies require: fingers, the passcode, application passwords.
+/// Obtains the proofs that items and policies require: fingers, the passcode, application passwords.
 package struct Authorizer {
   let authenticator: Authenticator
   let passcodes: Passcodes
@@ -12,7 +12,7 @@ package struct Authorizer {
   private var store: Store { passcodes.store }
   private var fprintd: FprintdSets { authenticator.fprintd }
 
-  /// The evidence for these needs: from the context, and asked for now. The release checks everything again.
+  /// The evidence for these needs: from the context, and otherwise from prompts. The release checks everything again.
   package func evidence(for needs: [Need], reason: String?, _ context: Context) async throws(VaultError) -> Evidence {
     let passwords = try await passwords(for: needs, context)
     let purpose = TouchRequest.Purpose.read(items: needs.map(\.name), reason: reason)
@@ -82,8 +82,8 @@ package struct Authorizer {
   /// Asks for an enrolled finger, to authenticate the owner to a login program. The match is used for no item and no
   /// later call.
   ///
-  /// - Throws: `authenticationFailed` where no touch matched, `restoreDetected` where an earlier copy of the store was
-  ///   put back.
+  /// - Throws: `authenticationFailed` if no touch matched, `restoreDetected` if an earlier copy of the store was put
+  ///   back.
   package func verifyForLogin(_ context: Context) async throws(VaultError) {
     try store.read { snapshot in
       guard !snapshot.authority.restored else { throw VaultError.restoreDetected }
@@ -164,12 +164,12 @@ package struct Authorizer {
   }
 }
 
-/// What was shown in a context before.
+/// The proofs that a context has from earlier calls.
 package struct Shown {
   private var factors = ShownFactors()
   private var hasApplicationPassword = false
 
-  /// Nothing was shown.
+  /// No proofs.
   package init() {}
 
   /// Whether this item can be released without asking.
@@ -177,7 +177,7 @@ package struct Shown {
     (hasApplicationPassword || !need.wantsPassword) && need.satisfied(by: factors) != nil
   }
 
-  /// What was shown in a context; nothing without a context.
+  /// The proofs of a context; none without a context.
   package init(in context: Context?, at snapshot: StoreSnapshot) throws {
     guard let context else { return }
     factors = try ShownFactors(of: context, at: snapshot)
@@ -186,8 +186,8 @@ package struct Shown {
 }
 
 extension ShownFactors {
-  /// What was shown in the context and is still valid: the set and the passcode have not changed since. Adds a recent match
-  /// of the client if the context accepts one and biometry is not locked out.
+  /// The proofs of the context that are still valid: the set and the passcode have not changed since. Adds a recent
+  /// match of the client if the context accepts one and biometry is not locked out.
   init(of context: Context, at snapshot: StoreSnapshot) throws {
     guard context.options.keepsEvidence else { return }
     self = context.shown
