@@ -43,7 +43,7 @@ extension LAContext {
     }
   }
 
-  /// Throws where the policy cannot be evaluated.
+  /// Throws if the policy cannot be evaluated.
   func check(_ policy: LAPolicy) throws(LAError) {
     let wanted = AuthenticationPolicy(policy)
     let outcome: Result<Void, VaultError> = blocking { () async throws(VaultError) in

@@ -197,7 +197,7 @@ open class LAContext: NSObject {
 
   /// Supplies a credential, so that it is not asked for; nil removes it.
   ///
-  /// - Returns: false where the type is not supported (`smartCardPIN`), the context is invalid or the store cannot be
+  /// - Returns: false if the type is not supported (`smartCardPIN`), the context is invalid or the store cannot be
   ///   opened.
   @discardableResult
   open func setCredential(_ credential: Data?, type: LACredentialType) -> Bool {

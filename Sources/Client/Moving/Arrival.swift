@@ -9,7 +9,7 @@ enum Arrival {
 }
 
 extension VaultService {
-  /// Adds an item if the store has none with the same primary attributes. Asks nobody.
+  /// Adds an item if the store has none with the same primary attributes. Shows no prompt.
   func bringIn(_ item: NewItem, secret: consuming SecretBytes) async throws(VaultError) -> Arrival {
     do throws(VaultError) {
       if item.itemClass == .passkey {

@@ -37,7 +37,7 @@ package struct StoreKey: Sendable {
 
   /// The private half, after a touch or the passcode.
   ///
-  /// - Throws: `itemGone` where the store has no key; errors of an authentication.
+  /// - Throws: `itemGone` if the store has no key; errors of an authentication.
   package func privateKey(_ asking: Asking) async throws(VaultError) -> SharedSecret {
     guard let item = try await item(), let released = try await store.secrets(.ids([item.id]), asking).first else {
       throw .itemGone

@@ -41,7 +41,7 @@ package struct ReaderConfinement: Sendable {
       rules.append(.init(Self.folder(of: socket), [.makeSocket, .removeFile]))
     // Its devices are in the testbed.
     case .replay: break
-    // Of fprintd's readers it only looks whether they are attached.
+    // Of fprintd's readers it only checks whether they are attached.
     default: rules += isFprintdUnit ? [.init("/sys", Self.read)] : Self.devices
     }
     if selection.adapter != .libfprint { rules.append(.init(fprintd.templates, Self.read)) }

@@ -3,17 +3,18 @@ internal import SDBus
 
 /// The readers of all adapters: `--reader auto`.
 ///
-/// A reader that two adapters can drive is listed twice, in the order of ``ReaderAdapter``. The store decides which of the two it uses.
+/// A reader that two adapters can drive is listed twice, in the order of ``ReaderAdapter``. The store decides which one
+/// it uses.
 package actor AutomaticReader: FingerprintReader {
   /// The bus loop, so that calls keep their order.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private let sources: [ReaderAdapter: any FingerprintReader]
   private var current: (any FingerprintReader)?
-  /// Why readers may be missing from the last list: the error of an adapter, where others listed some.
+  /// Why readers may be missing from the last list: the error of an adapter, if others listed some.
   package private(set) var listingFailure: ReaderError?
 
-  /// - Parameter source: makes what reaches the readers of an adapter.
+  /// - Parameter source: makes the reader source of an adapter.
   package init(_ source: (ReaderAdapter) -> any FingerprintReader) {
     sources = Dictionary(uniqueKeysWithValues: ReaderAdapter.allCases.map { ($0, source($0)) })
   }

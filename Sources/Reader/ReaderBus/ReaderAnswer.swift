@@ -11,7 +11,7 @@ package enum ReaderAnswer: Sendable {
   case capture(CaptureOutcome)
   case chip(ChipList)
 
-  /// The most readers in a list.
+  /// The maximum number of readers in a list.
   package static let mostReaders = 64
   /// The size limit of a template in bytes. Those of libfprint have some kilobytes.
   package static let largestTemplate = 1 << 20

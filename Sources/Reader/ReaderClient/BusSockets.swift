@@ -6,8 +6,8 @@ internal import Synchronization
 /// Connects to the message buses that a reader process may use and passes the sockets to it, because the process is
 /// confined and cannot connect itself.
 final class BusSockets: Sendable {
-  /// The most sockets that one process gets. It needs one for logind, and one for each connection to fprintd, which exits
-  /// after half a minute without clients.
+  /// The maximum number of sockets for one process. It needs one for logind, and one for each connection to fprintd,
+  /// which exits after half a minute without clients.
   private static let limit = 1_000
 
   private let addresses: Set<String>

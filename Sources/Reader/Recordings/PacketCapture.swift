@@ -9,7 +9,6 @@ package enum PacketCapture {
   private static let usb: Set<UInt16> = [189, 220]
 
   /// The capture with the packets of one device, without anything about the machine it was made on.
-  ///
   package static func only(
     bus: UInt16, device: UInt8, in capture: [UInt8]
   ) throws(RecordingError) -> [UInt8] {

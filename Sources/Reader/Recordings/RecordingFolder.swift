@@ -26,7 +26,7 @@ package struct RecordingFolder: Sendable, Equatable {
   package var path: String
   /// The device's path in sysfs, without `/sys`.
   package var device: String
-  /// The device's node, such as `/dev/bus/usb/001/004`; nil where it has none.
+  /// The device's node, such as `/dev/bus/usb/001/004`; nil if it has none.
   package var node: String?
   /// Nil if there is only the description.
   package var traffic: Traffic?

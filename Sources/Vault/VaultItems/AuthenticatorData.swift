@@ -2,8 +2,8 @@ import CBOR
 import Keys
 import SecretModel
 
-/// The authenticator data of WebAuthn (Level 3, 6.1), which the vault builds and signs. Its flags say what the vault has
-/// seen, whatever the program that asks says: a person, without whom nothing is signed.
+/// The authenticator data of WebAuthn (Level 3, 6.1), which the vault builds and signs. Its flags state what the vault
+/// itself has verified, independent of the program: nothing is signed without a person.
 struct AuthenticatorData {
   private struct Flags: OptionSet {
     let rawValue: UInt8
@@ -16,13 +16,13 @@ struct AuthenticatorData {
   }
 
   private let relyingParty: String
-  // Passkeys can be exported and restored, so every one is eligible for backup, and its counter stays 0. That it is backed
-  // up is not claimed: the vault does not know what happens to a copy.
+  // Passkeys can be exported and restored, so every one is eligible for backup, and its counter stays 0. The flag that
+  // it is backed up is not set: the vault does not know what happens to a copy.
   private var flags: Flags = [.userPresent, .userVerified, .backupEligible]
   private var attested: [UInt8] = []
   private var extensions: [CBORValue: CBORValue] = [:]
 
-  /// - Precondition: a finger or the passcode was shown for this ceremony.
+  /// - Precondition: a finger or the passcode was given for this ceremony.
   init(for relyingParty: String) { self.relyingParty = relyingParty }
 
   /// Adds the credential that was made.

@@ -149,7 +149,7 @@ package struct ItemCatalogue {
     }
   }
 
-  /// The new protection of changed items; nil where their access control stays the same.
+  /// The new protection of changed items; nil if their access control stays the same.
   package func protection(after change: ItemChange, _ context: Context?) async throws(VaultError) -> ItemProtection? {
     guard let access = change.access else { return nil }
     // Each item keeps its own accessibility where the change names none.
@@ -187,7 +187,7 @@ package struct ItemCatalogue {
 
   /// Removes all of the items or none, and returns their number.
   ///
-  /// - Throws: `itemGone` where a name or a search finds none; ids that are gone are ignored. `invalidRequest` for a
+  /// - Throws: `itemGone` if a name or a search finds none; ids that are gone are ignored. `invalidRequest` for a
   ///   search without a class, ids and attributes, which would empty the store.
   package func delete(_ selection: ItemSelection) throws(VaultError) -> Int {
     switch selection {
@@ -203,7 +203,7 @@ package struct ItemCatalogue {
 
   /// The private key with this id, or for an export the passkey.
   ///
-  /// - Throws: `invalidRequest` where the item is no private key, or where a key that never leaves the vault is to be
+  /// - Throws: `invalidRequest` if the item is no private key, or where a key that never leaves the vault is to be
   ///   exported.
   package func key(_ id: ItemID, for use: KeyUse) throws(VaultError) -> (wanted: [WantedItem], family: KeyFamily) {
     let wanted = try toChange(.ids([id]), nil)

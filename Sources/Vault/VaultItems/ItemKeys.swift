@@ -30,7 +30,7 @@ final class ItemKeys {
     return key
   }
 
-  /// The set with this generation; nil where there is none that verifies.
+  /// The set with this generation; nil if there is none that verifies.
   func set(of generation: [UInt8]?) throws -> StoredSet? {
     let sets = try knownSets ?? snapshot.sets()
     knownSets = sets

@@ -4,7 +4,7 @@ import Presence
 import SecureMemory
 import VaultStore
 
-/// Seals and opens the secrets of items at one moment of a store.
+/// Seals and opens the secrets of items in a snapshot of a store.
 struct ItemSealer {
   let snapshot: StoreSnapshot
   private let keys: ItemKeys

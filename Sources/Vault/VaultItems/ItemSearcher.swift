@@ -3,7 +3,7 @@ import Glibc
 import Presence
 package import VaultStore
 
-/// A row that a search has found. The record is nil where the row is damaged.
+/// A row that a search has found. The record is nil if the row is damaged.
 struct FoundItem {
   var row: ItemRow
   var record: ItemRecord?
@@ -12,9 +12,9 @@ struct FoundItem {
   var place: ItemPlace
 }
 
-/// Finds items at one moment of a store.
+/// Finds items in a snapshot of a store.
 package struct ItemSearcher {
-  /// The most items of a page.
+  /// The maximum number of items in a page.
   private static let pageLimit = 1_000
   /// A page ends when the sealed attributes of its items reach this many bytes, so that it fits into a message.
   private static let pageSize = 4 << 20
@@ -28,8 +28,7 @@ package struct ItemSearcher {
   /// Passes each found item to `show`, in the order of the access groups and in each the oldest first, until `show`
   /// returns false.
   ///
-  /// - Parameter shown: what was shown in the context. Used if the search skips items that would ask, or fails for
-  ///   them.
+  /// - Parameter shown: the proofs of the context. Used if the search skips items that would ask, or fails for them.
   func each(_ search: ItemSearch, _ shown: Shown = Shown(), _ show: (FoundItem) throws -> Bool) throws {
     var left = search.limit ?? .max
     guard left > 0 else { return }
@@ -59,7 +58,7 @@ package struct ItemSearcher {
 
   /// Whether the search finds an item, or skips it because its secret would ask a person.
   ///
-  /// - Throws: `interactionNotAllowed` where it would ask and the search is to fail in that case.
+  /// - Throws: `interactionNotAllowed` if it would ask and the search is to fail in that case.
   private func mayBeShown(_ found: FoundItem, _ interaction: ItemSearch.Interaction, _ shown: Shown) throws -> Bool {
     guard interaction != .allow, found.item.state == .living,
       !Requirement(found.item.access).isOpen || found.item.access.applicationPassword
@@ -114,7 +113,7 @@ package struct ItemSearcher {
               WHERE item_index.tag = ? AND item_index.row > ? AND item.owner = ?\(living) ORDER BY item_index.row
               """), arguments: [try narrowest(store.tags(for: search, in: itemClass)).data, row, store.owner])
       } else {
-        // `+owner`: SQLite would take the index over owner and name, and sort all rows for every page.
+        // `+owner` prevents the index over owner and name, with which SQLite would sort all rows for every page.
         try ItemRow.fetchCursor(
           snapshot.db.cachedStatement(
             sql: "SELECT \(ItemRow.columns) FROM item WHERE +owner = ? AND row > ?\(living) ORDER BY row"),
@@ -205,7 +204,7 @@ extension OpenedStore {
 }
 
 extension ItemSearch {
-  /// The position of an item's access group among those of the search; nil where it is none of them.
+  /// The position of an item's access group among those of the search; nil if it is none of them.
   fileprivate func group(of item: Item) -> Int? {
     guard case .named(let names)? = groups, item.state != .damaged else { return 0 }
     return names.firstIndex { item.attributes[.accessGroup] == .text($0) }

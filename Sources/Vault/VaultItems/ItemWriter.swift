@@ -8,7 +8,7 @@ import VaultStore
 struct ItemWriter {
   let change: StoreTransaction
   private let sealer: ItemSealer
-  /// Nil while changes of another machine are stored.
+  /// Nil when changes of another machine are stored.
   private let journal: SyncJournal?
 
   private var store: OpenedStore { change.store }
@@ -67,7 +67,7 @@ struct ItemWriter {
 
   /// Changes one item, whose secret was released for this.
   ///
-  /// - Parameter protection: the new protection; nil where the access control stays the same.
+  /// - Parameter protection: the new protection; nil if the access control stays the same.
   func rewrite(_ item: WantedItem, _ changes: ItemChange, secret: borrowing SecretBytes, _ protection: ItemProtection?)
     throws
   {
@@ -137,7 +137,7 @@ struct ItemWriter {
 
   private func changed(_ old: ItemRecord, _ changes: ItemChange) throws -> ItemRecord {
     if old.itemClass == .passkey {
-      // The site trusts what it was told when the passkey was made.
+      // The site relies on the values that it got when the passkey was made.
       let fixed = changes.attributes.keys.contains { ![.account, .label, .synchronizable].contains($0) }
       guard !fixed, changes.access.map({ Passkey.accessControls.contains($0) }) ?? true else {
         throw VaultError.invalidRequest("only the names and the rule of a passkey can be changed")
@@ -155,7 +155,7 @@ struct ItemWriter {
 
   /// Removes the selected items, damaged ones included, and returns their number.
   ///
-  /// - Throws: `itemGone` where a name or a search finds none; ids that are gone are ignored.
+  /// - Throws: `itemGone` if a name or a search finds none; ids that are gone are ignored.
   func delete(_ selection: ItemSelection) throws -> Int {
     var doomed: [Int64: (id: [UInt8], record: ItemRecord?)] = [:]
     func find(_ search: ItemSearch) throws {

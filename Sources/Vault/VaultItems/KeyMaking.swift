@@ -18,7 +18,7 @@ package enum KeyMaking {
   private static let turns = UserTurns(width: 2, waitingLimit: 64, what: "private keys wait to be made or read")
 
   /// - Parameter user: whose key it is.
-  /// - Throws: `busy` where too many keys of the user wait, `cancelled` where the task was cancelled.
+  /// - Throws: `busy` if too many keys of the user wait, `cancelled` if the task was cancelled.
   package static func key(from source: KeySource, for item: NewItem, of user: UInt32) async throws(VaultError) -> Made {
     if case .passkey(let bytes) = source { return try brought(bytes, for: item) }
     guard item.itemClass == .key else { throw .invalidRequest("a private key is an item of class key") }
@@ -29,7 +29,7 @@ package enum KeyMaking {
     return made
   }
 
-  /// A passkey of another store or program.
+  /// Imports a passkey of another store or program.
   private static func brought(_ bytes: SharedSecret, for item: NewItem) throws(VaultError) -> Made {
     let passkey = Passkey(
       Item(

@@ -36,8 +36,8 @@ extension KeyUse {
 }
 
 extension ItemRecord {
-  /// The family of a private key's algorithm, from `kSecAttrKeyType`; nil if this is no private key. A passkey is one
-  /// for an export only.
+  /// The family of a private key's algorithm, from `kSecAttrKeyType`; nil if this is no private key. A passkey counts
+  /// as one only for an export.
   func keyFamily(for use: KeyUse) -> KeyFamily? {
     if case .export = use, itemClass == .passkey, case .text(let word)? = attributes[.keyType] {
       return KeyAlgorithm(word: word)?.family

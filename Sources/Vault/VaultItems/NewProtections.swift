@@ -4,7 +4,7 @@ import SecretModel
 import SecureMemory
 import VaultStore
 
-/// The protection of new items. Looks up once what several items need.
+/// Determines the protection of new items. Looks up only once what several items need.
 struct NewProtections {
   private let fingers: CurrentFingers
   private let passcodes: Passcodes

@@ -120,7 +120,7 @@ extension PasskeySecret {
 }
 
 extension StoreSnapshot {
-  /// The number of passkeys, or of those of a relying party, as the index has them: dead ones, too.
+  /// The number of passkeys, or of those of a relying party, by the index, which includes dead ones.
   func passkeyCount(_ search: ItemSearch) throws -> Int {
     try rows(with: store.tags(for: search, in: .passkey)[0])
   }

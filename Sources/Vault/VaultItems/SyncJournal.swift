@@ -23,7 +23,7 @@ final class SyncJournal {
     return member
   }
 
-  /// An item was stored or changed.
+  /// Records that an item was stored or changed.
   ///
   /// - Throws: `invalidRequest` for a synchronizable item with an application password, which only its owner knows.
   func stored(_ record: ItemRecord, _ id: [UInt8], _ protection: ItemProtection, secret: borrowing SecretBytes) throws {
@@ -43,14 +43,14 @@ final class SyncJournal {
     try write(revision, as: .stored, record.name, item: id, over: old, name, circle)
   }
 
-  /// An item was removed, or is synchronizable no longer.
+  /// Records that an item was removed, or is no longer synchronizable.
   func removed(_ id: [UInt8]) throws {
-    // The table is empty where there is no circle.
+    // The table is empty without a circle.
     guard let old = try change.record(ofItem: id), let circle = try circle() else { return }
     try delete(old, circle)
   }
 
-  /// Ends a record for all machines.
+  /// Deletes a record on all machines.
   func delete(_ old: RecordRow) throws {
     if let circle = try circle() { try delete(old, circle) }
   }
@@ -106,7 +106,7 @@ extension SyncJournal {
     try delete(kept, circle)
   }
 
-  /// A version of this machine with the contents of another one.
+  /// A new version, signed by this machine, with the contents of another one.
   func signed(_ old: Revision, _ name: [UInt8], _ title: ItemName, replacing seen: [String: UInt64]) throws -> RecordRow
   {
     guard let circle = try circle() else { throw VaultError.invalidRequest("this store is in no circle") }
@@ -117,7 +117,7 @@ extension SyncJournal {
       file: try new.sealed(to: circle.members.recipients, epoch: circle.epoch), epoch: circle.epoch)
   }
 
-  /// Keeps a version of another circle, or of a member that was removed, which lost there.
+  /// Keeps a version that lost a conflict in another circle, or that a removed member wrote.
   func keep(_ old: Revision, _ title: ItemName) throws {
     guard let item = try old.head.item?.item else { return }
     try keep(item, old.secret, old.head.created, title)
@@ -135,7 +135,7 @@ extension SyncJournal {
     ).write(change)
   }
 
-  /// Signs the version of a machine that is no longer a member, so that the others go on taking it.
+  /// Signs the version of a machine that is no longer a member, so that the others still accept it.
   func sign(_ row: RecordRow) throws -> RecordRow {
     guard let circle = try circle() else { return row }
     var new = try signed(row.revision(for: circle), row.name, row.head.title, replacing: row.head.seen)

@@ -4,7 +4,7 @@ import SecretModel
 import VaultStore
 import VaultSync
 
-/// The files that a repository lacks, in one transaction.
+/// Collects the files that a repository lacks, in one transaction.
 struct SyncPublisher {
   private let change: StoreTransaction
   private let circle: Circle
@@ -70,7 +70,7 @@ struct SyncPublisher {
     var room = SyncFile.pageLimit
     for var row in rows {
       if !members.contains(row.head.writer), row.head.state == .kept {
-        // It gets a new name with its new version.
+        // Signed again, it has a new name: remove the old file.
         try journal.keep(row.revision(for: circle), row.head.title)
         try change.remove(row)
         files.append(SyncFile(SyncPath.item(row.name).text, nil))

@@ -5,10 +5,10 @@ import SecureMemory
 import VaultStore
 import VaultSync
 
-/// Takes files of a repository in one transaction: verifies each, and stores the newer version of each item.
+/// Receives files of a repository in one transaction: verifies each, and stores the newer version of each item.
 ///
-/// Nothing in a repository is trusted: only what a member has signed counts, and it replaces nothing that is newer
-/// here.
+/// The repository is not trusted: only files that a member has signed are accepted, and they replace nothing that is
+/// newer here.
 final class SyncReceiver {
   private let change: StoreTransaction
   private var circle: Circle
@@ -21,7 +21,7 @@ final class SyncReceiver {
 
   /// How long a record of a deletion is kept, in seconds.
   static let deletionAge: Double = 180 * 86_400
-  /// The most machines that may ask to be let in at a time.
+  /// The maximum number of machines that may ask to join at a time.
   private static let candidateLimit = 5
 
   init(_ change: StoreTransaction, _ circle: Circle) throws {
@@ -67,7 +67,8 @@ final class SyncReceiver {
     return receipt
   }
 
-  /// Whether the repository has all that this machine has seen there, for instance since another machine has put it back.
+  /// Whether the repository has again all that this machine has seen there, for instance because another machine has
+  /// published it.
   private func isWhole() throws -> Bool {
     try change.recordCount(where: "published IS NOT digest") == 0 && progress.circleRecords == circle.published
       && progress.hasFormat
@@ -83,7 +84,7 @@ final class SyncReceiver {
   }
 
   private func receiveCircle(_ contents: [UInt8]?, _ epoch: Int) throws {
-    // The records of the lost machines, whose circle this one replaces.
+    // Ignore the records of the lost circle, which this one replaces.
     if let rescue = circle.rescue, epoch <= rescue.chain.count, contents == rescue.chain[epoch - 1].bytes { return }
     guard let contents else {
       if epoch <= progress.circleRecords { wentBack() }
@@ -95,7 +96,7 @@ final class SyncReceiver {
     do throws(VaultError) {
       taken = try circle.take(contents, at: epoch)
     } catch {
-      // It continues another circle, whose first records have replaced ours. Putting ours back removes it.
+      // It belongs to another circle, whose first records have replaced ours. Remove it when ours are published again.
       if progress.circleRecords < circle.published { giveUp(.circle(epoch)) }
       throw error
     }
@@ -112,12 +113,12 @@ final class SyncReceiver {
     try change.put(circle)
   }
 
-  /// Lets the file be removed from the repository.
+  /// Marks a file for removal from the repository.
   private func giveUp(_ path: SyncPath) {
     if !progress.obsolete.contains(path.text) { progress.obsolete.append(path.text) }
   }
 
-  /// The members have changed.
+  /// Adjusts the state to changed members.
   private func follow(from before: SyncStatus.Standing) throws {
     (authors, place) = (try circle.authors, try circle.place)
     switch (before, try circle.standing) {
@@ -133,7 +134,7 @@ final class SyncReceiver {
     progress.heads = progress.heads.filter { members.contains($0.key) }
   }
 
-  /// Writes records of the synchronizable items that require nothing. The others are shared when their owner touches.
+  /// Writes records of the synchronizable items that require nothing. The others need a touch of their owner.
   private func shareItems() throws {
     try change.put(circle)
     try change.put(progress)
@@ -181,7 +182,7 @@ final class SyncReceiver {
     if id == circle.id { progress.sequence = max(progress.sequence, head.sequence) }
   }
 
-  /// The repository offers less than before.
+  /// Notes that the repository was rolled back.
   private func wentBack(by records: Int = 1) {
     receipt.wentBack = true
     progress.lost += records
@@ -199,7 +200,7 @@ final class SyncReceiver {
     do {
       arrival = try Arrival(contents, name, names, circle, at: place, from: authors)
     } catch {
-      // Ours is published again in its place.
+      // Ours will be published again in its place.
       if let row { try publish(row, contents) }
       throw error
     }
@@ -217,7 +218,7 @@ final class SyncReceiver {
     try row.write(change)
   }
 
-  /// A file is gone from the repository.
+  /// Handles a file that is missing from the repository.
   private func missing(_ name: [UInt8]) throws {
     guard var row = try change.record(name), row.published != nil else { return }
     if row.head.state == .deleted, secondsSince1970() - row.head.modified > Self.deletionAge {
@@ -229,7 +230,7 @@ final class SyncReceiver {
   }
 
   private func meetKept(_ arrival: Arrival, _ row: RecordRow) throws {
-    // A decision ends a kept version for good.
+    // A decision about a kept version is final.
     if row.head.state == .kept, !arrival.isKept { return try adopt(arrival, over: row) }
     if row.head.state == .deleted, row.isPublished { wentBack() }
     try publish(row, arrival.file)
@@ -281,7 +282,7 @@ final class SyncReceiver {
     try new.write(change)
   }
 
-  /// Lets versions of this machine be written.
+  /// Runs a closure that writes versions of this machine, which needs the current progress.
   private func journaled<Result>(_ write: (SyncJournal) throws -> Result) throws -> Result {
     try change.put(progress)
     let result = try write(SyncJournal(change))
@@ -289,7 +290,7 @@ final class SyncReceiver {
     return result
   }
 
-  /// Keeps a version that lost.
+  /// Keeps a version that lost a conflict.
   private func keep(_ revision: Revision, _ file: [UInt8], _ epoch: Int, _ title: ItemName) throws {
     guard let name = circle.recordNames?.name(ofKept: revision.signed.digest), try change.record(name) == nil else {
       return
@@ -298,7 +299,7 @@ final class SyncReceiver {
     receipt.kept.append(title)
   }
 
-  /// Makes the version that came in the one of this machine.
+  /// Makes the received version the current one here.
   private func adopt(_ arrival: Arrival, over old: RecordRow?) throws {
     var row = RecordRow(
       name: arrival.name, head: RecordRow.Head(arrival.revision, .kept, arrival.title), file: arrival.file,
@@ -326,7 +327,7 @@ final class SyncReceiver {
     return row.head.title
   }
 
-  /// Stores an item as far as that is possible now.
+  /// Stores an item, or records why it has to wait.
   private func store(_ item: NewItem, _ record: ItemRecord, _ revision: Revision, into row: inout RecordRow) throws {
     let outcome = try SyncedItem(item, record, revision.secret).store(writer, over: row.item)
     switch outcome {
@@ -342,7 +343,7 @@ final class SyncReceiver {
     }
   }
 
-  /// Tries again to store what waits.
+  /// Tries again to store the waiting items.
   private func storeWaiting() throws {
     for var row in try change.records(where: "item IS NULL") where row.head.state == .waiting {
       guard row.head.reason != SyncStatus.Waiting.Reason.touch.rawValue else { continue }
@@ -355,7 +356,7 @@ final class SyncReceiver {
 
   // MARK: Recovery
 
-  /// Brings in an item of a circle whose machines are lost, as a version of this machine.
+  /// Imports an item of a lost circle, as a version of this machine.
   private func bring(_ file: [UInt8], _ name: [UInt8], from rescue: Circle.Rescue) throws {
     let arrival = try Arrival(file, name, from: rescue, authors)
     guard let record = arrival.record, let item = arrival.item else { return giveUp(.item(name)) }
@@ -380,7 +381,7 @@ private struct Arrival {
   /// Nil for a deletion.
   let item: NewItem?
   let record: ItemRecord?
-  /// Whether it is a version that lost.
+  /// Whether it is a version that lost a conflict.
   let isKept: Bool
   let epoch: Int
 
@@ -393,7 +394,7 @@ private struct Arrival {
       file, name, names,
       try Revision(
         file, with: circle.keys.encryption, expectedAt: place, circle: circle.circle, from: authors))
-    // It would never be encrypted to the machines that come in later.
+    // Otherwise it would never be encrypted again for machines that join later.
     guard epoch <= circle.epoch else { throw .fileUnreadable("it is for machines that this one has not seen") }
   }
 
@@ -423,8 +424,8 @@ private struct Arrival {
     do throws(VaultError) { try record?.check() } catch { throw .fileUnreadable("its attributes are too long") }
   }
 
-  /// Whether it wins against another version that was written without knowing it. A version that replaces another one has the
-  /// greater clock, so all machines find the same order.
+  /// Whether it wins against a concurrent version. A version that replaces another one has the greater clock, so all
+  /// machines find the same order.
   func wins(over row: RecordRow) -> Bool {
     let mine = (revision.head.clock, revision.writer.description)
     return mine > (row.head.clock, row.head.writer)

@@ -10,7 +10,7 @@ package import VaultSync
 package struct SyncedItems {
   private let store: Store
 
-  /// The most records of one page.
+  /// The maximum number of records in one page.
   private static let pageCount = 500
 
   package init(_ store: Store) { self.store = store }
@@ -53,7 +53,7 @@ package struct SyncedItems {
 
   // MARK: Members
 
-  /// Begins a circle, or asks to be let into one.
+  /// Begins a circle, or asks to join one.
   package func begin(_ circle: Circle, after proof: (StoreSnapshot) throws -> Void) throws(VaultError) {
     try store.commit { change in
       try proof(change)
@@ -71,7 +71,7 @@ package struct SyncedItems {
     }
   }
 
-  /// What a person is asked for, before a change of the members.
+  /// The reason that the prompt shows before a change of the members.
   ///
   /// - Throws: `itemGone` for a machine that is unknown.
   package func reason(for change: SyncMemberChange) throws(VaultError) -> String {
@@ -116,7 +116,7 @@ package struct SyncedItems {
     }
   }
 
-  /// The recovery key was replaced: what is published from now on is encrypted to the new one.
+  /// Replaces the recovery key: files published from now on are encrypted to the new one.
   package func use(recoveryKey text: SharedSecret) throws(VaultError) {
     let id = store.keys.databaseID
     let pair = try EncryptedFile.KeyPair(recovery: RecoveryKey.slotKey(of: text.bytes), salt: id)
@@ -129,18 +129,18 @@ package struct SyncedItems {
 
   // MARK: Decisions
 
-  /// Drops a version that lost.
+  /// Drops a version that lost a conflict.
   package func drop(kept id: String) throws(VaultError) {
     try store.commit(items: true) { change in try SyncJournal(change).delete(change.kept(id)) }
     store.database.forgetOldPages()
   }
 
-  /// What making a version that lost the current one requires.
+  /// The access control to satisfy before a version that lost becomes the current one.
   package func access(ofKept id: String) throws(VaultError) -> AccessControl {
     try store.read { snapshot in try snapshot.arrived(snapshot.kept(id)).item.access }
   }
 
-  /// Makes a version that lost the current one.
+  /// Makes a version that lost a conflict the current one.
   package func use(kept id: String, _ evidence: consuming Evidence) throws(VaultError) {
     let shown = try evidence.current()
     try store.commit(items: true) { change in
@@ -158,7 +158,8 @@ package struct SyncedItems {
     store.database.forgetOldPages()
   }
 
-  /// What storing a waiting item requires: its own rule, and that of an item in its place that was never shared.
+  /// The access controls to satisfy before a waiting item is stored: its own, and that of an item in its place that was
+  /// never shared.
   package func access(ofWaiting name: ItemName) throws(VaultError) -> [AccessControl] {
     try store.read { snapshot in
       let arrived = try snapshot.arrived(snapshot.waiting(name))
@@ -166,7 +167,7 @@ package struct SyncedItems {
     }
   }
 
-  /// Stores a waiting item. An item in its place that was never shared is kept as a version that lost.
+  /// Stores a waiting item. An item in its place that was never shared is kept as a version that lost a conflict.
   package func bind(_ name: ItemName, _ evidence: consuming Evidence) throws(VaultError) {
     let shown = try evidence.current()
     try store.commit(items: true) { change in
@@ -198,7 +199,7 @@ package struct SyncedItems {
 
   // MARK: Files
 
-  /// Waits until another number of records than the known one is to be published, or waits for a person.
+  /// Waits until the number of records that are unpublished or need a person differs from `known`, and returns it.
   package func change(from known: Int) async throws(VaultError) -> Int {
     while true {
       guard !Task.isCancelled else { throw .cancelled }
@@ -238,7 +239,7 @@ package struct SyncedItems {
 }
 
 extension RecordRow {
-  /// The beginning of its name, for people.
+  /// The beginning of its name, as users see it.
   package var keptID: String {
     String(SyncPath.item(name).text.dropFirst("items/".count).filter { $0 != "/" }.prefix(16))
   }
@@ -273,7 +274,7 @@ extension StoreSnapshot {
     return ArrivedItem(revision: revision, item: item, record: ItemRecord(item, revision.head))
   }
 
-  /// Throws if what was shown does not satisfy an access control.
+  /// Throws if the proofs do not satisfy an access control.
   func require(_ shown: ShownFactors, for access: AccessControl) throws {
     try requireCurrent(shown)
     guard shown.satisfies(access) else { throw VaultError.touchRefused }
@@ -281,11 +282,11 @@ extension StoreSnapshot {
 }
 
 extension StoreTransaction {
-  /// Stores the items of the circle again as their records have them, after others took the place of all items.
+  /// Stores the circle's items again from their records, after all items were replaced.
   package func storeRecordsAgain() throws {
     guard let circle = try circle(), let names = circle.recordNames else { return }
     let writer = ItemWriter(self, journal: nil)
-    // Those that a machine has deleted since, or stored anew.
+    // Items that a machine has since deleted or stored anew.
     var outdated: [ItemID] = []
     try ItemSearcher(self).each(ItemSearch(groups: .all, synchronizable: .yes), Shown()) { found in
       if let record = found.record, let row = try self.record(names.name(of: record.primary)), row.item != found.row.id

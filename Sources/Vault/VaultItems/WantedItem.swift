@@ -17,7 +17,7 @@ package struct WantedItem {
   /// Whether the secret can be released without asking.
   package var isOpen: Bool { requirement.isOpen && !access.applicationPassword }
 
-  /// What must be shown before it is released.
+  /// The proofs that are required before it is released.
   package var need: Need {
     Need(record.name, row.reference, boundTo: row.generation, requirement, wantsPassword: row.derivation != nil)
   }
@@ -36,9 +36,8 @@ package struct WantedItem {
 extension StoreSnapshot {
   /// The selected living items, each with what it requires.
   ///
-  /// - Parameter shown: what was shown in the context, for a search that skips items which would ask, or fails for
-  ///   them.
-  /// - Throws: `itemGone` where an id or a name has no item; `itemInvalidated` where the set or the passcode of an item
+  /// - Parameter shown: the proofs of the context, for a search that skips items which would ask, or fails for them.
+  /// - Throws: `itemGone` if an id or a name has no item; `itemInvalidated` if the set or the passcode of an item
   ///   is gone; `restoreDetected`.
   func wanted(_ selection: ItemSelection, _ shown: Shown) throws -> [WantedItem] {
     switch selection {

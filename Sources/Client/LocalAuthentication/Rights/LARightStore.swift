@@ -15,7 +15,7 @@ public final class LARightStore: NSObject, Sendable {
 
   private override init() {}
 
-  /// Finds a right. Throws `errSecItemNotFound` where there is none, or its fingers have changed.
+  /// Finds a right. Throws `errSecItemNotFound` if there is none, or its fingers have changed.
   public func right(forIdentifier identifier: String) async throws -> LAPersistedRight {
     try await Self.run { () throws(VaultError) in try await Self.find(identifier) }
   }
@@ -78,7 +78,7 @@ public final class LARightStore: NSObject, Sendable {
     }
   }
 
-  /// Removes a right with its key and its secret. Throws `errSecItemNotFound` where there is none.
+  /// Removes a right with its key and its secret. Throws `errSecItemNotFound` if there is none.
   public func removeRight(forIdentifier identifier: String) async throws {
     try await outcome(of: { removeRight(forIdentifier: identifier, completion: $0) })
   }

@@ -13,7 +13,7 @@ enum RightSecret {
     return SharedSecret(bytes)
   }
 
-  /// Nil where the right has no secret.
+  /// Nil if the right has no secret.
   static func data(_ kept: borrowing SecretBytes) -> Data? {
     // Copies the borrowed bytes.
     kept.withUnsafeBytes { $0.first == 1 ? Data($0.dropFirst()) : nil }

@@ -35,7 +35,7 @@ package struct ItemExport: Sendable {
     self.progress = progress
   }
 
-  /// Determines what can be exported. Asks nobody.
+  /// Determines what can be exported. Shows no prompt.
   ///
   /// - Parameter search: for the items; dead and damaged ones are listed as staying.
   package func plan(_ search: ItemSearch) async throws(VaultError) -> Plan {

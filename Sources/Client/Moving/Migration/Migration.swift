@@ -11,7 +11,7 @@ package struct Migration: Sendable {
 
   package init(from old: any VaultService, to new: any VaultService) { (self.old, self.new) = (old, new) }
 
-  /// Determines which items can be copied. Asks nobody.
+  /// Determines which items can be copied. Shows no prompt.
   package func plan() async throws(VaultError) -> MigrationPlan {
     var there: [Likeness: Item] = [:]
     for item in try await new.allItems(.everything) { if let likeness = Likeness(item) { there[likeness] = item } }
@@ -41,8 +41,8 @@ package struct Migration: Sendable {
   ///
   /// - Parameters:
   ///   - accessibility: returns the class of an item in the new store.
-  ///   - asking: who is asked in the old store: for at most one touch and one passcode, if the context keeps what was
-  ///     shown.
+  ///   - asking: how to authenticate in the old store: with at most one touch and one passcode, if the context keeps
+  ///     evidence.
   /// - Returns: the items that were copied, and the others.
   /// - Throws: errors of an authentication in the old store, and errors of the new store that concern every item. Items
   ///   copied before stay copied.

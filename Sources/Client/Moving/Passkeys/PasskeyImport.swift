@@ -13,7 +13,7 @@ package struct PasskeyImport: Sendable {
     (self.store, self.access) = (store, access)
   }
 
-  /// What would be imported. Asks nobody.
+  /// What would be imported. Shows no prompt.
   package func plan() async throws(VaultError) -> ItemFilePlan {
     var there: Set<AttributeValue> = []
     for item in try await store.allItems(ItemSearch(.passkey, groups: .all, synchronizable: .any)) {

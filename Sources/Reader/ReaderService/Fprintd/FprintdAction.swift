@@ -1,7 +1,7 @@
 internal import Fingerprint
 internal import SDBus
 
-/// One verification or enrolment that fprintd carries out. It lives on the bus loop.
+/// One verification or enrolment that fprintd carries out. It is used on the bus loop.
 ///
 /// `@unchecked Sendable`: everything but constants is used only on the bus loop, which every method asserts.
 final class FprintdAction: @unchecked Sendable {
@@ -63,7 +63,7 @@ final class FprintdAction: @unchecked Sendable {
     self.isLast = isLast
   }
 
-  /// A signal of the device.
+  /// Handles a signal of the device.
   func receive(_ member: String, _ arguments: [BusValue]) {
     BusLoop.shared.checkIsolated()
     guard outcome == nil, let word = arguments.first?.asString else { return }
@@ -117,7 +117,7 @@ final class FprintdAction: @unchecked Sendable {
   }
 }
 
-/// How many stages of an enrolment have passed. It lives on the bus loop.
+/// Counts the stages of an enrolment that have passed.
 ///
 /// `@unchecked Sendable`: used only by signal handlers, which run on the bus loop.
 final class StageCount: @unchecked Sendable {

@@ -2,12 +2,12 @@ internal import Executors
 internal import Fingerprint
 internal import SDBus
 
-/// Tells the observer of a scan when a finger is needed, present and lifted.
+/// Reports to the observer of a scan when a finger is needed, present and lifted.
 ///
 /// fprintd signals changes of properties when it is idle. If a property changes twice before, only the second change is
 /// signalled, so a quick touch may show only as `finger-needed` becoming false. If the touch was signalled,
 /// `finger-needed` becomes false at the end of the scan, before or after the finger is lifted, and does not describe
-/// the finger. This runs on the bus loop, and goes on after the scan's answer until the next scan.
+/// the finger. This runs on the bus loop, and continues after the scan's answer until the next scan.
 ///
 /// `@unchecked Sendable`: used only on the bus loop.
 final class FprintdFingerWatch: @unchecked Sendable {

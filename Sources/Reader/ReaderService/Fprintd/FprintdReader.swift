@@ -26,7 +26,7 @@ package actor FprintdReader: FingerprintReader {
   private var releasing: Task<Void, Never>?
   private var running: FprintdAction?
   private var isOpening = false
-  /// How often ``close()`` was called. It ends an opening for good.
+  /// How often ``close()`` was called. An opening that it ends is not tried again.
   private var closes = 0
   private var isSuspended = false
   private var fingerWatch: FprintdFingerWatch?
@@ -47,7 +47,7 @@ package actor FprintdReader: FingerprintReader {
     let readers = try await askedAgain { () async throws(ReaderError) in
       try await connected().devices(place.nature).map(\.description)
     }
-    // A reader that another program opened at the moment it was plugged in is ignored by fprintd until that ends.
+    // fprintd ignores a reader that another program opened at the moment it was plugged in, until fprintd ends.
     if readers.isEmpty, place.nature == .physical, let missed = SupportedUSBReaders.attached(besides: []) {
       throw .missedByFprintd(missed.identifier)
     }
@@ -282,7 +282,7 @@ package actor FprintdReader: FingerprintReader {
     try await callClaimed("DeleteEnrolledFinger", [.string(finger.fprintdName)])
   }
 
-  /// Every print of this user.
+  /// Deletes every print of this user.
   package func clearStorage() async throws(ReaderError) {
     try await callClaimed("DeleteEnrolledFingers2")
   }
@@ -352,7 +352,7 @@ package actor FprintdReader: FingerprintReader {
   /// it until it is closed.
   private func checkPresence() async throws(ReaderError) {
     guard let device = opened, let link = await connector.link, await !link.isOver else { return }
-    // Where the reader is gone, fprintd refuses to release it, and the connection is closed.
+    // If the reader is gone, fprintd refuses to release it, and the connection is closed.
     await released()
     let listed = try? await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices").first?.asArray
     guard let listed, listed.contains(where: { $0.asObjectPath == device.path }) else {

@@ -35,7 +35,7 @@ struct FprintdTemplates: Sendable {
     return fingers.map { FprintdPrint(finger: $0, digest: nil) }
   }
 
-  /// The digest of a finger's files; nil where there is none, or where one cannot be read.
+  /// The digest of a finger's files; nil if there is none, or if one cannot be read.
   private func digest(of finger: Finger) -> [UInt8]? {
     guard let folder, let drivers = names(in: folder) else { return nil }
     let sum = SHA256Sum()
@@ -62,7 +62,7 @@ struct FprintdTemplates: Sendable {
     Folder.names(in: path) ?? (errno == ENOTDIR ? [] : nil)
   }
 
-  /// The contents of a file. Nil where it cannot be read; an inner nil where it does not exist.
+  /// The contents of a file. Nil if it cannot be read; an inner nil if it does not exist.
   private func contents(of path: String) -> [UInt8]?? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return errno == ENOENT || errno == ENOTDIR ? .some(nil) : nil }
@@ -101,7 +101,7 @@ private final class SHA256Sum {
   func finished() -> [UInt8] {
     var length: gsize = 32
     return [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
-      // writes at most `length` bytes, and says how many
+      // writes at most `length` bytes, and sets `length` to their number
       g_checksum_get_digest(checksum, buffer.baseAddress, &length)
       count = Int(length)
     }

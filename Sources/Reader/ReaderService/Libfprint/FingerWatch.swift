@@ -3,10 +3,10 @@ internal import Fingerprint
 internal import GLibKit
 internal import Synchronization
 
-/// Tells the observer of a scan when a finger is needed, present and lifted.
+/// Reports to the observer of a scan when a finger is needed, present and lifted.
 ///
-/// It goes on after the scan's answer, until the next scan or until the device is closed: image readers answer while the
-/// finger is still on the sensor, so it is lifted after the answer.
+/// It continues after the scan's answer, until the next scan or until the device is closed: image readers answer while
+/// the finger is still on the sensor, so it is lifted after the answer.
 final class FingerWatch: Sendable {
   private let observation: PropertyObservation
 

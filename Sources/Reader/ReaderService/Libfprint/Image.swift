@@ -30,7 +30,7 @@ struct Image: Sendable {
     }
     let pixels = UnsafeBufferPointer(start: data, count: width * height)
     defer { withExtendedLifetime(object) {} }
-    // fp_image_get_ppmm: 0 if the driver does not tell.
+    // fp_image_get_ppmm: 0 if the driver does not report it.
     let resolution = Int((fp_image_get_ppmm(pointer) * 1_000).rounded())
     return FingerPicture(
       width: width, height: height, resolution: resolution > 0 ? resolution : nil,

@@ -15,7 +15,7 @@ package actor LibfprintReader: FingerprintReader {
   /// The continuations that wait for the running action to end.
   private var waiters: [CheckedContinuation<Void, Never>] = []
   private var isSuspended = false
-  /// The call that suspends the reader; nil where it is awake.
+  /// The call that suspends the reader; nil while it is awake.
   private var suspending: Task<Result<Void, GLibError>, Never>?
   /// Whether the system has slept since the reader was opened.
   private var hasSlept = false
@@ -46,8 +46,9 @@ package actor LibfprintReader: FingerprintReader {
     return readers
   }
 
-  /// Drops libfprint's context of the machine's readers after this time, unless a reader was opened. It opens each reader
-  /// that is plugged in, together with fprintd, which then does not find that reader until it is restarted.
+  /// Drops libfprint's context of the machine's readers after this time, unless a reader was opened. The context opens
+  /// each reader that is plugged in, at the same time as fprintd, which then ignores that reader until fprintd is
+  /// restarted.
   private func forgetDevices(after time: Duration) {
     guard nature == .physical else { return }
     listings += 1
@@ -187,7 +188,7 @@ package actor LibfprintReader: FingerprintReader {
     }
   }
 
-  /// One scan of one finger. `finish` gives nil where libfprint has no answer.
+  /// One scan of one finger. `finish` returns nil if libfprint has no answer.
   private func scan(
     _ device: Device, nonce: ScanNonce, observer: @escaping ScanObserver, start: Start,
     finish: @escaping @Sendable (OpaquePointer) -> Result<ScanOutcome?, GLibError>
@@ -301,7 +302,7 @@ package actor LibfprintReader: FingerprintReader {
       try await wake(device)
       throw .cancelled
     }
-    // A driver that cannot sleep in the middle of a scan has ended the scan, and is asleep.
+    // A driver that cannot be suspended during a scan has ended the scan, and is suspended.
     if case .failure(let error) = result, error.readerError != .notSupported { throw error.readerError }
   }
 

@@ -16,7 +16,7 @@ package final class Context {
   var question: Question?
   /// The state of the running call.
   private(set) var course = Course.running
-  /// Whether the fallback, the passcode or the caller's own, may be chosen in place of the wanted touch.
+  /// Whether the fallback (the passcode, or the caller's own) may be chosen in place of the touch.
   var fallback = Fallback.none
   var running = false
   /// Where the running call's reader is.
@@ -27,7 +27,7 @@ package final class Context {
   var calls: UInt64 = 0
   /// Gives the calls turns, in order.
   let turns = FairQueue<OneGroup>()
-  /// What the person has shown in this context, for its later calls.
+  /// The proofs given in this context, for its later calls.
   var shown = ShownFactors()
   /// Set by the program, so that the person is not asked.
   package var applicationPassword: SharedSecret?
@@ -66,7 +66,7 @@ package final class Context {
       events: EventSource(continuation))
   }
 
-  /// The reason why the running call ends early; nil where it goes on.
+  /// The reason why the running call ends early; nil if it continues.
   private var cancellation: VaultError? {
     if case .cancelled(let reason) = course { return reason }
     return Task.isCancelled ? .cancelled : nil
@@ -120,7 +120,7 @@ package final class Context {
     if options.keepsEvidence, !isGivenUp { shown.passcode = passcode }
   }
 
-  /// Forgets what the person has shown, so that the next call asks again.
+  /// Discards the proofs, so that the next call asks again.
   package func useUp() {
     shown = ShownFactors()
     client.lastMatch = nil

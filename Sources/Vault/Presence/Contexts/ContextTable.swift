@@ -19,9 +19,9 @@ package final class ContextTable {
     contexts[handle].flatMap { $0.client === client ? $0 : nil }
   }
 
-  /// The context of a request; nil where nobody is to be asked.
+  /// The context of a request; nil for a request without prompts.
   ///
-  /// - Throws: `contextInvalidated` where the client has no such open context.
+  /// - Throws: `contextInvalidated` if the client has no such open context.
   package func context(of request: Request) throws(VaultError) -> Context? {
     guard let handle = request.asking.context else { return nil }
     guard let context = context(handle, of: request.client) else { throw .contextInvalidated }
@@ -58,7 +58,7 @@ package final class ContextTable {
     contexts[call.context].flatMap { $0.running && $0.call == call ? $0 : nil }
   }
 
-  /// Removes the passcode from what was shown in every context.
+  /// Removes the passcode from the proofs of every context.
   package func forgetPasscodes() {
     for context in contexts.values { context.shown.passcode = nil }
   }

@@ -1,9 +1,9 @@
 package import SecureMemory
 import VaultStore
 
-/// What the person has shown for one call, and the reader that the call holds until then. Using it consumes it.
+/// The proofs for one call, and the reader that the call still holds. Using it consumes it.
 ///
-/// Only this module makes evidence of a finger or a passcode, from what the person has shown.
+/// Only this module can make evidence of a finger or a passcode.
 package struct Evidence: ~Copyable {
   private let shown: ShownFactors
   /// The application passwords, not checked yet, one for each need; nil for a need without one.
@@ -29,7 +29,7 @@ package struct Evidence: ~Copyable {
     self.context = context
   }
 
-  /// What was shown so far.
+  /// The proofs.
   ///
   /// - Throws: the reason if the call was cancelled or its context closed since.
   package func current() throws(VaultError) -> ShownFactors {
@@ -40,7 +40,7 @@ package struct Evidence: ~Copyable {
   /// Gives the reader back after success. Destroying the evidence without this call counts as a failure.
   package consuming func succeed() { giveReaderBack() }
 
-  /// Gives the reader back early, before a long check of what was shown.
+  /// Gives the reader back early, before a long check of passwords.
   package mutating func giveReaderBack() {
     if let held = reader.take() { held.succeed() }
   }

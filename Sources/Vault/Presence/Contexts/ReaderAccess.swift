@@ -7,7 +7,7 @@ package struct ReaderAccess {
   let desk: ReaderDesk
   let gate: any SessionGate
   let arming: ArmingPolicy
-  /// The user whose fingers fprintd is asked for; nil where fprintd's unit does not accept the account's name.
+  /// The user whose fingers fprintd is asked for; nil if fprintd's unit does not accept the account's name.
   let user: ReaderUser?
 
   /// Claims the reader for one request, and waits while a request of any program and store has it, so that no touch is
@@ -39,7 +39,7 @@ package struct ReaderAccess {
     return HeldReader(turn, lease)
   }
 
-  /// Throws where the state of the caller's login session forbids asking for a finger.
+  /// Throws if the state of the caller's login session forbids asking for a finger.
   func requireAllowed(_ context: Context) async throws(VaultError) {
     let refusal = await gate.refusal(for: context.client.caller, at: context.readerPlace)
     if let refusal { throw .sessionRefused(refusal) }
@@ -54,7 +54,7 @@ package struct ReaderAccess {
       of: .finger, activity: activity, within: arming.longestTouch, underGate: gate, question)
   }
 
-  /// What the prompt shows.
+  /// The contents of the prompt.
   func request(
     for purpose: TouchRequest.Purpose, on lease: ReaderLease, _ context: Context, passcodeInstead: Bool = false
   ) -> TouchRequest {
@@ -132,7 +132,7 @@ package struct ReaderAccess {
   /// The attached reader to use. Does not open it.
   func attached() async throws(VaultError) -> ReaderDescription { try await attachedAndPlace().reader }
 
-  /// The same, and where it is.
+  /// Like ``attached()``, with the place of the reader.
   func attachedAndPlace() async throws(VaultError) -> (reader: ReaderDescription, place: ReaderPlace) {
     if let held = await desk.heldReader { return (held, .inReach) }
     let readers: [ReaderDescription]
@@ -155,7 +155,7 @@ package struct ReaderAccess {
     }
   }
 
-  /// The error of listing the readers that this store may use; nil where they can be listed.
+  /// The error of listing the readers that this store may use; nil if they can be listed.
   private func failureToAttach() async -> VaultError? {
     do throws(VaultError) {
       _ = try await attached()

@@ -2,7 +2,7 @@ import Fingerprint
 package import SecretModel
 package import VaultStore
 
-/// The fingers that are enrolled now. Asks nobody.
+/// The fingers that are enrolled now. Shows no prompt.
 package struct CurrentFingers {
   let readers: ReaderAccess
   let sets: EnrolmentSets
@@ -78,7 +78,7 @@ package struct CurrentFingers {
     return set
   }
 
-  /// The attached reader. Nil where none is attached and no finger is enrolled.
+  /// The attached reader. Nil if none is attached and no finger is enrolled.
   private func attachedReaderOrNone(_ sets: [StoredSet]) async throws(VaultError) -> ReaderDescription? {
     do throws(VaultError) {
       return try await readers.attached()

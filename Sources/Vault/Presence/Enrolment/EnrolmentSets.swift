@@ -13,12 +13,12 @@ package struct EnrolmentSets {
   /// The sets with fingers that may be used.
   func enrolled() throws(VaultError) -> [StoredSet] { try store.read { snapshot in try snapshot.enrolledSets() } }
 
-  /// The set of a reader; nil where no finger was ever enrolled on it.
+  /// The set of a reader; nil if no finger was ever enrolled on it.
   func set(on reader: ReaderDescription) throws(VaultError) -> StoredSet? {
     try store.read { snapshot in try snapshot.set(of: reader.identity, reader.nature) }
   }
 
-  /// The set of the open reader. Throws where no finger is enrolled on it, or none that may be used.
+  /// The set of the open reader. Throws if no finger is enrolled on it, or none that may be used.
   func enrolled(on reader: ReaderDescription) throws(VaultError) -> StoredSet {
     guard let set = try set(on: reader), !set.set.enrolments.isEmpty else { throw .notEnrolled }
     try set.set.requireCounts()

@@ -228,7 +228,7 @@ package struct FingerEnrolment {
     }
   }
 
-  /// - Parameter lease: nil where the request has not claimed the reader.
+  /// - Parameter lease: nil if the request has not claimed the reader.
   private func deleteFromChip(
     _ template: Template, _ finger: Finger, _ set: EnrolmentSet, _ lease: ReaderLease?, _ context: Context
   ) async {

@@ -21,7 +21,7 @@ package struct FprintdSets {
   /// with its passcode, takes fprintd's only on request.
   ///
   /// - Parameter isAuthorized: whether the passcode was given for this change.
-  /// - Throws: `fingersNotAccepted` where the reader is not physical and its current fingers were not accepted with the
+  /// - Throws: `fingersNotAccepted` if the reader is not physical and its current fingers were not accepted with the
   ///   passcode. Nothing is changed then.
   func follow(on lease: ReaderLease, _ context: Context, isAuthorized: Bool = false)
     async throws(VaultError) -> (set: StoredSet, prints: [EnrolledPrint])

@@ -51,7 +51,7 @@ package struct PasscodeChanges {
     return lost
   }
 
-  /// - Throws: `passcodeNotSet`; `invalidRequest` where the class keys are wrapped with the passcode's key.
+  /// - Throws: `passcodeNotSet`; `invalidRequest` if the class keys are wrapped with the passcode's key.
   private static func requireRemovable(_ snapshot: StoreSnapshot) throws {
     guard try snapshot.slot(.passcode) != nil else { throw VaultError.passcodeNotSet }
     guard try snapshot.firstUnlock() == .none else {
@@ -71,7 +71,7 @@ package struct PasscodeChanges {
   /// Returns the items that died with dropped fingers.
   ///
   /// - Parameter restore: the restore that ``Restores/detected()`` showed, if there is one.
-  /// - Throws: `restoreDetected` where there is a restore and none was given.
+  /// - Throws: `restoreDetected` if there is a restore and none was given.
   package func recover(accepting restore: DetectedRestore.ID?, _ context: Context) async throws(VaultError)
     -> [ItemName]
   {

@@ -5,7 +5,7 @@ package import VaultStore
 
 /// Asks for the passcode or the recovery key, and checks it.
 package struct Passcodes {
-  /// The most bytes of a passcode.
+  /// The maximum length of a passcode, in bytes.
   private static let longest = 1024
 
   package let store: Store

@@ -10,7 +10,7 @@ package struct Restores {
 
   private var store: Store { passcodes.store }
 
-  /// What a detected restore would bring back; nil where none was detected.
+  /// What a detected restore would bring back; nil if none was detected.
   package func detected() throws(VaultError) -> DetectedRestore? {
     try store.read { snapshot in
       guard snapshot.authority.restored else { return nil }
@@ -31,7 +31,7 @@ package struct Restores {
   /// Accepts a restore with the passcode, or with the recovery key where none is set, and clears a lockout. Returns the
   /// items that died with dropped fingers.
   ///
-  /// - Throws: `recoveryKeyRequired` where only ``PasscodeChanges/recover(accepting:_:)`` accepts it, `busy` where the
+  /// - Throws: `recoveryKeyRequired` if only ``PasscodeChanges/recover(accepting:_:)`` accepts it, `busy` if the
   ///   store has changed since it was shown.
   package func accept(_ id: DetectedRestore.ID, _ context: Context) async throws(VaultError) -> [ItemName] {
     guard let restore = try detected(), restore.id == id else { throw VaultError.restoreChanged }
@@ -102,7 +102,7 @@ extension StoreTransaction {
     let lost = authority.doubts.contains(.sets) ? try forgetFingers() : []
     authority.restored = false
     authority.doubts = []
-    // Its clock went back as well, so its next changes would be taken for those that it made before.
+    // Its logical clock went back as well, so other machines would mistake its next changes for earlier ones.
     try leaveCircle()
     return lost
   }

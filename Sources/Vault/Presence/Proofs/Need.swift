@@ -1,9 +1,9 @@
 package import VaultStore
 
-/// What must be shown before one item is released. Contains neither the item's row nor its keys.
+/// The proofs that are required before one item is released. Contains neither the item's row nor its keys.
 package struct Need: Sendable {
   let name: ItemName
-  /// The item in the revision that is asked for: what is shown for another revision does not satisfy this.
+  /// The item in its current revision: proofs for another revision do not satisfy this.
   let reference: ItemReference
   /// The generation of the enrolment set that the item is bound to; nil for an item that is bound to none.
   let generation: [UInt8]?
@@ -28,7 +28,7 @@ package struct Need: Sendable {
 }
 
 extension Need {
-  /// The first alternative that is satisfied by what was shown; nil where none is.
+  /// The first alternative that the proofs satisfy; nil if there is none.
   package func satisfied(by shown: ShownFactors) -> Set<Requirement.Factor>? {
     requirement.satisfied(by: shown, for: self)
   }
@@ -40,7 +40,7 @@ extension ShownFactors {
 }
 
 extension Requirement {
-  /// The first alternative that is satisfied by what was shown; nil where none is.
+  /// The first alternative that the proofs satisfy; nil if there is none.
   ///
   /// - Parameter need: the item that the requirement belongs to; nil for a policy or an access control by itself, which
   ///   any touch satisfies that was given in its own context.

@@ -43,7 +43,7 @@ struct PresenceGrant: Sendable {
 }
 
 extension StoreSnapshot {
-  /// The set that a touch was given for; nil where it has changed since, or may not be used.
+  /// The set that a touch was given for; nil if it has changed since, or may not be used.
   func set(of grant: PresenceGrant) throws -> StoredSet? {
     try sets().first { $0.digest == grant.setDigest && $0.set.counts }
   }

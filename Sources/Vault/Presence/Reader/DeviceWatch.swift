@@ -4,9 +4,9 @@ import Glibc
 import Primitives
 import Synchronization
 
-/// Counts the USB devices that come and go, while somebody holds the count. Nothing is watched otherwise.
+/// Counts the USB devices that are plugged in and pulled out, but only while the count is referenced.
 ///
-/// The kernel makes a node in a folder of each bus for a device, and removes it. Watching the folders opens no device.
+/// Watches the folders in which the kernel makes and removes the nodes of devices. This opens no device.
 package final class DeviceWatch: Sendable {
   private struct Shared {
     weak var running: RunningDeviceWatch?

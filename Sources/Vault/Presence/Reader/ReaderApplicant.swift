@@ -4,7 +4,7 @@ import VaultStore
 /// A request for the reader: the caller, and the purpose of the touch.
 struct ReaderApplicant: Sendable {
   let caller: Caller
-  /// Nil where no touch is asked for.
+  /// Nil if no touch is asked for.
   let purpose: TouchRequest.Purpose?
   /// The call that asks; nil for the vault's own checks of a reader.
   var call: ContextCall?

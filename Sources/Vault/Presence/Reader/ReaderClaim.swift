@@ -71,7 +71,7 @@ final class ReaderClaim: Sendable {
   /// Whether the reader must be closed.
   var hasOpened: Bool { state.withLock { $0.hasOpened } }
 
-  /// Whether the finger of the last scan is known to be off the sensor; nil where there was no scan.
+  /// Whether the finger of the last scan is known to be off the sensor; nil if there was no scan.
   var fingerIsOff: Bool? { state.withLock { $0.lift?.isLifted } }
 
   /// Waits until no other program of the user has this reader. Throws `cancelled` if the task is cancelled.

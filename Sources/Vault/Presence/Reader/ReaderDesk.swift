@@ -106,8 +106,8 @@ package actor ReaderDesk: ReaderOwner {
   /// - Parameters:
   ///   - storeLock: the lock of the request's store, on which programs with a desk of their own wait; nil if the
   ///     request is for no store.
-  ///   - told: called while this request waits, each time a request of another program has the reader that is not
-  ///     over in a moment (``ReaderApplicant/isBrief``).
+  ///   - told: called while this request waits, each time a request of another program gets the reader, except a brief
+  ///     one (``ReaderApplicant/isBrief``).
   func claim(
     for applicant: ReaderApplicant, storeLock: String?, told: @escaping @Sendable (RequestAhead) -> Void
   ) async throws(VaultError) -> ReaderClaim {

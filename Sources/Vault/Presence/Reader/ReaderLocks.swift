@@ -17,7 +17,7 @@ package struct ReaderLocks: Sendable {
 
   /// The lock file of this reader.
   ///
-  /// Nil where the folder is missing, as for a user without a session, and for a reader that is not physical, whose
+  /// Nil if the folder is missing, as for a user without a session, and for a reader that is not physical, whose
   /// identity is not unique. Then only the store's lock is used.
   func path(of reader: ReaderDescription) throws(VaultError) -> String? {
     guard reader.nature == .physical, Self.isPrivate(runtimeFolder) else { return nil }

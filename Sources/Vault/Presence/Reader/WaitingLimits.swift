@@ -10,7 +10,7 @@ enum WaitingLimits {
   /// The most of one user.
   static let user = 16
 
-  /// What becomes of one more request.
+  /// The decision about one more request.
   enum Answer: Equatable {
     case waits
     /// It waits, and the request at this index of the queue is refused for it.

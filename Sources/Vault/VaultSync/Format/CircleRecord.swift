@@ -84,7 +84,7 @@ package struct CircleRecord: Sendable {
 
   /// Reads all records of a circle in their order.
   ///
-  /// - Throws: `fileUnreadable` where one is missing or does not verify.
+  /// - Throws: `fileUnreadable` if one is missing or does not verify.
   package static func chain(_ files: [SyncFile]) throws(VaultError) -> [CircleRecord] {
     var records: [Int: [UInt8]] = [:]
     for file in files {

@@ -47,7 +47,7 @@ package struct SyncProgress: Codable, Sendable {
 }
 
 extension StoreSnapshot {
-  /// The store's circle; nil where it is in none.
+  /// The store's circle; nil if it is in none.
   package func circle() throws -> Circle? { try slot(.circle).map { try Circle($0, in: store) } }
 
   package func syncProgress() throws -> SyncProgress {
