@@ -6,7 +6,7 @@
 public enum LABiometryType: Int, Sendable {
   /// No reader is attached, or ``LAContext/canEvaluatePolicy(_:error:)`` was not called yet.
   case none = 0
-  /// A fingerprint reader, of whatever make.
+  /// A fingerprint reader, of any make.
   case touchID = 1
   /// A face; never used here.
   case faceID = 2

@@ -171,7 +171,7 @@ extension LAEnvironment {
     public let isEnrolled: Bool
     /// Whether five touches in a row did not match, so that the passcode is needed.
     public let isLockedOut: Bool
-    /// Like ``LADomainStateBiometry/stateHash``; empty where no finger is enrolled.
+    /// Like ``LADomainStateBiometry/stateHash``; empty if no finger is enrolled.
     public let stateHash: Data
     /// Whether the person cannot touch the reader, so that no evaluation can ask for a finger: the lid is closed over the
     /// only reader, or the program runs in a remote session.

@@ -17,7 +17,7 @@ package struct GitRepository: Sendable {
   private var earlier: String { "\(place)/earlier" }
 
   /// - Parameters:
-  ///   - place: a full path; made where it is missing.
+  ///   - place: a full path; made if it is missing.
   package init(at place: String, _ git: GitProgram) {
     (self.place, self.git) = (place, git)
     folder = "\(place)/repository"

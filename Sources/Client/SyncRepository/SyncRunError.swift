@@ -13,9 +13,9 @@ package enum SyncRunError: Error, Sendable, Hashable {
   case notInCircle(SyncStatus.Standing)
   /// The remote cannot be reached, with git's reason.
   case unreachable(reason: String)
-  /// The remote is empty where a circle was expected.
+  /// The remote is empty, but a circle was expected.
   case empty
-  /// The remote has a circle already where a new one was to be made.
+  /// The remote has a circle already, but a new one was to be made.
   case taken
   /// The remote has other contents than a circle, which are left unchanged.
   case foreign

@@ -10,7 +10,7 @@ package enum CBORError: Error, Sendable, Hashable {
   case notShortest
   /// A tag, a floating-point number or another type that CTAP2 does not use; or a text that is not UTF-8.
   case unsupported
-  /// The keys of a map are not in order, or a key is there twice.
+  /// The keys of a map are not in order, or a key occurs twice.
   case keyOrder
   /// More than four levels of arrays and maps.
   case tooDeep

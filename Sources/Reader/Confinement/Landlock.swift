@@ -98,7 +98,7 @@ package enum Landlock {
 
 /// A process could not be confined and must exit.
 package struct ConfinementError: Error, Sendable, Hashable {
-  /// What failed and why, for people.
+  /// What failed and why, for messages.
   package let words: String
 
   init(_ what: String, _ code: Int32) { words = "\(what): \(String(cString: strerror(code)))" }

@@ -21,7 +21,7 @@ extension ReaderDescription {
     return .dictionary(entries)
   }
 
-  /// The longest of its texts, in bytes of UTF-8. They are stored, and shown to people. A serial number of USB has up to
+  /// The longest of its texts, in bytes of UTF-8. They are stored, and shown to users. A serial number of USB has up to
   /// 126 units of UTF-16 (USB 2.0, 9.6.7), which are up to 378 bytes.
   package static let longestText = 512
 

@@ -322,7 +322,7 @@ package actor ReaderProcess: FingerprintReader {
     return await ended.end(grace: grace).value
   }
 
-  /// Waits for the end of a cancelled call, while its caller goes on.
+  /// Waits for the end of a cancelled call, while its caller continues.
   private func settle(_ request: ReaderRequest, _ session: ReaderSession, _ number: UInt64) {
     let previous = settling
     settling = Task(executorPreference: BackgroundThread.shared) {

@@ -85,7 +85,7 @@ final class ReaderSession: Sendable {
   /// Runs on the caller's executor, so that calls are sent in the order in which they were made.
   ///
   /// - Parameter limit: how long to wait for the answer; nil: until the task is cancelled.
-  /// - Throws: `system(ETIMEDOUT)` where no answer came in time.
+  /// - Throws: `system(ETIMEDOUT)` if no answer came in time.
   nonisolated(nonsending) func call(
     _ request: ReaderRequest, number: UInt64, observer: ScanObserver?, within limit: Duration? = nil
   ) async throws(BusError) -> [BusValue] {

@@ -3,7 +3,7 @@ import VaultStore
 
 /// The choice between fprintd and libfprint for a store whose settings leave it open.
 extension OwnerPresence {
-  /// Changes the adapter that `auto` means in this store. Asks for the passcode (the recovery key where none is set),
+  /// Changes the adapter that `auto` means in this store. Asks for the passcode (the recovery key if none is set),
   /// since with fprintd, polkit decides who may enrol fingers. The adapter is recorded with the first finger and
   /// changed only by this call, so that items stay usable when fingers are enrolled in the desktop's settings later, or
   /// fprintd is installed or removed.

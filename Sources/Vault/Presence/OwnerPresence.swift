@@ -16,7 +16,7 @@ package struct OwnerPresence {
   package let authorizer: Authorizer
 
   /// - Parameters:
-  ///   - gate: refuses touches where the caller's login session does not allow them.
+  ///   - gate: refuses touches if the caller's login session does not allow them.
   ///   - readerUser: the user whose fingers fprintd is asked for; nil: no reader is opened.
   ///   - touchClock: the clock for the times of touches.
   package init(

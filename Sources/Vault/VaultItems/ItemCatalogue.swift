@@ -152,7 +152,7 @@ package struct ItemCatalogue {
   /// The new protection of changed items; nil if their access control stays the same.
   package func protection(after change: ItemChange, _ context: Context?) async throws(VaultError) -> ItemProtection? {
     guard let access = change.access else { return nil }
-    // Each item keeps its own accessibility where the change names none.
+    // Each item keeps its own accessibility if the change names none.
     var protection = ItemProtection(access: access, accessibility: change.accessibility ?? .whenUnlocked)
     if access.applicationPassword {
       guard let given = context?.applicationPassword else { throw .interactionNotAllowed }
@@ -203,8 +203,7 @@ package struct ItemCatalogue {
 
   /// The private key with this id, or for an export the passkey.
   ///
-  /// - Throws: `invalidRequest` if the item is no private key, or where a key that never leaves the vault is to be
-  ///   exported.
+  /// - Throws: `invalidRequest` if the item is no private key, or a key that never leaves the vault is to be exported.
   package func key(_ id: ItemID, for use: KeyUse) throws(VaultError) -> (wanted: [WantedItem], family: KeyFamily) {
     let wanted = try toChange(.ids([id]), nil)
     guard let item = wanted.first, let family = item.record.keyFamily(for: use) else {

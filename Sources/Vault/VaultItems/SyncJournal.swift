@@ -117,7 +117,7 @@ extension SyncJournal {
       file: try new.sealed(to: circle.members.recipients, epoch: circle.epoch), epoch: circle.epoch)
   }
 
-  /// Keeps a version that lost a conflict in another circle, or that a removed member wrote.
+  /// Keeps a version that lost in another circle, or that a removed member wrote, signed by this machine.
   func keep(_ old: Revision, _ title: ItemName) throws {
     guard let item = try old.head.item?.item else { return }
     try keep(item, old.secret, old.head.created, title)

@@ -130,7 +130,7 @@ public final class LARightStore: NSObject, Sendable {
   private static func find(_ identifier: String) async throws(VaultError) -> LAPersistedRight {
     guard let anchor = try await items(.genericPassword, identifier).first,
       let key = try await items(.key, identifier).first,
-      // Another program of the user may have stored these items: check that both require the same proof.
+      // Another program of the user may have stored these items: check that they require a proof, both the same.
       !anchor.access.flags.isDisjoint(with: [.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode]),
       key.access.flags == anchor.access.flags.union(.privateKeyUsage),
       let right = LAPersistedRight(anchor: anchor, key: key)

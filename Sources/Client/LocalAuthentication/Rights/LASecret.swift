@@ -14,7 +14,7 @@ public final class LASecret: NSObject, Sendable {
 
   /// The data that the right was saved with.
   ///
-  /// Throws an ``LAError`` where the right is not authorized, and `errSecItemNotFound` for a right that was saved without
+  /// Throws an ``LAError`` if the right is not authorized, and `errSecItemNotFound` for a right that was saved without
   /// a secret.
   public var rawData: Data { get async throws { try await KeyWork.run { try self.data() } } }
 

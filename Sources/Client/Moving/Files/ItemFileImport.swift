@@ -34,7 +34,7 @@ package struct ItemFileImport: Sendable {
     transfer = EncryptedTransfer(connection: connection)
   }
 
-  /// What would be imported. Asks nobody, and reads the whole file, so that damage is found before anything is stored.
+  /// What would be imported. Shows no prompt. Reads the whole file, so that damage is found before anything is stored.
   ///
   /// - Throws: `fileUnreadable`, `inputOutput`, and errors of the store.
   package func plan() async throws(VaultError) -> ItemFilePlan {
@@ -89,8 +89,8 @@ package struct ItemFileImport: Sendable {
   /// all, and another import of the file stores the rest.
   ///
   /// - Parameter asking: in a context that may ask, with the reason for the prompt.
-  /// - Throws: an error of the authentication, before anything is brought in; `fileUnreadable` and `inputOutput`, if
-  ///   the file was changed meanwhile; and errors that prevent storing any item. Items stored before stay.
+  /// - Throws: an error of the authentication, before anything is imported; `fileUnreadable` and `inputOutput`, if the
+  ///   file was changed meanwhile; and errors that prevent storing any item. Items stored before stay.
   package func bring(_ plan: ItemFilePlan, _ asking: Asking) async throws(VaultError) -> ItemFileOutcome {
     if plan.binding.count > 0 { _ = try await store.evaluate(.access(AccessControl(.currentSet)), asking) }
     return try await transfer.decrypt(file, with: key) { (socket) async throws(VaultError) in

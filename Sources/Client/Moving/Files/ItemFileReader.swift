@@ -4,7 +4,7 @@ internal import SecureMemory
 /// Reads the contents of an export from a socket, whose other end decrypts them.
 final class ItemFileReader {
   private let socket: Int32
-  /// What was received. It holds secrets.
+  /// The received bytes, secrets included.
   private var received = SecretBytes(count: 0)
   /// The number of received bytes that were read.
   private var used = 0

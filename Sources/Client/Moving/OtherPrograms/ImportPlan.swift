@@ -8,7 +8,7 @@ package struct ImportPlan: Sendable {
   /// Further entries of the source under a name that an earlier one has.
   package var duplicates: [ItemName] = []
   package var unusable: [UnusableEntry]
-  /// What is left out of all entries.
+  /// The fields that are left out of all entries.
   package var leftOut: [String]
   /// Those of ``coming`` that one touch binds to the enrolled fingers.
   package var binding: [ItemName] = []

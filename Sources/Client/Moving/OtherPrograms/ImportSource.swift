@@ -49,7 +49,7 @@ package final class ImportedItem: Sendable {
   }
 }
 
-/// An entry that stays where it is.
+/// An entry that is not imported.
 package struct UnusableEntry: Sendable, Hashable {
   package enum Reason: Sendable, Hashable {
     /// The reason why the entry itself cannot be imported, in words that follow "it".

@@ -22,7 +22,7 @@ package struct ItemImport: Sendable {
     self.accessibility = accessibility
   }
 
-  /// What would be imported. Asks nobody, and reads no secret if the source can list its entries without reading
+  /// What would be imported. Shows no prompt, and reads no secret if the source can list its entries without reading
   /// secrets.
   package func plan() async throws(VaultError) -> ImportPlan {
     let own = ItemSearch(.genericPassword, groups: .named([AccessGroup.commandLine]))

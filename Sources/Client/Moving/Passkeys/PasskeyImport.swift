@@ -40,7 +40,7 @@ package struct PasskeyImport: Sendable {
 
   /// Imports the passkeys of the plan, after the proof that their access control requires.
   ///
-  /// - Throws: an error of the authentication, before anything is brought in, and errors that prevent storing any item.
+  /// - Throws: an error of the authentication, before anything is imported, and errors that prevent storing any item.
   package func bring(_ plan: ItemFilePlan, _ asking: Asking) async throws(VaultError) -> ItemFileOutcome {
     var outcome = ItemFileOutcome(
       alreadyThere: plan.alreadyThere, duplicates: plan.duplicates, unusable: plan.unusable)

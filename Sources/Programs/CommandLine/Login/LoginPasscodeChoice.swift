@@ -12,7 +12,7 @@ struct LoginPasscodeChoice {
   let session: Session
   /// A script's descriptor with a line for each password; nil for the person at the terminal.
   let passwords: WalletPasswords
-  /// Whether to print no lines for people.
+  /// Whether to print no messages.
   let isQuiet: Bool
 
   /// How often a person may type the login password.

@@ -19,7 +19,7 @@ struct ExportOptions: ParsableArguments {
     }
   }
 
-  /// Asks for a passphrase where no key is given.
+  /// Asks for a passphrase if no key is given.
   func recipient(_ answers: Answers) throws(Failure) -> EncryptedFile.Recipient {
     if let to { .publicKey(to) } else { .passphrase(try passphrase.new(answers)) }
   }

@@ -42,7 +42,7 @@ struct ImportReport: Encodable {
   private var duplicates: Names
   private var staying: [Staying]
   private var stayingMore = 0
-  /// What is not imported of any entry.
+  /// The fields that are left out of all entries.
   private var leftOut: [String] = []
   /// The items that a touch would bind to fingers. Only items of an export can be bound.
   private var binding: Names?

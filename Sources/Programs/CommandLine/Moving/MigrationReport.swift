@@ -73,6 +73,6 @@ struct MigrationReport: Encodable {
 }
 
 extension Item {
-  /// Its name, or its id where it has none.
+  /// Its name, or its id if it has none.
   var called: String { title ?? id.spoken }
 }

@@ -108,8 +108,8 @@ struct SetupSurvey {
     return [found, .done(.fingers, "\(fingers.count) in the desktop's settings, which the store takes", undo: nil)]
   }
 
-  /// Checks the login password, and the wallets that a login by finger leaves locked. Only the service is told about
-  /// logins.
+  /// Checks the login password, and the wallets that a login by finger leaves locked. Logins are reported only to the
+  /// service.
   private func lookAtLogin(
     _ store: any VaultService, _ isOwn: Bool, _ findings: inout [SetupFinding]
   ) async throws(Failure) {

@@ -45,7 +45,7 @@ final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
   }
 
   private func folders(in path: String) -> [String] {
-    // A name that is not a folder gives no names.
+    // The list is empty if the path is not a folder.
     (Folder.names(in: path) ?? []).map { "\(path)/\($0)" }
   }
 

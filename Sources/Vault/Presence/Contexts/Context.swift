@@ -45,7 +45,7 @@ package final class Context {
 
   enum Fallback {
     case none
-    /// After a touch that matched nobody.
+    /// After a touch that does not match.
     case later
     case offered
   }
@@ -58,7 +58,7 @@ package final class Context {
     self.events = events
   }
 
-  /// A context that asks nobody, for the vault's own checks of a reader.
+  /// A context without prompts, for the vault's own checks of a reader.
   convenience init(askingNobodyFor owner: UInt32) {
     let (_, continuation) = AsyncStream.makeStream(of: NumberedEvent.self)
     self.init(
@@ -103,7 +103,7 @@ package final class Context {
     answerQuestion(with: nil)
   }
 
-  /// Chooses the fallback in place of a touch. Does nothing where none is offered.
+  /// Chooses the fallback in place of a touch. Does nothing if none is offered.
   package func chooseFallback() {
     guard fallback == .offered, case .running = course else { return }
     course = .fallbackChosen
@@ -158,7 +158,7 @@ package final class Context {
     let answer: PendingAnswer
   }
 
-  /// Answers the question with this number; nil declines it. Does nothing where it is no longer open.
+  /// Answers the question with this number; nil declines it. Does nothing if it is no longer open.
   package func answer(_ number: Int, with secret: SharedSecret?) {
     if let question, question.number == number { answerQuestion(with: secret) }
   }

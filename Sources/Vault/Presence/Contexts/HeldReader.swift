@@ -12,7 +12,7 @@ struct ReaderTurn: ~Copyable {
     self.context = context
   }
 
-  /// Ends the turn of a request that got what it wanted.
+  /// Ends the turn of a request that has succeeded.
   consuming func succeed() { hasSucceeded = true }
 
   deinit { claim.end(hasSucceeded ? .succeeded : context.isGivenUp ? .cancelled : .failed) }
@@ -29,6 +29,6 @@ struct HeldReader: ~Copyable {
     self.lease = lease
   }
 
-  /// Gives the reader back after the request got what it wanted.
+  /// Gives the reader back after the request has succeeded.
   consuming func succeed() { turn.succeed() }
 }

@@ -112,7 +112,7 @@ extension VaultError {
 }
 
 extension [StoredSet] {
-  /// The digest of the only set, or where there are several, of this reader's set.
+  /// The digest of the only set, or if there are several, of this reader's set.
   fileprivate func state(on reader: ReaderDescription) -> [UInt8]? {
     guard count > 1 else { return first?.digest }
     return first { $0.set.isOn(reader) }?.digest

@@ -4,7 +4,7 @@ import Glibc
 import Keys
 import VaultStore
 
-/// Enrols fingers and removes them from their set, after the passcode, or the recovery key where none is set.
+/// Enrols fingers and removes them from their set, after the passcode, or the recovery key if no passcode is set.
 package struct FingerEnrolment {
   let passcodes: Passcodes
   let readers: ReaderAccess
@@ -215,7 +215,7 @@ package struct FingerEnrolment {
     }
   }
 
-  /// Deletes a finger from fprintd. Does nothing where fprintd does not have it.
+  /// Deletes a finger from fprintd. Does nothing if fprintd does not have it.
   private func deleteFromFprintd(
     _ enrolment: EnrolmentSet.Enrolment, _ prints: [EnrolledPrint], _ set: EnrolmentSet, _ context: Context
   ) async throws(VaultError) {

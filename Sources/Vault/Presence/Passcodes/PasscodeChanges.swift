@@ -79,7 +79,7 @@ package struct PasscodeChanges {
     return try await putNew(context, after: .recoveryKey(recoveryKey), accepting: restore)
   }
 
-  /// Replaces the recovery key. Asks for the passcode, or the previous recovery key where none is set. Makes a new
+  /// Replaces the recovery key. Asks for the passcode, or the previous recovery key if no passcode is set. Makes a new
   /// passcode key as well, since the previous recovery key opens the old one.
   ///
   /// - Parameter text: the text of the new recovery key.
@@ -115,8 +115,8 @@ package struct PasscodeChanges {
   }
 
   /// Reseals the keys of the device slot and the passcode's slot, with a new passcode key. Asks for the passcode, or
-  /// the recovery key where none is set. Deletes a key file. For a TPM that seals to registers, asks for the recovery
-  /// key as well: after a change of the registers only the recovery key opens the store.
+  /// the recovery key if no passcode is set. Deletes a key file. For a TPM that seals to registers, asks for the
+  /// recovery key as well: after a change of the registers only the recovery key opens the store.
   ///
   /// - Parameters:
   ///   - seal: a TPM or a credential.

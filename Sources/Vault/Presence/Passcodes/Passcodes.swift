@@ -13,7 +13,7 @@ package struct Passcodes {
   let scrypt: ScryptQueue
   let rule: PasscodeRule
 
-  /// Refuses a new passcode that is too short or too long. Where a copy of the store allows unlimited guesses, also
+  /// Refuses a new passcode that is too short or too long. If a copy of the store allows unlimited guesses, also
   /// refuses one that a day of guesses would find, unless the person insists.
   package static func check(
     _ passcode: borrowing SecretBytes, shortest: Int, in tier: VaultStatus.Tier, allowsGuessable: Bool
@@ -42,7 +42,7 @@ package struct Passcodes {
     return try await BlockingCall.run { () throws(VaultError) in try LockedPasscode(stretched, id, in: seal) }
   }
 
-  /// Authorizes a change of fingers or rules: with the passcode, or the recovery key where none is set.
+  /// Authorizes a change of fingers or rules: with the passcode, or the recovery key if no passcode is set.
   package func authorizeChange(_ context: Context) async throws(VaultError) {
     if try isSet {
       _ = try await prove(context)

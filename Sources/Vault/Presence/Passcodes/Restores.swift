@@ -28,8 +28,8 @@ package struct Restores {
     }
   }
 
-  /// Accepts a restore with the passcode, or with the recovery key where none is set, and clears a lockout. Returns the
-  /// items that died with dropped fingers.
+  /// Accepts a restore with the passcode, or with the recovery key if no passcode is set, and clears a lockout. Returns
+  /// the items that died with dropped fingers.
   ///
   /// - Throws: `recoveryKeyRequired` if only ``PasscodeChanges/recover(accepting:_:)`` accepts it, `busy` if the
   ///   store has changed since it was shown.

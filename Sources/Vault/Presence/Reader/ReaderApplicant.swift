@@ -8,7 +8,7 @@ struct ReaderApplicant: Sendable {
   let purpose: TouchRequest.Purpose?
   /// The call that asks; nil for the vault's own checks of a reader.
   var call: ContextCall?
-  /// Whether the reader is lent, for as long as the borrower wants.
+  /// Whether the reader is lent, until the borrower returns it.
   var isLoan = false
 
   /// Whether the request ends soon, without a person. Such a request ahead is not reported to others.
@@ -25,7 +25,7 @@ struct ReaderApplicant: Sendable {
     init(of caller: Caller) { (user, file) = (caller.user, caller.file) }
   }
 
-  /// What another request is told about this one. Only programs of the same user are told names of items.
+  /// The description of this request for another one. Only programs of the same user get names of items.
   func ahead(of other: ReaderApplicant) -> RequestAhead {
     guard caller.user == other.caller.user else { return RequestAhead(use: .anotherUser) }
     let items = if case .read(let items, _) = purpose { items } else { [ItemName]() }

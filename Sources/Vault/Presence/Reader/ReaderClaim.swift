@@ -41,7 +41,7 @@ final class ReaderClaim: Sendable {
     /// Whether the finger of the last scan has left the sensor; nil before the first scan.
     var lift: FingerLift?
 
-    /// The lock whose note says that the last finger was not seen to leave.
+    /// The lock that notes when the last scan ended, if its finger was not seen to leave.
     var noted: FileLock? { readerLock ?? storeLock }
   }
 

@@ -100,7 +100,7 @@ package actor ReaderDesk: ReaderOwner {
   /// The reader that stays open between requests, if there is one.
   var heldReader: ReaderDescription? { held?.description }
 
-  /// Waits until nobody else has the reader. Throws `cancelled` if the task is cancelled, and `busy` where
+  /// Waits until nobody else has the reader. Throws `cancelled` if the task is cancelled, and `busy` if
   /// too many requests wait (``WaitingLimits``).
   ///
   /// - Parameters:

@@ -3,7 +3,7 @@ import VaultStore
 
 /// The request that has the reader while another waits.
 struct RequestAhead: Sendable, Hashable {
-  /// What the waiting program is told.
+  /// The description for the waiting program.
   let use: ReaderUse
   /// The call that can be rejected; nil if it is another user's or another vault's.
   var call: ContextCall?

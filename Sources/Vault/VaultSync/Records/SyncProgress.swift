@@ -16,7 +16,7 @@ package struct SyncProgress: Codable, Sendable {
   package var lost = 0
   /// Machines that ask to join.
   package var candidates: [Candidate] = []
-  /// Whether the repository has this machine's request to be let in.
+  /// Whether the repository has this machine's request to join.
   package var hasRequest = false
   /// Whether the repository has ``SyncPath/format``.
   package var hasFormat = false
