@@ -144,8 +144,8 @@ package struct GitRepository: Sendable {
 
   func blobs() -> BlobReader { BlobReader(git, in: folder) }
 
-  /// Packs the objects if there are more than 40 packs or about 2,000 loose objects, which one of their 256 folders
-  /// estimates, as in git.
+  /// Packs the objects if there are more than 40 packs, or about 2,000 loose objects: estimated, as by git, from one of
+  /// their 256 folders.
   func tidy() async throws(SyncRunError) {
     guard
       names("objects/17").count > 8 || names("objects/pack").count(where: { $0.hasSuffix(".pack") }) > 40

@@ -3,7 +3,7 @@ package import SecretModel
 /// Syncs the vault with the remote: fetches, passes the changes to the vault, and publishes what the vault has to
 /// publish. It can be killed at any moment and repeated.
 package struct SyncRun: Sendable {
-  /// The maximum number of attempts to push before other machines do.
+  /// The maximum number of attempts to push, in case other machines push first.
   private static let rounds = 5
   private static let format = "whorl-sync 1"
 
@@ -154,7 +154,7 @@ package struct SyncRun: Sendable {
     report.status = try await SyncRunError.asking { () async throws(VaultError) in try await service.status() }
   }
 
-  /// Throws if the commit is not a circle's, or of a newer format.
+  /// Throws if the commit is not a circle's, or is of a newer format.
   private static func check(_ commit: String, _ blobs: BlobReader) throws(SyncRunError) {
     guard case .contents(let bytes) = try blobs.read("\(commit):format", limit: 1_024) else { throw .foreign }
     let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)

@@ -116,7 +116,7 @@ package struct SyncedItems {
     }
   }
 
-  /// Replaces the recovery key: files published from now on are encrypted to the new one.
+  /// Encrypts the files that are published from now on to a new recovery key.
   package func use(recoveryKey text: SharedSecret) throws(VaultError) {
     let id = store.keys.databaseID
     let pair = try EncryptedFile.KeyPair(recovery: RecoveryKey.slotKey(of: text.bytes), salt: id)

@@ -94,9 +94,9 @@ extension CommandServer {
     ]
   }
 
-  /// An ECDSA signature in DER with r = s = 0. Valid ones are positive.
+  /// An ECDSA signature in DER with r = s = 0, which is never valid.
   private static var noES256Signature: [UInt8] { [0x30, 6, 2, 1, 0, 2, 1, 0] }
-  /// An Ed25519 signature whose S is not below the order of the curve, as a valid one is.
+  /// An Ed25519 signature whose S is not below the order of the curve, which is never valid.
   private static var noEdDSASignature: [UInt8] { [UInt8](repeating: 0xFF, count: 64) }
 
   /// The proof of a request. An empty one asks for a touch to choose this authenticator, and then throws.

@@ -134,7 +134,7 @@ final class CommandServer {
     await takeToken()?.end()
   }
 
-  /// When the token expires.
+  /// When the token expires; nil without one.
   var tokenDeadline: UInt64? {
     token.map { min($0.used + PINToken.lifetime, $0.made + PINToken.longestLifetime) }
   }

@@ -97,7 +97,8 @@ private struct StoreCeremony: PasskeyCeremony {
 
   func end() async { context.invalidate() }
 
-  /// Runs a call that may prompt, once no other program prompts. Unlocks the store first if that is due since the boot.
+  /// Runs a call that may prompt, once no other program prompts. Unlocks the store first, if the boot has left it
+  /// locked.
   func run<Value: Sendable>(
     _ call: @Sendable (AuthenticationContext, String) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {

@@ -8,7 +8,7 @@ enum PINProtocol: Int, Sendable, Hashable, CaseIterable {
   case one = 1
   case two = 2
 
-  /// The length of a truncated MAC.
+  /// The length of the MACs that are sent, in bytes.
   private var macCount: Int { self == .one ? 16 : MAC.count }
 
   /// Whether `mac` is the MAC of a message. Compares in constant time.

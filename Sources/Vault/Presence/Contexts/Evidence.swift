@@ -29,7 +29,7 @@ package struct Evidence: ~Copyable {
     self.context = context
   }
 
-  /// The proofs.
+  /// Returns the proofs.
   ///
   /// - Throws: the reason if the call was cancelled or its context closed since.
   package func current() throws(VaultError) -> ShownFactors {
