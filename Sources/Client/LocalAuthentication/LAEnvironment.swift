@@ -173,8 +173,8 @@ extension LAEnvironment {
     public let isLockedOut: Bool
     /// Like ``LADomainStateBiometry/stateHash``; empty if no finger is enrolled.
     public let stateHash: Data
-    /// Whether the person cannot touch the reader, so that no evaluation can ask for a finger: the lid is closed over the
-    /// only reader, or the program runs in a remote session.
+    /// Whether the reader is out of reach, so that no evaluation can ask for a finger: the lid is closed over the only
+    /// reader, or the program runs in a remote session.
     ///
     /// Apple's header only names the closed lid, as an example. A reader counts as built in if the firmware says that
     /// its port is fixed; fprintd does not say which of its readers are, so these count as accessible. A private store

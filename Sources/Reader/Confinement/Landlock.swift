@@ -5,8 +5,8 @@ internal import Glibc
 ///
 /// Rights that the kernel's version does not know are left out. Newer versions restrict more.
 package enum Landlock {
-  /// The kernel's version of Landlock: 1 since Linux 5.13; 6 is the first that restricts signals. Nil if the kernel has no
-  /// Landlock or it is disabled.
+  /// The kernel's version of Landlock: 1 since Linux 5.13; signals are restricted since version 6. Nil if the kernel
+  /// has no Landlock or it is disabled.
   package static var version: Int? {
     let version = Int(whorl_landlock_version())
     return version > 0 ? version : nil

@@ -7,7 +7,7 @@ internal import Glibc
 struct SystemCallFilter {
   private var program: [sock_filter] = []
 
-  /// - Parameter newest: the highest known number. Newer calls fail with ENOSYS. So do the calls of the x32 ABI, which have
+  /// - Parameter newest: the highest known number. Newer calls fail with ENOSYS, as do those of the x32 ABI, which have
   ///   much higher numbers.
   init(newest: Int32) {
     load(architectureOffset)
@@ -28,8 +28,8 @@ struct SystemCallFilter {
 
   /// A set of argument values: a call matches it if all of these arguments have these values.
   struct Form {
-    /// The bits of an argument that are compared, and their value. Only the lower 32 bits are compared: the kernel uses no
-    /// others of these arguments.
+    /// The bits of an argument that are compared, and their value. Only the lower 32 bits are compared, since the
+    /// kernel uses no others here.
     var arguments: [(index: Int, mask: UInt32, value: UInt32)]
 
     init(_ arguments: (index: Int, mask: UInt32, value: UInt32)...) { self.arguments = arguments }

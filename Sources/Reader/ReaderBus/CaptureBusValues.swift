@@ -40,7 +40,7 @@ extension FingerPicture {
     return .dictionary(entries)
   }
 
-  /// Nil if something is missing or has the wrong type, or if the file is not sealed, not a PNG file or of another size.
+  /// Nil if something is missing or has the wrong type, or if the file is not sealed, not PNG or of another size.
   fileprivate init?(_ entries: [String: BusValue]) {
     func number(_ key: String, _ range: ClosedRange<Int>) -> Int? {
       entries[key]?.asUInt32.map { Int($0) }.flatMap { range.contains($0) ? $0 : nil }

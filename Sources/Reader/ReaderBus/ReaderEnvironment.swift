@@ -2,9 +2,9 @@ package import Fingerprint
 
 /// The complete environment of a reader process, for the program that starts it and for the process itself.
 ///
-/// libfprint reads environment variables: one of them enables readers that take fingers from a socket. The environment is
-/// therefore built from the selection alone, on both sides: by the starter, because libraries read it before `main`, and
-/// by the process itself, because it does not trust its starter's environment.
+/// libfprint reads environment variables: one enables readers that take fingers from a socket. The environment is
+/// therefore built from the selection alone, on both sides: by the starter, because libraries read it before `main`,
+/// and by the process itself, because it does not trust its starter's environment.
 extension ReaderSelection {
   package var readerEnvironment: [(name: String, value: String)] {
     switch self {

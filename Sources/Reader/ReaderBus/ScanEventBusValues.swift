@@ -1,8 +1,8 @@
 package import Fingerprint
 package import SDBus
 
-/// An event of a scan as the arguments of the signal: the number of the call, the name of the event, the stage, the number
-/// of stages, and the reason of a retry.
+/// The arguments of the signal for a scan's event: the call's number, the event's name, the stage, the number of
+/// stages, and the reason of a retry.
 extension ScanEvent {
   package func busValues(call: UInt64) -> [BusValue] {
     var stage: (Int, Int) = (0, 0)

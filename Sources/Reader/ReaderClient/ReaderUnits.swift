@@ -1,7 +1,7 @@
 package import Fingerprint
 internal import ReaderBus
 
-/// The readers of the system units, one for each adapter. Each is a process without keys, which systemd starts on demand.
+/// The readers of the system units, one for each adapter. Each is a process without keys that systemd starts on demand.
 package struct ReaderUnits: Sendable {
   /// The folder of the units' sockets, which belongs to root.
   package static let folder = "/run/whorl-reader"

@@ -170,8 +170,8 @@ package struct ItemSearcher {
 }
 
 extension OpenedStore {
-  /// The name indexes of a search with all primary attributes of its class, for each access group and for items that are
-  /// synchronizable and not, as the search wants them; nil for any other search.
+  /// The name indexes for a search with all primary attributes of its class: for each access group, and for
+  /// synchronizable and other items, as the search wants them. Nil for any other search.
   fileprivate func nameIndexes(of search: ItemSearch) -> [[UInt8]]? {
     guard let itemClass = search.itemClass, !search.ignoresCase else { return nil }
     var attributes = search.attributes

@@ -1,8 +1,8 @@
 import Synchronization
 import VaultStore
 
-/// The number of passkeys in the store. Programs ask for it often, and counting a thousand takes 0.2 ms, so the result is
-/// kept until the next commit.
+/// The number of passkeys in the store. Programs ask for it often, and counting a thousand takes 0.2 ms, so it is
+/// cached until the next commit.
 final class PasskeyCount: Sendable {
   private let last = Mutex<(commit: UInt64, count: Int)?>(nil)
 

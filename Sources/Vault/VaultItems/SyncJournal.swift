@@ -5,7 +5,7 @@ import SecureMemory
 import VaultStore
 import VaultSync
 
-/// Writes a record for each change of a synchronizable item by this machine's programs, in the transaction of the change.
+/// Writes a record for each change of a synchronizable item by this machine's programs, in the change's transaction.
 /// Does nothing in a store that is in no circle.
 final class SyncJournal {
   private let change: StoreTransaction

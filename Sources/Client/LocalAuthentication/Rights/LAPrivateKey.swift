@@ -2,7 +2,7 @@ public import KeychainServices
 internal import SecretModel
 internal import Whorl
 
-/// The private key of a saved right: a P-256 key that the vault made and that never leaves it (LAPrivateKey.h, macOS 13).
+/// The private key of a saved right: a P-256 key made in the vault, which never leaves it (LAPrivateKey.h, macOS 13).
 ///
 /// Its calls never prompt. They fail with `LAError.notInteractive` unless the right exists and is authorized.
 public final class LAPrivateKey: NSObject, Sendable {

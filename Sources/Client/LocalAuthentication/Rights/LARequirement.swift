@@ -13,8 +13,8 @@ public final class LAAuthenticationRequirement: NSObject, Sendable {
   /// A finger. Fails without a reader and without an enrolled finger.
   public class var biometry: LAAuthenticationRequirement { LAAuthenticationRequirement(.biometryAny) }
 
-  /// A finger of the set that is enrolled when the right is saved; for a right that is not saved, when it is first checked
-  /// or authorized. Fails for good once the set has changed.
+  /// A finger of the set that is enrolled when the right is saved; for an unsaved right, when it is first checked or
+  /// authorized. Fails for good once the set has changed.
   public class var biometryCurrentSet: LAAuthenticationRequirement { LAAuthenticationRequirement(.biometryCurrentSet) }
 
   /// A finger or the fallback.

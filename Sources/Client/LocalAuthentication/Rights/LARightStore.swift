@@ -6,7 +6,7 @@ internal import Whorl
 
 /// The rights that the program has saved (LARightStore.h, macOS 13).
 ///
-/// A right is two items in the program's own access group: a P-256 key that is made in the vault and never leaves it, and
+/// A right is two items in the program's own access group: a P-256 key made in the vault, which never leaves it, and
 /// the secret. Both have the right's requirement as their access control. Saving and removing never ask.
 public final class LARightStore: NSObject, Sendable {
   /// The only store.

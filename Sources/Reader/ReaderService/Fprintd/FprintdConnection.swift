@@ -2,8 +2,8 @@ internal import Fingerprint
 internal import Glibc
 internal import SDBus
 
-/// fprintd, found on its bus. The connection ends when fprintd's name gets another owner or the bus disconnects; a reader
-/// that was claimed is then no longer claimed.
+/// fprintd, found on its bus. The connection ends when fprintd's name gets another owner or the bus disconnects; a
+/// claimed reader is then no longer claimed.
 actor FprintdConnection {
   nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 

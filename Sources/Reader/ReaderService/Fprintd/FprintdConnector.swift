@@ -27,8 +27,8 @@ actor FprintdConnector {
 
   /// The connection, made if there is none.
   ///
-  /// - Parameter isOpen: whether a reader is open. If fprintd has ended since, this throws `processDied`. If this process
-  ///   has closed the connection itself, nothing was claimed over it, and another is made.
+  /// - Parameter isOpen: whether a reader is open. If fprintd has ended since, this throws `processDied`. If this
+  ///   process closed the connection itself, nothing was claimed over it, and another is made.
   func connected(isOpen: Bool) async throws(ReaderError) -> FprintdConnection {
     if let link, await !link.isOver { return link }
     guard !isOpen || link == nil else { throw .processDied(FprintdConnection.ended) }

@@ -62,8 +62,8 @@ struct Image: Sendable {
     control.height = UInt32(height)
     // PNG_FORMAT_GRAY
     control.format = 0
-    // png_image_write_to_memory: with a NULL buffer it only computes the size. It reads the borrowed pixels, and frees its
-    // own state before it returns.
+    // png_image_write_to_memory: with a NULL buffer, only computes the size. It reads the borrowed pixels, and frees
+    // its own state before it returns.
     var size = png_alloc_size_t()
     guard png_image_write_to_memory(&control, nil, &size, 0, pixels.baseAddress, 0, nil) != 0 else {
       throw .device("the picture could not be encoded")

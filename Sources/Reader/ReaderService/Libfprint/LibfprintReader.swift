@@ -28,8 +28,8 @@ package actor LibfprintReader: FingerprintReader {
   /// The number of lists made.
   private var listings = 0
 
-  /// - Parameter nature: how the readers of this process are driven. With `.virtual` only libfprint's virtual drivers are
-  ///   used, otherwise never.
+  /// - Parameter nature: how the readers of this process are driven. libfprint's virtual drivers are used only with
+  ///   `.virtual`, and then no others.
   package init(nature: ReaderDescription.Nature) {
     self.nature = nature
   }

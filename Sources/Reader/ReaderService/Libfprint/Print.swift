@@ -30,8 +30,8 @@ struct Print: Sendable {
 
   /// Parses a template made by a device like this one.
   ///
-  /// A malformed template can end the process, because libfprint checks with assertions. Obviously wrong ones are refused
-  /// before.
+  /// A malformed template can end the process, because libfprint checks with assertions. Obviously wrong ones are
+  /// refused first.
   init(parsing template: Template, for device: Device) throws(ReaderError) {
     guard (4...Self.largestTemplate).contains(template.bytes.count), template.bytes.starts(with: "FP3".utf8) else {
       throw .badTemplate

@@ -19,8 +19,8 @@ extension GLibError {
   /// Whether libusb refused to open the device node for lack of permission.
   var isPermissionDenied: Bool { isUSBError && code == 9 }
 
-  /// Whether another program has claimed an interface of the device. libgusb has no code for that, but puts libusb's code
-  /// at the end of its message: `LIBUSB_ERROR_BUSY` is -6.
+  /// Whether another program has claimed an interface of the device. libgusb has no code for that, but appends libusb's
+  /// code to its message: `LIBUSB_ERROR_BUSY` is -6.
   var isInterfaceBusy: Bool { isUSBError && message.hasSuffix("[-6]") }
 
   // The codes are those of `GUsbDeviceError` in libgusb, whose header may be missing.

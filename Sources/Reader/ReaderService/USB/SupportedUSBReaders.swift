@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The USB readers the installed libfprint has drivers for, by its hwdb.
 ///
-/// libfprint leaves a device that its driver cannot open out of its list, without an error, and so does fprintd. Comparing
-/// with sysfs shows whether there is no reader, or one that cannot be opened or is in use.
+/// libfprint and fprintd do not list a device that its driver cannot open, and report no error. Comparing with sysfs
+/// shows whether there is no reader, or one that cannot be opened or is in use.
 enum SupportedUSBReaders {
   /// A supported reader that is attached but that libfprint does not list.
   static func attached(besides listed: [SysfsUSBDevice]) -> SysfsUSBDevice? {

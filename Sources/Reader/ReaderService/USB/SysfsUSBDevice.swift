@@ -10,7 +10,7 @@ struct SysfsUSBDevice: Sendable {
   let vendor: UInt16
   let product: UInt16
   let serial: String?
-  /// The port of a built-in device: the controller and the path from there. Without the bus number, which depends on the
+  /// The port of a built-in device: the controller and the path from it. Without the bus number, which depends on the
   /// order in which the kernel found the controllers.
   let fixedPort: String?
 

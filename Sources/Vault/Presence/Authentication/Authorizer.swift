@@ -25,7 +25,7 @@ package struct Authorizer {
     }
   }
 
-  /// The application passwords of these needs, from the context or else from the person. Nil for a need that wants none.
+  /// The application passwords of these needs, from the context, else from the person. Nil for a need without one.
   private func passwords(for needs: [Need], _ context: Context) async throws(VaultError) -> [SharedSecret?] {
     var passwords: [SharedSecret?] = []
     for need in needs {

@@ -220,8 +220,8 @@ package final class Context {
     }
   }
 
-  /// Waits for an action of the reader, and maps its errors to the vault's. A cancel ends the wait with its reason, and a
-  /// chosen fallback with `cancelled`; a limit ends it when nothing has happened for that long.
+  /// Waits for an action of the reader, and converts its errors. A cancel ends the wait with its reason, a chosen
+  /// fallback with `cancelled`, and a limit when nothing has happened for that long.
   ///
   /// - Parameters:
   ///   - activity: when something last happened.

@@ -18,8 +18,7 @@ struct ReaderTurn: ~Copyable {
   deinit { claim.end(hasSucceeded ? .succeeded : context.isGivenUp ? .cancelled : .failed) }
 }
 
-/// The open reader of one request. It is given back when this value is destroyed, which does not wait until the device is
-/// closed.
+/// The open reader of one request. Destroying this value gives it back, without waiting until the device is closed.
 struct HeldReader: ~Copyable {
   private let turn: ReaderTurn
   let lease: ReaderLease
