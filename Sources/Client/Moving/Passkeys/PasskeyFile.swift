@@ -134,7 +134,7 @@ private struct ExchangedPasskey: Decodable {
     var largeBlob: LargeBlob?
   }
 
-  /// A site's large data, for which Whorl has no room.
+  /// A site's large data, which Whorl cannot store.
   struct LargeBlob: Decodable {}
 
   struct HMACCredentials: Decodable {

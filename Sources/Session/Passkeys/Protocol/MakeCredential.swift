@@ -38,7 +38,7 @@ struct MakeCredential: Sendable, Hashable {
 
   private static func algorithm(in list: [CBORValue]) throws(CTAPStatus) -> KeyAlgorithm? {
     var chosen: KeyAlgorithm?
-    // Read all of them, since a malformed one is an error at any place.
+    // Read all of them, since any malformed one is an error.
     for element in list {
       let fields = try CTAPFields(element)
       let (number, type) = (try fields.required("alg", \.integer), try fields.required("type", \.string))
