@@ -1,4 +1,6 @@
 package import Fingerprint
+package import SecretModel
+import SecureMemory
 package import VaultStore
 
 /// Authenticates the owner of a store: with readers and enrolled fingers, the passcode and the recovery key, each in
@@ -38,4 +40,48 @@ package struct OwnerPresence {
 
   /// Starts to watch for changes that affect how the owner can authenticate.
   package func watch() -> SurroundingsWatch { SurroundingsWatch(readers) }
+}
+
+/// What a person answers to the prompts of a context.
+extension OwnerPresence {
+  /// Passes a response of the person to a context; does nothing for a context that has ended.
+  package func respond(_ handle: ContextHandle, _ response: consuming ContextResponse, of client: Client) async {
+    guard let context = contexts.context(handle, of: client) else { return }
+    switch consume response {
+    case .secret(let question, let secret): context.answer(question, with: SharedSecret(secret))
+    case .decline(let question): context.answer(question, with: nil)
+    case .ready(let question): context.promptStands(for: question)
+    case .reject(let notice): await reject(notice, for: context)
+    case .fallback: context.chooseFallback()
+    case .cancel: context.cancel()
+    }
+  }
+
+  /// Ends the call that has the reader, if the notice with this number reported it to this context.
+  private func reject(_ notice: Int, for context: Context) async {
+    guard let call = context.ahead.call(toldBy: notice), let own = context.call else { return }
+    // Do this before the reader is free, or the next waiting request would get it.
+    await readers.desk.advance(own)
+    guard let other = contexts.context(running: call) else { return }
+    other.events.yield(.notice(.rejected(by: context.client.caller.label)))
+    other.cancel()
+  }
+}
+
+/// The choice between fprintd and libfprint for a store whose settings leave it open.
+extension OwnerPresence {
+  /// Changes the adapter that `auto` means in this store. Asks for the passcode (the recovery key if none is set),
+  /// since with fprintd, polkit decides who may enrol fingers. The adapter is recorded with the first finger and
+  /// changed only by this call, so that items stay usable when fingers are enrolled in the desktop's settings later, or
+  /// fprintd is installed or removed.
+  ///
+  /// Changes no set, and bound items stay with their reader. The exception is a configuration that replaces the
+  /// machine's own fprintd: then that fprintd's current fingers are taken over.
+  ///
+  /// - Parameter adapter: nil drops the recorded adapter: the next enrolment records one.
+  package func use(_ adapter: ReaderAdapter?, _ context: Context) async throws(VaultError) {
+    try await passcodes.authorizeChange(context)
+    try passcodes.store.commit { change in change.authority.adapter = adapter }
+    if adapter?.sharesFingers == true { try await fprintd.accept(context) }
+  }
 }

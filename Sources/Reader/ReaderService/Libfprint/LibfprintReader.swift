@@ -47,8 +47,7 @@ package actor LibfprintReader: FingerprintReader {
   }
 
   /// Drops libfprint's context of the machine's readers after this time, unless a reader was opened. The context opens
-  /// each reader that is plugged in, at the same time as fprintd, which then ignores that reader until fprintd is
-  /// restarted.
+  /// each reader that is plugged in, at the same time as fprintd, which then ignores that reader until it restarts.
   private func forgetDevices(after time: Duration) {
     guard nature == .physical else { return }
     listings += 1

@@ -1,5 +1,9 @@
+import Dispatch
 import Executors
 import Fingerprint
+import Glibc
+import Keys
+import Primitives
 import Synchronization
 import VaultStore
 
@@ -161,5 +165,139 @@ struct ReaderLease: Sendable {
       claim.change { $0 = nil }
       throw ReaderError.processDied(how)
     }
+  }
+}
+
+/// The file locks of a user's physical readers. One request at a time has a reader, for whichever store, so that one
+/// touch cannot answer two requests.
+package struct ReaderLocks: Sendable {
+  /// Derives the folder from the user id, not `XDG_RUNTIME_DIR`, so that no program can choose a lock of its own.
+  package init(of user: UInt32) { self.init(runtimeFolder: "/run/user/\(user)") }
+
+  private let runtimeFolder: String
+
+  /// - Parameter runtimeFolder: the folder that logind makes for the user and removes after the last session.
+  package init(runtimeFolder: String) { self.runtimeFolder = runtimeFolder }
+
+  /// The lock file of this reader.
+  ///
+  /// Nil if the folder is missing, as for a user without a session, and for a reader that is not physical, whose
+  /// identity is not unique. Then only the store's lock is used.
+  func path(of reader: ReaderDescription) throws(VaultError) -> String? {
+    guard reader.nature == .physical, Self.isPrivate(runtimeFolder) else { return nil }
+    let folder = runtimeFolder + "/whorl"
+    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+      throw .inputOutput("cannot make \(folder): \(errnoText())")
+    }
+    guard Self.isPrivate(folder) else {
+      throw .unsafeDirectory("\(folder) is not a private folder of this user: remove it")
+    }
+    let name = Hexadecimal.text(of: Digest.sha256(EnrolmentSet.canonical(reader.identity, reader.nature)).prefix(8))
+    return "\(folder)/reader-\(name).lock"
+  }
+
+  private static func isPrivate(_ folder: String) -> Bool {
+    var info = stat()
+    return lstat(folder, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR && info.st_uid == geteuid()
+      && info.st_mode & 0o077 == 0
+  }
+}
+
+/// Tracks by a scan's events whether a finger was on the sensor and has left it.
+final class FingerLift: Sendable {
+  /// If the reader reports no fingers, a finger counts as lifted after this many nanoseconds.
+  static let assumedAfter: UInt64 = 1_000_000_000
+
+  private struct State {
+    var seen = false
+    var lifted = false
+  }
+
+  private let state = Mutex(State())
+
+  func note(_ event: ScanEvent) {
+    state.withLock {
+      switch event {
+      case .fingerPresent: ($0.seen, $0.lifted) = (true, false)
+      case .fingerLifted: $0.lifted = true
+      default: break
+      }
+    }
+  }
+
+  /// Whether a finger has been on the sensor since the scan was armed.
+  var wasSeen: Bool { state.withLock { $0.seen } }
+
+  /// Whether the finger is known to be off the sensor.
+  var isLifted: Bool { state.withLock { $0.seen && $0.lifted } }
+
+  /// Waits until the finger has been lifted, at most until `limit`; one second if the reader has reported no finger.
+  func lifted(within limit: Duration?) async {
+    let clock = ContinuousClock()
+    let start = clock.now
+    while !isLifted, !Task.isCancelled {
+      let waited = start.duration(to: clock.now)
+      guard waited < (wasSeen ? limit ?? .seconds(60) : .nanoseconds(Self.assumedAfter)) else { return }
+      try? await Pause.wait(for: .milliseconds(20))
+    }
+  }
+}
+
+/// The time of the last event of an action, so that its timeout counts from there.
+final class Activity: Sendable {
+  private let end: ContinuousClock.Instant
+  private let last = Mutex(ContinuousClock.now)
+
+  /// - Parameter limit: how long events count. After it even a reader that keeps sending events runs into its timeout.
+  init(countingFor limit: Duration = .seconds(600)) { end = .now + limit }
+
+  func note() { last.withLock { $0 = min(.now, end) } }
+
+  /// The time since the last event.
+  var idle: Duration { last.withLock { $0 }.duration(to: .now) }
+}
+
+/// Calls back once, after a timeout without activity.
+///
+/// Not `Task.sleep`: the timer of a cancelled sleep stays in memory until the sleep would have ended. A program that
+/// reads hundreds of items a second would hold a minute's worth of such timers.
+final class IdleTimer: Sendable {
+  private static let queue = DispatchQueue(label: "whorl.timeouts")
+
+  private let timeout: Duration
+  private let activity: Activity
+  private let expired: @Sendable () -> Void
+  private let timer = Mutex<(any DispatchSourceTimer)?>(nil)
+
+  init(_ timeout: Duration, _ activity: Activity, expired: @escaping @Sendable () -> Void) {
+    (self.timeout, self.activity, self.expired) = (timeout, activity, expired)
+    timer.withLock { timer in
+      let source = DispatchSource.makeTimerSource(queue: Self.queue)
+      source.setEventHandler { [weak self] in self?.look() }
+      source.schedule(deadline: Self.deadline(after: timeout))
+      source.activate()
+      timer = source
+    }
+  }
+
+  deinit { cancel() }
+
+  func cancel() {
+    timer.withLock { timer in
+      timer?.cancel()
+      timer = nil
+    }
+  }
+
+  private func look() {
+    let idle = activity.idle
+    guard idle < timeout else { return expired() }
+    timer.withLock { $0?.schedule(deadline: Self.deadline(after: timeout - idle)) }
+  }
+
+  private static func deadline(after duration: Duration) -> DispatchTime {
+    let (seconds, attoseconds) = duration.components
+    // A day at most, like the timeouts that can be configured.
+    return .now() + .nanoseconds(Int(min(seconds, 86_400)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
   }
 }

@@ -306,3 +306,42 @@ extension FileLock {
     }
   }
 }
+
+/// Which of the attached readers a store uses.
+package enum ReaderPreference: Sendable, Hashable {
+  /// The first that has fingers in the store, else the first.
+  case any
+  /// The same, among readers of the adapter that the store has recorded. A reader that both fprintd and libfprint drive
+  /// is listed twice.
+  case recorded
+  /// The reader with this id or name.
+  case named(String)
+
+  /// The preference that follows from a selection of readers.
+  package init(_ selection: ReaderSelection) {
+    if let device = selection.device {
+      self = .named(device)
+    } else {
+      self = selection == .automatic ? .recorded : .any
+    }
+  }
+}
+
+/// When a reader is armed for a touch.
+package enum ArmingPolicy: Sendable {
+  /// At once, in a private vault, whose program shows its own prompts.
+  case atOnce
+  /// When the program has reported that its prompt is shown, so that a touch meant for another program is not taken.
+  case whenPromptStands
+
+  /// How long a prompt may take to be shown.
+  static let longestPrompt = Duration.seconds(10)
+
+  /// How long a reader stays armed without an event, whatever the context's timeout; nil: no limit.
+  var longestTouch: Duration? {
+    switch self {
+    case .atOnce: nil
+    case .whenPromptStands: .seconds(120)
+    }
+  }
+}

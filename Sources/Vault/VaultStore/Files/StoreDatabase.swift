@@ -1,6 +1,7 @@
 import CSQLite
 package import GRDB
 import Glibc
+import Synchronization
 
 /// The SQLite database of a store: opens it, makes its schema, and refuses any other schema.
 package struct StoreDatabase {
@@ -218,4 +219,32 @@ extension StoreDatabase {
 
   /// Closes the database. If no other program has it open, this removes the log.
   package func close() { try? queue.close() }
+}
+
+/// A database that is closed when it is released. GRDB's object for it, about 2 KiB, stays in memory.
+///
+/// GRDB stores values on the dispatch queue of a database. When that queue is freed, libdispatch frees them on a global
+/// queue, and from the first job of such a queue on it wakes the process every second, for as long as it runs
+/// (docs/decisions/0149).
+package final class OpenDatabase: Sendable {
+  private static let closed = Mutex<[DatabaseQueue]>([])
+
+  package let queue: DatabaseQueue
+
+  package init(at path: String, _ configuration: Configuration = Configuration()) throws {
+    queue = try DatabaseQueue(path: path, configuration: configuration)
+  }
+
+  deinit {
+    try? queue.close()
+    Self.closed.withLock { $0.append(queue) }
+  }
+}
+
+/// Sixteen random bytes from the kernel, for an id or a nonce, never for a key. libcrypto's generator is not used,
+/// since it takes a millisecond to start.
+package func randomID() -> [UInt8] {
+  var generator = SystemRandomNumberGenerator()
+  let halves = (generator.next(), generator.next())
+  return withUnsafeBytes(of: halves) { Array($0) }
 }

@@ -1,3 +1,4 @@
+import Executors
 import Glibc
 import Processes
 
@@ -119,5 +120,105 @@ extension StoreDirectory {
     guard descriptor >= 0 else { throw .inputOutput("cannot open \(path): \(errnoText())") }
     defer { Glibc.close(descriptor) }
     guard fsync(descriptor) == 0 else { throw .inputOutput("cannot sync \(path): \(errnoText())") }
+  }
+}
+
+/// The user whose number every row of a private store is bound to.
+///
+/// This is the user who opens the store. If the store was made from another user's backup, a file in its folder holds
+/// the number. With a wrong number in that file, no row opens.
+package enum StoreOwner {
+  private static let longest = 16
+
+  /// The owner of the store at a path.
+  ///
+  /// - Parameter user: who opens it.
+  package static func ofStore(at path: String, openedBy user: UInt32) throws(VaultError) -> UInt32 {
+    let file = StoreDirectory(path: try StoreDirectory.absolute(path)).owner
+    let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else {
+      guard [ENOENT, ENOTDIR].contains(errno) else { throw .inputOutput("cannot open \(file): \(errnoText())") }
+      return user
+    }
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: longest)
+    // Borrows the buffer for the call.
+    let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+    guard count > 0, let owner = UInt32(String(decoding: bytes.prefix(count), as: UTF8.self)) else {
+      throw .storeDamaged("\(file) has no user's number")
+    }
+    return owner
+  }
+
+  /// Writes the file with the owner of a new store, if that is not the user who opens it.
+  package static func note(_ owner: UInt32, in directory: StoreDirectory) throws(VaultError) {
+    let descriptor = open(directory.owner, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw .inputOutput("cannot make \(directory.owner): \(errnoText())") }
+    defer { close(descriptor) }
+    let bytes = Array(String(owner).utf8)
+    // Borrows the bytes for the call.
+    let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    guard count == bytes.count, fsync(descriptor) == 0 else {
+      throw .inputOutput("cannot write \(directory.owner): \(errnoText())")
+    }
+  }
+}
+
+/// An advisory lock on a file (`flock`), held until this object is freed or the process ends.
+package final class FileLock: Sendable {
+  package enum Mode {
+    case shared, exclusive
+  }
+
+  private let descriptor: CInt
+
+  /// Takes the lock. Returns nil at once if another process holds it.
+  package static func trying(_ path: String, _ mode: Mode) throws(VaultError) -> FileLock? {
+    var descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    // On a read-only file system, open the lock file for reading. The shared lock still keeps out writers through
+    // another mount.
+    if descriptor < 0, errno == EROFS, mode == .shared {
+      descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    }
+    guard descriptor >= 0 else {
+      if errno == EROFS { throw .readOnly(path) }
+      throw .inputOutput("cannot open \(path): \(errnoText())")
+    }
+    while flock(descriptor, (mode == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
+      let error = errno
+      if error == EINTR { continue }
+      Glibc.close(descriptor)
+      if error == EWOULDBLOCK { return nil }
+      throw .inputOutput("cannot lock \(path): \(String(cString: strerror(error)))")
+    }
+    return FileLock(descriptor)
+  }
+
+  private init(_ descriptor: CInt) {
+    self.descriptor = descriptor
+  }
+
+  /// Waits for a lock that is held only briefly, while a change is committed.
+  static func brief(_ path: String, _ mode: Mode) throws(VaultError) -> FileLock {
+    for attempt in 0..<10_000 {
+      if let lock = try trying(path, mode) { return lock }
+      if attempt == 0 { CurrentThread.willWait() }
+      usleep(1_000)
+    }
+    throw .busy("another program has held the store for ten seconds")
+  }
+
+  deinit { Glibc.close(descriptor) }
+
+  /// The number that the last holder left for the next one; nil if there is none.
+  package var note: UInt64? {
+    var value: UInt64 = 0
+    return pread(descriptor, &value, 8, 0) == 8 ? value : nil
+  }
+
+  /// Leaves a number for the next holder. It is advisory: a failure to write it is ignored.
+  package func leave(_ note: UInt64) {
+    var value = note
+    _ = pwrite(descriptor, &value, 8, 0)
   }
 }

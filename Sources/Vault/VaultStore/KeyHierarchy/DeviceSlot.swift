@@ -1,3 +1,4 @@
+import Glibc
 import Keys
 import SecretModel
 package import SecureMemory
@@ -114,5 +115,118 @@ extension SealedObject {
     let numbers = try record.nextTag == Tag.registers ? record.bytes(Tag.registers) : []
     guard let registers = PlatformRegisters(numbers) else { throw CanonicalDecoder.Unexpected() }
     self.init(storageKey: storageKey, publicPart: publicPart, privatePart: privatePart, registers: registers)
+  }
+}
+
+/// The key file: 32 random bytes beside the database, readable by this user alone. The key opens the device slot.
+package enum DeviceKey {
+  static let count = 32
+
+  static func read(in directory: StoreDirectory) throws(VaultError) -> SecretBytes {
+    let descriptor = Glibc.open(directory.deviceKey, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { throw .deviceKeyMissing }
+      throw .inputOutput("cannot open \(directory.deviceKey): \(errnoText())")
+    }
+    defer { Glibc.close(descriptor) }
+    let key: SecretBytes
+    do {
+      key = try SecretBytes.read(from: descriptor, limit: count)
+    } catch .tooLong {
+      throw .deviceKeyMissing
+    } catch {
+      throw .inputOutput("cannot read \(directory.deviceKey): \(error)")
+    }
+    guard key.count == count else { throw .deviceKeyMissing }
+    return key
+  }
+
+  /// Deletes the key file of a store whose key is in the TPM. If that fails, the file no longer opens anything, and is
+  /// deleted when the store is next opened.
+  package static func remove(in directory: StoreDirectory) {
+    if unlink(directory.deviceKey) == 0 { try? directory.sync() }
+  }
+
+  /// Writes the key file. Replaces an old one by a rename, so that there is always a whole file.
+  static func write(_ key: borrowing SecretBytes, in directory: StoreDirectory) throws(VaultError) {
+    let temporary = directory.deviceKey + ".new"
+    unlink(temporary)
+    let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw .inputOutput("cannot make \(temporary): \(errnoText())") }
+    do {
+      defer { Glibc.close(descriptor) }
+      do {
+        try key.write(to: descriptor)
+      } catch {
+        unlink(temporary)
+        throw .inputOutput("cannot write \(temporary): \(error)")
+      }
+      guard fsync(descriptor) == 0 else {
+        unlink(temporary)
+        throw .inputOutput("cannot write \(temporary): \(errnoText())")
+      }
+    }
+    guard rename(temporary, directory.deviceKey) == 0 else {
+      throw .inputOutput("cannot put \(directory.deviceKey) in place: \(errnoText())")
+    }
+    try directory.sync()
+  }
+}
+
+/// What the keys of a store's device slot and of its passcode's slot are sealed in.
+package enum DeviceSeal: Sendable {
+  /// The device slot's key is in a file beside the database, and the passcode's slot has scrypt alone.
+  case keyFile
+  case credential(Credential)
+  /// With the registers that the keys are sealed to.
+  case tpm(TPM)
+
+  package var isKeyFile: Bool {
+    if case .keyFile = self { true } else { false }
+  }
+
+  package var tpm: TPM? {
+    if case .tpm(let tpm) = self { tpm } else { nil }
+  }
+
+  package var tier: VaultStatus.Tier {
+    switch self {
+    case .keyFile: .keyFile
+    case .credential(let credential): credential.isSealedByTPM ? .credentialOfTPM : .credential
+    case .tpm: .tpm
+    }
+  }
+}
+
+/// A secret that systemd gives the service as a credential. The keys of stores' device slots and passcodes' slots are
+/// derived from it (docs/decisions/0100).
+package struct Credential: Sendable {
+  /// How many bytes the secret may have: at least as many as a key.
+  package static let lengths = 32...1_024
+
+  /// Identifies the credential in the slots of stores, without revealing anything about the secret.
+  let id: [UInt8]
+  /// Whether systemd decrypted it with a key of the machine's TPM. If not, or if that is not known, its key is taken to
+  /// lie on the same disk.
+  let isSealedByTPM: Bool
+  /// The key of device slots.
+  let deviceKey: SharedSecret
+  /// What the keys of passcodes' slots are derived from, beside the passcode.
+  let passcodePart: SharedSecret
+
+  /// - Throws: `configuration` for a secret of another length.
+  package init(_ secret: borrowing SecretBytes, isSealedByTPM: Bool) throws(VaultError) {
+    guard Self.lengths.contains(secret.count) else {
+      throw .configuration(
+        "it does not have \(Self.lengths.lowerBound) to \(Self.lengths.upperBound) bytes")
+    }
+    self.isSealedByTPM = isSealedByTPM
+    id = Array(MAC.hmacSHA256(key: secret, Array("whorl credential".utf8)).prefix(16))
+    do {
+      deviceKey = SharedSecret(try KDF.hkdf(key: secret, info: Array("whorl credential for device slots".utf8)))
+      passcodePart = SharedSecret(try KDF.hkdf(key: secret, info: Array("whorl credential for passcodes".utf8)))
+    } catch {
+      throw VaultError(cause: error)
+    }
   }
 }

@@ -1,4 +1,5 @@
-import Keys
+import GRDB
+package import Keys
 package import SecureMemory
 
 extension StoreSnapshot {
@@ -61,4 +62,73 @@ extension StoreTransaction {
       try putClassKey(.passcodeSet)
     }
   }
+}
+
+// A wrapping that needs the passcode has two layers: the inner one is sealed under the store's keys (and the
+// application password), the outer one for the passcode's key pair. A change of the passcode replaces the outer layer
+// alone, so it needs no finger and no application password (docs/decisions/0018).
+extension Wrapping {
+  /// Adds the outer layer, sealed for `publicKey`. The key is agreed between it and a pair made for this one layer (RFC
+  /// 7748); HKDF's info binds it to the wrapping's place.
+  package mutating func addPasscodeLayer(for publicKey: [UInt8], place: [UInt8]) throws(KeysError) {
+    let own = try Random.key()
+    let share = try X25519.publicKey(of: own)
+    let key = try Self.layerKey(X25519.sharedSecret(own, with: publicKey), share, place)
+    box = try AEAD.seal(SecretBytes(copying: box.span), key: key, aad: place)
+    passcodeShare = share
+  }
+
+  /// The box inside the passcode's layer; throws `authenticationFailed` where the layer was sealed for another pair.
+  package func openedPasscodeLayer(with privateKey: borrowing SecretBytes, place: [UInt8]) throws(KeysError) -> [UInt8]
+  {
+    guard let passcodeShare else { throw .authenticationFailed }
+    let key = try Self.layerKey(X25519.sharedSecret(privateKey, with: passcodeShare), passcodeShare, place)
+    return try AEAD.open(box, key: key, aad: place).withUnsafeBytes { Array($0) }
+  }
+
+  private static func layerKey(_ agreed: borrowing SecretBytes, _ share: [UInt8], _ place: [UInt8])
+    throws(KeysError) -> SecretBytes
+  {
+    var info = CanonicalEncoding()
+    info.append(tag: 1, "passcode layer")
+    info.append(tag: 2, share)
+    info.append(tag: 3, place)
+    return try KDF.hkdf(key: agreed, info: info.bytes)
+  }
+}
+
+extension StoreTransaction {
+  /// Reseals the passcode's layer of every living item, from the old passcode key's pair to the new one's. Nothing else
+  /// of the items changes: not their keys, revisions or other wrappings.
+  ///
+  /// Leaves a layer unchanged that the old key does not open: it was already damaged.
+  package func moveItems(from old: borrowing SecretBytes, to new: borrowing SecretBytes) throws {
+    let privateKey = try DerivedPair.passcode.privateKey(of: old, store.keys.databaseID)
+    let publicKey = try DerivedPair.passcode.publicKey(of: new, store.keys.databaseID)
+    // Fetch the row numbers first, so that no row is written while the query runs.
+    let places = try Int64.fetchAll(
+      db, sql: "SELECT row FROM item WHERE dead = 0 AND access & ? != 0", arguments: [AccessControl.passcodeFlag])
+    for place in places {
+      guard
+        let row = try ItemRow.fetchOne(
+          db.cachedStatement(sql: "SELECT \(ItemRow.columns) FROM item WHERE row = ?"), arguments: [place]),
+        let record = store.record(of: row), let access = row.accessControl, let boxes = row.itemKey,
+        var wrappings = Wrapping.decode(boxes, Requirement(access))
+      else { continue }
+      let aad = row.secretAAD(store.keys.databaseID, record)
+      for index in wrappings.indices where wrappings[index].keys.contains(.passcode) && !wrappings[index].isClosed {
+        let place = Wrapping.aad(aad, wrappings[index].keys)
+        guard let inner = try? wrappings[index].openedPasscodeLayer(with: privateKey, place: place) else { continue }
+        wrappings[index].box = inner
+        try wrappings[index].addPasscodeLayer(for: publicKey, place: place)
+      }
+      try db.cachedStatement(sql: "UPDATE item SET item_key = ? WHERE row = ?").execute(
+        arguments: [Wrapping.encode(wrappings).data, place])
+    }
+  }
+}
+
+extension AccessControl {
+  /// The flag of items that need the passcode's key, as a number in the database.
+  package static var passcodeFlag: Int64 { Int64(bitPattern: AccessControl(.passcode).flags.rawValue) }
 }

@@ -1,8 +1,9 @@
 import Dispatch
 package import Executors
-import GRDB
+package import GRDB
 import Glibc
 package import Keys
+import SecretModel
 import SecureMemory
 import Synchronization
 
@@ -290,4 +291,79 @@ private final class Syncing: Sendable {
   let failed = Atomic(false)
   /// The number of the last commit of this program whose manifest is known to be on the disk.
   let done = Atomic<UInt64>(0)
+}
+
+/// The store as one transaction sees it: its rows, and the authority record that authenticates them. Valid only inside
+/// the closure that it is passed to.
+package class StoreSnapshot {
+  package let store: OpenedStore
+  package let db: Database
+  fileprivate var record: Authority
+
+  init(of store: OpenedStore, _ db: Database, _ authority: Authority) {
+    self.store = store
+    self.db = db
+    record = authority
+  }
+
+  /// The authority record as it was when the transaction began.
+  package var authority: Authority { record }
+}
+
+/// A transaction that may write the store's rows and the authority record. It is committed as a whole or not at all.
+package final class StoreTransaction: StoreSnapshot {
+  /// Whether records of the circle were changed.
+  package var changesRecords = false
+
+  package override var authority: Authority {
+    get { record }
+    set { record = newValue }
+  }
+}
+
+/// An open store without its rows: its folder, its root keys and its owner. Inside a transaction only this is in reach,
+/// so that no transaction can begin another one.
+package class OpenedStore {
+  package let directory: StoreDirectory
+  package let keys: RootKeys
+  /// The owner of the items and fingers.
+  package let owner: UInt32
+  package let clock: BootClock
+  /// The lowest permitted cost of scrypt; lower in tests alone.
+  package let floor: Scrypt.Floor
+  /// Which classes of items are open.
+  package let classKeys: ClassKeys
+  /// What the keys of the device slot and the passcode's slot are sealed in.
+  package internal(set) var seal: DeviceSeal
+
+  init(
+    directory: StoreDirectory, keys: consuming RootKeys, owner: UInt32, clock: BootClock, floor: Scrypt.Floor,
+    classKeys: ClassKeys, seal: DeviceSeal
+  ) {
+    self.directory = directory
+    self.keys = keys
+    self.owner = owner
+    self.clock = clock
+    self.floor = floor
+    self.classKeys = classKeys
+    self.seal = seal
+  }
+}
+
+/// Updates whether the user's login sessions are locked, for the classes of items that depend on it.
+package struct SessionLock {
+  let gate: any SessionGate
+  let store: Store
+
+  package init(gate: any SessionGate, store: Store) {
+    self.gate = gate
+    self.store = store
+  }
+
+  /// Asks the gate for the state of the sessions. Call it before items are read.
+  package func follow() async {
+    let locks = store.classKeys.locks
+    let unlocked = await gate.isUnlocked(store.owner)
+    store.classKeys.note(sessionsUnlocked: unlocked, asOf: locks)
+  }
 }

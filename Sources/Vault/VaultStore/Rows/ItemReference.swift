@@ -1,5 +1,0 @@
-/// One revision of one item.
-package struct ItemReference: Hashable, Sendable {
-  package var id: [UInt8]
-  var revision: Int64
-}
