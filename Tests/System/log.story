@@ -40,8 +40,11 @@ at_seat alice 'whorl rm late/alice'
 expect 0 "Copied 1 item" at_seat alice 'whorl migrate --from $PWD/old'
 expect 0 zinc at_seat alice 'whorl get late/alice'
 expect 77 "confirm it with --yes" at_seat alice 'whorl migrate --from $PWD/old --remove-old </dev/null'
+# A store in a circle has the local copy of the circle's repository in its folder.
+at_seat alice 'mkdir -p $PWD/old/sync/repository && touch $PWD/old/sync/repository/HEAD'
 expect 0 "Removed /home/alice/old" at_seat alice 'whorl migrate --from $PWD/old --remove-old --yes'
 expect 66 "" at_seat alice 'whorl ls --store $PWD/old'
+at_seat alice 'test ! -e $PWD/old'
 
 # The log has the events with the names of the programs, and none of another user.
 expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" \

@@ -45,7 +45,8 @@ final class GitProcess {
     besides = whorl_memory_file("git")
     defer { close(pipeEnds[1]) }
     if takesInput {
-      socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &inputEnds)
+      // If it fails, both ends stay -1.
+      _ = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &inputEnds)
     } else {
       inputEnds[0] = open("/dev/null", O_RDONLY | O_CLOEXEC)
     }
@@ -138,7 +139,9 @@ final class GitProcess {
       }
       buffer = [UInt8](unsafeUninitializedCapacity: 65_536) { target, count in
         // Writes at most as many bytes as it is told.
-        count = max(0, read(watched, target.baseAddress, target.count))
+        var length = read(watched, target.baseAddress, target.count)
+        while length < 0, errno == EINTR { length = read(watched, target.baseAddress, target.count) }
+        count = max(0, length)
       }
       position = 0
       isAtEnd = buffer.isEmpty

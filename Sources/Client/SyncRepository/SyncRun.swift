@@ -5,7 +5,6 @@ package import SecretModel
 package struct SyncRun: Sendable {
   /// The maximum number of attempts to push, in case other machines push first.
   private static let rounds = 5
-  private static let format = "whorl-sync 1"
 
   private let repository: GitRepository
   private let service: any SyncService
@@ -158,7 +157,7 @@ package struct SyncRun: Sendable {
   private static func check(_ commit: String, _ blobs: BlobReader) throws(SyncRunError) {
     guard case .contents(let bytes) = try blobs.read("\(commit):format", limit: 1_024) else { throw .foreign }
     let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
-    guard line != format else { return }
+    guard line != SyncFile.formatLine else { return }
     throw line.hasPrefix("whorl-sync ") ? .newerFormat : .foreign
   }
 

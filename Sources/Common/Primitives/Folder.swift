@@ -69,6 +69,16 @@ package enum Folder {
     guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw .system(path) }
   }
 
+  /// Waits until the folder's own entries are on the disk, so that a new name in it survives a power failure.
+  ///
+  /// - Returns: the `errno` of a failure; nil after success.
+  package static func sync(_ path: String) -> Int32? {
+    let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return errno }
+    defer { close(descriptor) }
+    return fsync(descriptor) == 0 ? nil : errno
+  }
+
   /// Removes a folder and all that is in it, without following symbolic links. Does nothing if it is gone already.
   package static func remove(_ path: String) throws(Failure) {
     for name in names(in: path) ?? [] {

@@ -87,7 +87,7 @@ static int session_counts(sd_bus *bus, const char *session) {
 static int user_counts(sd_bus *bus, uid_t user) {
   char **sessions = NULL;
   int counts = 0;
-  if (!bus || asleep || sd_uid_get_sessions(user, 1, &sessions) <= 0) return 0;
+  if (asleep || sd_uid_get_sessions(user, 1, &sessions) <= 0) return 0;
   for (char **session = sessions; *session; session++) {
     counts = counts || session_counts(bus, *session);
     free(*session);

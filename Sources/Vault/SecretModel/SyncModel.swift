@@ -5,6 +5,9 @@ package struct SyncFile: Sendable, Hashable {
   /// The most bytes of the files of one call.
   package static let pageLimit = 8 << 20
 
+  /// The line in the file `format` of a circle's repository.
+  package static let formatLine = "whorl-sync 1"
+
   /// The path of the record of members with this number, from 1.
   package static func circleRecord(_ number: Int) -> String {
     let digits = String(number)

@@ -238,8 +238,8 @@ final class SyncReceiver {
 
   private func meet(_ arrival: Arrival, _ row: RecordRow) throws {
     let head = arrival.revision.head
-    let isNewer = head.replaces(row.head.seen)
-    let isOlder = row.replaces(head.seen)
+    let isNewer = head.seen.replaces(row.head.seen)
+    let isOlder = row.head.seen.replaces(head.seen)
     switch (isNewer, isOlder) {
     case (true, true):
       // The same version, encrypted anew. One for earlier members is encrypted again when it is published.

@@ -136,6 +136,13 @@ struct SyncTests {
       let wrong = try await two.whorl(
         "sync", "identity", clone, "--recovery-fd", "3", descriptors: [String(repeating: "0", count: 35) + "\n"])
       #expect(wrong.status == 77 && wrong.text.isEmpty)
+
+      // A record that cannot be opened is not the end of the records.
+      let record = "\(clone)/circle/00000002"
+      try #require(unlink(record) == 0 && symlink(record, record) == 0)
+      let unreadable = try await two.whorl(
+        "sync", "identity", clone, "--recovery-fd", "3", descriptors: [two.recoveryKey + "\n"])
+      #expect(unreadable.status == 74 && unreadable.text.isEmpty, "\(unreadable.diagnostics)")
     }
   }
 

@@ -73,9 +73,9 @@ actor TestVault: PasskeyVault {
     entries.remove(at: index)
   }
 
-  func deleteAll(_ words: CeremonyWords) async throws(VaultError) {
+  func delete(_ passkeys: [ItemID], _ words: CeremonyWords) async throws(VaultError) {
     try await ask(words)
-    entries = []
+    entries.removeAll { passkeys.contains($0.passkey.id) }
   }
 
   func ask(_ words: CeremonyWords) async throws(VaultError) {

@@ -201,7 +201,7 @@ struct MigrationTests {
     let session = try await add("session/alice", .none, .whenUnlocked)
     _ = try await add("note/alice")
     let plan = try await Migration(from: old, to: new).plan()
-    #expect(plan.followingSession.map(\.id) == [session.id])
+    #expect(plan.movable.filter(\.followsSession).map(\.id) == [session.id])
     _ = try await move { $0.accessibility == .whenUnlocked ? .afterFirstUnlock : $0.accessibility }
     #expect(try await new.allItems(.everything).map(\.accessibility) == [.afterFirstUnlock, .afterFirstUnlock])
     try await end()

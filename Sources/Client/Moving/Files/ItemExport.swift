@@ -16,8 +16,6 @@ package struct ItemExport: Sendable {
 
     /// The number of items that would be exported.
     package var count: Int { silent.count + asked.count + passkeys.count }
-    /// Whether a person is asked.
-    package var asks: Bool { !proofs.isEmpty }
   }
 
   /// What was exported.

@@ -8,10 +8,6 @@ package struct MigrationPlan: Sendable {
 
   package init() {}
 
-  /// The movable items that the service will open only while a session of their user is unlocked. A private store
-  /// ignores sessions.
-  package var followingSession: [Item] { movable.filter { $0.accessibility == .whenUnlocked } }
-
   /// The items whose secrets can no longer be read.
   package var unreadable: [StayingItem] { staying.filter { $0.item.state != .living } }
 
@@ -24,4 +20,9 @@ package struct MigrationOutcome: Sendable {
   package var moved: [Item] = []
   package var alreadyThere: [Item]
   package var staying: [StayingItem]
+}
+
+extension Item {
+  /// Whether the service opens the item only while a session of its user is unlocked. A private store ignores sessions.
+  package var followsSession: Bool { accessibility == .whenUnlocked }
 }

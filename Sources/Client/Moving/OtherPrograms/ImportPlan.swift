@@ -10,8 +10,6 @@ package struct ImportPlan: Sendable {
   package var unusable: [UnusableEntry]
   /// The fields that are left out of all entries.
   package var leftOut: [String]
-  /// Those of ``coming`` that one touch binds to the enrolled fingers.
-  package var binding: [ItemName] = []
 }
 
 /// What an import has done.

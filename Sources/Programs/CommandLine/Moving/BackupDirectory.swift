@@ -44,15 +44,14 @@ final class BackupDirectory: Sendable {
       guard output >= 0 else { throw cannotMake(errno) }
       defer { close(output) }
       try await body(output)
-      try sync(new)
+      if let code = Folder.sync(new) { throw cannotMake(code) }
       try take(new)
     } catch {
       unlink(name)
       rmdir(new)
       throw error
     }
-    // Sync the folder, so that the new name survives a power failure.
-    try sync(folder)
+    if let code = Folder.sync(folder) { throw cannotMake(code) }
   }
 
   private func take(_ new: String) throws(Failure) {
@@ -70,13 +69,6 @@ final class BackupDirectory: Sendable {
 
   private var rmdirIsPossible: Bool {
     Folder.names(in: path)?.isEmpty == true
-  }
-
-  private func sync(_ path: String) throws(Failure) {
-    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw cannotMake(errno) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw cannotMake(errno) }
   }
 
   private var folder: String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "." }

@@ -46,11 +46,7 @@ struct EncryptedOutput {
     } else if let code = exclusiveRename(new) {
       throw code == EEXIST ? Self.exists(path) : cannotMake(code)
     }
-    // Sync the folder, so that the new name survives a power failure.
-    let folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else { return }
-    fsync(folder)
-    close(folder)
+    if let code = Folder.sync(folder) { throw cannotMake(code) }
   }
 
   private func exclusiveRename(_ new: String) -> Int32? {

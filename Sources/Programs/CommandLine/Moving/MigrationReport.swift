@@ -41,7 +41,7 @@ struct MigrationReport: Encodable {
     self.alreadyThere = alreadyThere.map(\.called)
     self.staying = staying.map { Staying(item: $0.item.called, reason: $0.obstacle.words(.service)) }
     followingSession =
-      afterFirstUnlock ? [] : moved.filter { $0.accessibility == .whenUnlocked }.map(\.called)
+      afterFirstUnlock ? [] : moved.filter(\.followsSession).map(\.called)
   }
 
   func print(json: Bool) throws(Failure) {

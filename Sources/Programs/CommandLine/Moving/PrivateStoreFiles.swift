@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 
 /// The files of a private store.
 enum PrivateStoreFiles {
@@ -8,8 +9,8 @@ enum PrivateStoreFiles {
     "owner",
   ]
 
-  /// Removes a store: first its key file, without which the rest cannot be decrypted, and finally the folder if it is
-  /// empty.
+  /// Removes a store: first its key file, without which the rest cannot be decrypted, then the copy of its circle's
+  /// repository, and finally the folder if it is empty.
   static func remove(_ directory: String) throws(Failure) {
     for name in names {
       guard unlink("\(directory)/\(name)") == 0 || errno == ENOENT else {
@@ -17,6 +18,13 @@ enum PrivateStoreFiles {
           .inputOutput, "cannot remove \(directory)/\(name): \(String(cString: strerror(errno)))", name: "errSecIO",
           advice: "remove the folder yourself")
       }
+    }
+    do throws(Folder.Failure) {
+      if access("\(directory)/sync", F_OK) == 0 { try Folder.remove("\(directory)/sync") }
+    } catch {
+      throw Failure(
+        .inputOutput, "cannot remove \(error.problem)", name: "errSecIO",
+        advice: "the store is gone; remove the folder yourself")
     }
     guard rmdir(directory) == 0 || errno == ENOTEMPTY || errno == EEXIST else {
       throw Failure(

@@ -58,16 +58,23 @@ struct SyncIdentity: Command {
     return records
   }
 
-  /// Nil if the file cannot be opened.
+  /// Nil if there is no such file.
   private func contents(of path: String) throws(Failure) -> [UInt8]? {
     let descriptor = open("\(folder)/\(path)", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw unreadable(path, String(cString: strerror(errno)))
+    }
     defer { close(descriptor) }
     do throws(ReadError) {
       return try SecretBytes.read(from: descriptor, limit: SyncFile.sizeLimit).withUnsafeBytes { Array($0) }
     } catch {
-      throw Failure(.inputOutput, "\(path) cannot be read: \(error)", advice: "look at the clone")
+      throw unreadable(path, "\(error)")
     }
+  }
+
+  private func unreadable(_ path: String, _ why: String) -> Failure {
+    Failure(.inputOutput, "\(folder)/\(path) cannot be read: \(why)", advice: "check the permissions of the clone")
   }
 
   private func recoveryKey(_ answers: Answers) throws(Failure) -> SecretBytes {

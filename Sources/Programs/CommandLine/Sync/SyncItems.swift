@@ -169,7 +169,8 @@ struct SyncLeave: Command {
 extension SyncSession {
   /// Shares items or stops sharing them, after the authentication they need. Publishes it if the remote can be reached.
   fileprivate func set(_ items: [Item], shared: Bool, reason: String) async throws(Failure) {
-    guard try await status().standing == .member else { throw Failure(.notInCircle(try await status().standing)) }
+    let standing = try await status().standing
+    guard standing == .member else { throw Failure(.notInCircle(standing)) }
     guard !items.isEmpty else { return }
     let ids = items.map(\.id)
     let change = ItemChange(attributes: [.synchronizable: shared ? AttributeValue.number(1) : nil])

@@ -63,8 +63,9 @@ final class CommandServer {
     guard await vault.canAsk() else { throw .notAllowed }
     await endToken()
     let vault = vault
-    let count = try await ask { () throws(VaultError) in try await vault.passkeys(for: nil).count }
-    try await ask(true) { () throws(VaultError) in try await vault.deleteAll(.reset(count: count)) }
+    // A passkey that is made while the prompt is shown was not counted in it, and stays.
+    let passkeys = try await ask { () throws(VaultError) in try await vault.passkeys(for: nil).map(\.id) }
+    try await ask(true) { () throws(VaultError) in try await vault.delete(passkeys, .reset(count: passkeys.count)) }
     agreements.removeAll()
   }
 

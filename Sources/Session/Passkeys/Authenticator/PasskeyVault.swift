@@ -4,7 +4,8 @@ package import SecretModel
 package protocol PasskeyVault: Sendable {
   /// Whether a finger or the passcode can be asked for now. Shows no prompt.
   func canAsk() async -> Bool
-  /// How many failed touches are left before lockout. Shows no prompt.
+  /// How many failed touches are left before lockout: 5 until the lockout, then 0, since the vault does not report the
+  /// failures before it. Shows no prompt.
   func tries() async -> Int
   /// How many more passkeys fit.
   func capacity() async throws(VaultError) -> Int
@@ -16,7 +17,7 @@ package protocol PasskeyVault: Sendable {
   func delete(_ id: ItemID) async throws(VaultError)
   /// Deletes all passkeys after a finger and the passcode, in a prompt that names their number. Throws and deletes none
   /// if the user refuses.
-  func deleteAll(_ words: CeremonyWords) async throws(VaultError)
+  func delete(_ passkeys: [ItemID], _ words: CeremonyWords) async throws(VaultError)
 }
 
 /// One authentication context of the vault, for one ceremony. Cancelling the task of a call cancels its prompt.

@@ -9,7 +9,6 @@ package final class PasskeyDevice: Sendable {
   /// The socket of `whorl-fido`.
   package static let socketPath = "/run/whorl-fido/socket"
 
-  private static let reportCount = 64
   /// The pause before the next attempt to connect. It doubles with each failure.
   private static let pauses = (shortest: Duration.seconds(2), longest: Duration.seconds(60))
 
@@ -47,12 +46,12 @@ package final class PasskeyDevice: Sendable {
       // Borrows the report for the call. If it cannot be sent, the device is about to be closed.
       _ = report.withUnsafeBytes { Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
-    var report = [UInt8](repeating: 0, count: Self.reportCount + 1)
+    var report = [UInt8](repeating: 0, count: HIDReport.count + 1)
     while true {
       let count = report.withUnsafeMutableBytes { recv(socket, $0.baseAddress, $0.count, 0) }
       if count < 0, errno == EINTR { continue }
-      guard count == Self.reportCount else { break }
-      await authenticator.receive(Array(report[..<Self.reportCount]))
+      guard count == HIDReport.count else { break }
+      await authenticator.receive(Array(report[..<HIDReport.count]))
     }
     await authenticator.stop()
   }

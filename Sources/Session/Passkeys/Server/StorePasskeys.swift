@@ -50,13 +50,12 @@ package struct StorePasskeys: PasskeyVault {
 
   package func delete(_ id: ItemID) async throws(VaultError) { _ = try await store.remove(passkeys: [id]) }
 
-  package func deleteAll(_ words: CeremonyWords) async throws(VaultError) {
+  package func delete(_ passkeys: [ItemID], _ words: CeremonyWords) async throws(VaultError) {
     let ceremony = StoreCeremony(words.text, in: store, access: access, turns: turns, prompt: prompt())
-    let doomed = try await store.passkeys().map(\.id)
     try await ceremony.run { context, reason throws(VaultError) in
       try await context.evaluate(try AccessControl([.biometryAny, .devicePasscode, .and]), reason: reason)
     }
-    _ = try await store.remove(passkeys: doomed)
+    _ = try await store.remove(passkeys: passkeys)
   }
 }
 

@@ -102,12 +102,14 @@ extension Revision {
   }
 }
 
-extension Revision.Head {
-  /// Whether this version replaces one with the version vector `other`.
+extension [String: UInt64] {
+  /// Whether a version with this version vector replaces one with the version vector `other`.
   package func replaces(_ other: [String: UInt64]) -> Bool {
-    other.allSatisfy { machine, clock in seen[machine] ?? 0 >= clock }
+    other.allSatisfy { machine, clock in self[machine] ?? 0 >= clock }
   }
+}
 
+extension Revision.Head {
   /// Whether both have the same item, apart from its secret.
   fileprivate func describesSame(as other: Revision.Head) -> Bool {
     guard let mine = item, let theirs = other.item else { return item == nil && other.item == nil }

@@ -15,7 +15,7 @@ package enum SyncPath: Sendable, Hashable {
   case item([UInt8])
 
   /// The contents of ``format``.
-  package static let formatLine = Array("whorl-sync 1\n".utf8)
+  package static let formatLine = Array("\(SyncFile.formatLine)\n".utf8)
   private static let nameCount = 32
 
   /// Nil for every other path.

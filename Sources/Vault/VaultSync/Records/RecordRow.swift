@@ -72,11 +72,6 @@ package struct RecordRow: Sendable {
 
   /// The digest of a file.
   package static func digest(of file: [UInt8]) -> [UInt8] { Digest.sha256(file) }
-
-  /// Whether its version replaces another one.
-  package func replaces(_ other: [String: UInt64]) -> Bool {
-    other.allSatisfy { machine, clock in head.seen[machine] ?? 0 >= clock }
-  }
 }
 
 extension RecordRow {
