@@ -19,7 +19,8 @@ logs_in() {
     -p "Environment=XDG_SEAT=seat0 XDG_VTNR=$2 XDG_SESSION_CLASS=user XDG_SESSION_TYPE=tty" sleep infinity
 }
 logs_out() { inside systemctl stop "login-$1"; }
-# in_front NAME: switches to the terminal of that user's session. shellcheck disable=SC2016 # the guest's shell fills in
+# in_front NAME: switches to the terminal of that user's session.
+# shellcheck disable=SC2016 # the guest's shell fills in
 in_front() { inside sh -c 'loginctl activate "$(loginctl --no-legend list-sessions | awk -v name="$1" "\$3 == name { print \$1; exit }")"' sh "$1"; }
 # has_key, no_key: waits until alice can use a security key, or until there is none.
 has_key() { wait_for "no security key for alice" inside sh -c 'getfacl -p /dev/hidraw* | grep -q user:alice:rw-'; }
@@ -43,8 +44,8 @@ watch_keys
 logs_in alice 1
 has_key
 echo "  with alice's login, gone with her logout, and with the next login"
-# The kernel's times of the key and of the login before it, and how long a program takes to start here. shellcheck
-# disable=SC2016 # the guest's shell fills in
+# The kernel's times of the key and of the login before it, and how long a program takes to start here.
+# shellcheck disable=SC2016 # the guest's shell fills in
 inside sh -c 'login=$(journalctl -b -q --no-pager -o short-monotonic -u systemd-logind | sed -n "s/^\[ *\([0-9.]*\)\].*New session .* of user alice.*/\1/p" | tail -n 1)
   key=$(sed -n "s/^KERNEL\[\([0-9.]*\)\] add.*/\1/p" /root/hidraw | tail -n 1)
   started=$(date +%s.%N)
