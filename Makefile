@@ -1,11 +1,11 @@
-# The front door. `make` alone lists what there is; a recipe longer than a line or two is a script in scripts/.
+# `make` alone lists the targets. A recipe of more than a line or two is a script in scripts/.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 SYSTEM ?= 0
 UDEV_RULES_DIR ?= /etc/udev/rules.d
 
-# Swift is taken from PATH first, then from the places its own installers use.
+# Swift is searched in PATH first, then where its installers put it.
 export PATH := $(PATH):$(HOME)/.local/share/swiftly/bin:/opt/swift/usr/bin:/usr/libexec/swift/bin
 export PREFIX DESTDIR SYSTEM UDEV_RULES_DIR
 
@@ -22,10 +22,10 @@ SERVING = Sources/Common Sources/Reader Sources/Session Sources/Vault \
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: ## install what the build and the tests need (Debian, Ubuntu) or name it; checks the Swift version
+setup: ## install what the build and the tests need (Debian, Ubuntu) or list it; checks the Swift version
 	@scripts/setup build test
 
-demo: build ## a demonstration with a synthetic finger, or your own reader: enrol, store, refuse, release
+demo: build ## demonstrate Whorl with a synthetic finger, or your own reader: enrol, store, refuse, release
 	@scripts/setup demo
 	@scripts/demo .build/release
 
@@ -49,15 +49,15 @@ lint: ## check the format of every Swift file, script and workflow, and the stru
 format: ## format every Swift file
 	swift format --in-place --recursive --parallel $(SWIFT_FILES)
 
-bench: build ## measure beside GNOME Keyring and pass, and the service in a booted Debian; installs what that takes
+bench: build ## compare with GNOME Keyring and pass, and measure the service in a booted Debian; installs what that needs
 	@scripts/setup bench system
 	@scripts/bench
 	@scripts/system-test service-speed
 
-docs: setup ## the documentation of the libraries in .build/docs; a warning fails it
+docs: setup ## build the documentation of the libraries in .build/docs; a warning is an error
 	@scripts/docs
 
-campaign: setup ## the test suite with its long forms, on the release programs: fuzzing, kills and snapshots by the thousand
+campaign: setup ## the long versions of the tests, on the release programs: thousands of fuzzed inputs, kills and snapshots
 	@scripts/build
 	@STALL=60 WHORL_CAMPAIGN=1 WHORL_PROGRAMS=$(CURDIR)/.build/release scripts/test $(if $(FILTER),--filter '$(FILTER)')
 
@@ -73,7 +73,7 @@ machine-test: deb ## install in a Debian with a kernel of its own, in QEMU, and 
 	@scripts/setup system machine
 	@scripts/machine-test $(STORY)
 
-pictures: build ## make the pictures of docs/pictures anew, in a session of a Debian booted in a folder; as root
+pictures: build ## make the pictures in docs/pictures, in a session of a Debian booted in a folder; as root
 	@scripts/setup system
 	@scripts/pictures
 
@@ -100,10 +100,10 @@ install: ## install the programs under PREFIX (default /usr/local); SYSTEM=1 wit
 uninstall: ## remove what install put there
 	@scripts/uninstall
 
-udev: ## write the udev rule for the readers of the installed libfprint to .build/udev, to look at
+udev: ## write the udev rule for the readers of the installed libfprint to .build/udev, for inspection
 	@mkdir -p .build/udev && udev/generate >.build/udev/$(UDEV_RULES) && echo "wrote .build/udev/$(UDEV_RULES)"
 
-install-udev: ## let the user of the active seat reach the reader (and that user's other programs: udev/README.md)
+install-udev: ## let all programs of the user at the active seat open the reader (udev/README.md)
 	@scripts/install-udev $(UDEV_RULES)
 
 uninstall-udev: ## remove that rule

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the picture of a session that the README shows, docs/session.svg, from a real one.
+"""Records a real session and makes docs/session.svg, the README's picture, from it.
 
 usage: scripts/cast.py [FOLDER]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Records a terminal in a session of a desktop: whorl setup, a gate, and a program that reads behind it. Runs as root in
+"""Records a terminal in a session of a desktop: whorl setup, a gate, and a program that reads the gated secret. Runs as root in
 the booted system of docs/pictures/pictures.story.
 
 usage: scripts/desktop-cast.py SENSOR FOLDER PASSCODE
@@ -74,12 +74,12 @@ def main():
     sensor, folder, passcode = sys.argv[1:]
     session = DesktopSession(sensor)
     again = [("asscode:", passcode), ("again:", passcode)]
-    # The questions of 'whorl setup': the passcode, the recovery key, a finger, and a yes to secrets (an import first, where
-    # another program may hold some), a key for ssh, the agent of ssh, and git. An answer that nothing asks for is left over.
+    # The answers to 'whorl setup': the passcode, the recovery key, a finger, and yes to secrets (first an import, if another
+    # program may have some), a key for ssh, the SSH agent, and git. Answers that are not asked for are not used.
     no = [("login password? [Y/n]", "n"), ("opens the store? [y/N]", "n"), ("keyring's password. [y/N]", "n")]
     answers = [*no, *again, ("or the file:", "recovery-key"), ("[Y/n]", "y")] + [("[y/N]", "y")] * 5
     session.run("whorl setup", fingers=["right-index:1"] * 6, typed=answers)
-    # In the place of the next login.
+    # Replaces the next login.
     subprocess.run(session.words("whorl secret-service enable --now", "--pipe"), env=session.environment, check=True)
     session.run("printf 1234 | secret-tool store --label=Bank service bank user alice")
     session.run("whorl secret-service gate --item Bank --access presence --yes")

@@ -34,10 +34,10 @@ def sentences(text):
 
 
 def body(text):
-    """Paragraphs of help as mdoc. Indented lines are shown as they are; a line of words before them leads to them."""
+    """Paragraphs of help as mdoc. Indented lines are shown unchanged; a line of text before them introduces them."""
     lines = []
     for number, paragraph in enumerate((text or "").strip("\n").split("\n\n")):
-        # A display has an empty line before it of its own.
+        # A display begins with an empty line of its own.
         if number and not paragraph.startswith("  "):
             lines.append(".Pp")
         words, shown = [], []
@@ -79,7 +79,7 @@ def synopsis(argument):
 
 
 def described(arguments):
-    """A list of arguments with what each is for."""
+    """A list of arguments with their descriptions."""
     lines = [".Bl -tag -width Ds"]
     for argument in arguments:
         if argument["kind"] == "positional":

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs commands in the guest for vm.py, which is at the other end of a virtio port. Lines of JSON go both ways:
-{"id": 1, "run": ["sh", "-c", "…"], "input": "…"} comes in; {"id": 1, "out": "…"} and at last {"id": 1, "status": 0} go out."""
+"""Runs in the guest and executes commands of vm.py, which uses a virtio port. Both send lines of JSON: a request is
+{"id": 1, "run": ["sh", "-c", "…"], "input": "…"}; the answers are {"id": 1, "out": "…"} and at last {"id": 1, "status": 0}."""
 import json
 import os
 import subprocess

@@ -1,22 +1,22 @@
-# The profiles for AppArmor, all of them enforced: what a person does with Whorl works, and scripts/machine-test fails if
-# anything was refused, as after each story. A program in the vault's place reads no file of anybody, and starts nothing. As
-# installed, the profile of whorl-agent only complains.
+# All AppArmor profiles are enforced, also that of whorl-agent, which is installed in complain mode. What a person does with
+# Whorl works; scripts/machine-test fails if anything was refused, as after each story. A program in the vault's place can
+# read no file of other users, and start no program.
 . "${here:?}/common.sh"
 begins installed
 
-# mode PROFILE FILTER: loads it through sed.
+# mode PROFILE FILTER: loads the profile after a change by sed.
 mode() { inside sh -c 'sed "$2" "/etc/apparmor.d/$1" | apparmor_parser --replace' sh "$1" "$2"; }
 for profile in whorld whorl-reader-fprintd whorl-reader-libfprint whorl-program-path whorl-fido whorl-agent; do
   mode "$profile" 's/,complain//'
   expect 0 "$profile (enforce)" inside grep "^$profile " /sys/kernel/security/apparmor/profiles
 done
-# confined UNIT PROFILE: that the running service has it.
+# confined UNIT PROFILE: checks that the running service has the profile.
 confined() {
   # shellcheck disable=SC2016 # the guest's shell fills in
   expect 0 "$2 (enforce)" inside sh -c 'cat "/proc/$(systemctl show --value -p MainPID "$1")/attr/current"' sh "$1"
 }
 
-# A store with a passcode, sealed by the TPM, and a finger on a reader that compares by itself.
+# A store with a passcode, sealed by the TPM, and a finger on a reader that matches on its chip.
 person alice
 expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 expect 0 "TPM" at_seat alice 'whorl status'
@@ -67,7 +67,7 @@ expect 0 "bank-secret" touching right at_seat alice 'secret-tool lookup service 
 
 # Passkeys.
 expect 0 "" at_seat alice 'whorl passkey enable'
-# It is there while her session is.
+# The security key exists while her session does.
 beside at_seat alice 'until KEY=$(fido2-token -L | grep vendor=0x1209 | cut -d : -f 1) && [ -n "$KEY" ]; do sleep 0.2; done
   fido2-token -I "$KEY" && sleep 10'
 wait_for "no security key" inside systemctl is-active whorl-fido.service
@@ -81,10 +81,10 @@ expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<next'
 expect 0 "gold" touching right at_seat alice 'whorl get bank/alice --timeout 60'
 unplug own
 
-# A backup, whose file the person opens and hands over.
+# A backup, whose file the user's program opens and passes to the service.
 expect 0 "" at_seat alice 'whorl backup copy'
 
-# A reader of pictures, through fprintd.
+# A reader that sends images, through fprintd.
 for impression in 0 1 2 3 4 5 6 7 8; do
   inside sh -c "whorl-finger image right-index --impression $impression --output /tmp/finger.png && base64 /tmp/finger.png" |
     base64 -d >"$state/right-$impression.png"
@@ -99,8 +99,8 @@ expect 0 "" at_seat alice 'printf silver | whorl set bank/picture --access any-f
 expect 0 "silver" touching "$state/right-7.png" at_seat alice 'whorl get bank/picture --timeout 60'
 unplug own
 
-# A program in the vault's place, as root and without the limits of the unit: the profile alone is in its way. It has
-# another name here, so that what is refused is not taken for the vault's.
+# A program in the vault's place, as root and without the restrictions of the unit: only the profile stops it. The profile
+# has another name here, so that its refusals are not taken for the vault's.
 mode whorld 's/^profile whorld/profile intruder/'
 cat >"$state/intruder.py" <<'END'
 import os
@@ -128,5 +128,5 @@ machine run -i "$(cat "$state/intruder.py")" sh -c 'cat >/usr/lib/intruder.py &&
 expect 0 "Permission denied" inside systemd-run --quiet --pipe --wait --collect -p AppArmorProfile=intruder \
   /usr/libexec/whorl/whorld -S /usr/lib/intruder.py
 [ "$(echo "$output" | grep -c "Permission denied")" = 15 ] || fail "not all 15 were refused: $output"
-# Without the profile it reads, and becomes the first program.
+# Without the profile it can read, and start the first program.
 expect 0 "read /etc/shadow" inside systemd-run --quiet --pipe --wait --collect /usr/libexec/whorl/whorld -S /usr/lib/intruder.py

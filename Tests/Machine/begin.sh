@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# The common beginnings of stories, as snapshots of the running machine: see `begins` in common.sh.
+# Makes the snapshots from which most stories start: see `begins` in common.sh.
 : "${here:?}" "${state:?}" "${begun:?}"
 # shellcheck source=/dev/null
 . "$here/common.sh"

@@ -7,8 +7,8 @@ for file in relying-party desktop; do
 done
 expect 0 "passkey disable" at_seat alice 'whorl passkey enable'
 
-# browser COMMAND: opens the page of the relying party in alice's session at the seat, which takes a minute or two. Chromium
-# may forget on a slow machine which page it was told to open, and stay with an empty one: it is told again then.
+# browser COMMAND: opens the page of the relying party in alice's session at the seat, which takes a minute or two. On a
+# slow machine Chromium may show an empty page instead: then the page is loaded again.
 browser() {
   began=$(now)
   inside systemd-run --quiet --collect --unit relying-party --uid alice /usr/local/bin/relying-party serve
@@ -31,10 +31,10 @@ closed() {
 }
 page() { inside timeout 400 relying-party "$@"; }
 keys() { inside su alice -c "DISPLAY=:9 xdotool $*"; }
-# signed_in: how often somebody signed in with a passkey.
+# signed_in: the number of sign-ins with a passkey so far.
 signed_in() { inside sh -c 'journalctl -q -b -u whorld --no-pager | grep -c "assert-passkey .*: done" || :'; }
-# choosing KEYS COMMAND...: runs a command, and sends keys or clicks to the list of accounts, which comes after the touch,
-# until it ends.
+# choosing KEYS COMMAND...: runs a command, and sends keys or clicks to the list of accounts, which appears after the touch,
+# until the command ends.
 choosing() {
   choice=$1
   shift
@@ -50,7 +50,7 @@ choosing() {
   return "$status"
 }
 
-# What both do. A secret of a passkey (prf) is the same each time.
+# The steps for both browsers. A secret of a passkey (prf) is the same each time.
 makes_and_uses() {
   expect 0 "made for alice" touching "right right" page create alice discoverable prf
   echo "  $output"
@@ -71,7 +71,7 @@ expect 0 "signed in as bob" choosing "key Return" touching "right right" page ge
 from_list() { sleep 8 && keys mousemove 200 205 click 1 && sleep 4 && keys key Down && sleep 1 && keys key Return; }
 from_list &
 expect 0 "signed in as bob" choosing "key Return" touching "right right" page get - conditional
-# Another finger, fewer times than lead to a lockout: Chromium says that nobody was verified, and the person gives up.
+# A wrong finger, fewer times than lead to a lockout: Chromium says that nobody was verified, and the person cancels.
 { sleep 45 && keys key Escape; } &
 expect 1 "NotAllowedError" touching "thumb thumb thumb" page get carol
 closed chromium

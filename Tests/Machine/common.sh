@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Common functions of the stories. They run on the host, as root; `inside`, and functions that use
-# it, run commands in the guest. Functions with names from Tests/System do the same here.
+# Common functions of the stories, which run on the host, as root; `inside`, and functions that use it, run commands in the
+# guest. Functions with names from Tests/System do the same here.
 set -eu
 : "${here:?}" "${state:?}" "${begun:?}"
 readers=
@@ -14,10 +14,10 @@ fail() {
   exit 1
 }
 
-# machine ORDER...: an order for the virtual machine; vm.py lists them.
+# machine ORDER...: sends an order to the virtual machine; vm.py lists them.
 machine() { "$here/vm.py" "$state" "$@"; }
 
-# inside COMMAND...: a command in the guest, as root.
+# inside COMMAND...: runs a command in the guest, as root.
 inside() { machine run "$@"; }
 
 # at_seat NAME COMMAND: runs a shell command in an active session of that user at the machine's own seat.
@@ -59,7 +59,7 @@ wait_for() {
   done
 }
 
-# rests NAME...: these programs run in the guest, and leave the processor alone for half a minute.
+# rests NAME...: checks that these programs run in the guest and do not wake for half a minute.
 rests() {
   for name; do inside pgrep -x "$name" >/dev/null || fail "$name does not run"; done
   for _ in 1 2 3 4; do
@@ -77,7 +77,7 @@ waits_of() {
   done; done' sh "$@"
 }
 
-# beside COMMAND...: a command in the background. `finished` waits for it and leaves its output and status in $outcome.
+# beside COMMAND...: runs a command in the background. `finished` waits for it and leaves its output and status in $outcome.
 beside() {
   {
     status=0
@@ -98,7 +98,7 @@ ended() {
   echo "  $1: beside: $(echo "$outcome" | head -n 1 | cut -c 1-100)"
 }
 
-# now: seconds, for what is timed.
+# now: the time in seconds.
 now() { date +%s.%N; }
 # since MOMENT: the seconds since MOMENT, with one decimal.
 since() { echo "$(now) $1" | awk '{ printf "%.1f", $1 - $2 }'; }
@@ -109,9 +109,9 @@ within() {
   echo "  $took s: $3"
 }
 
-# person NAME: makes a user with two passcodes in files. Rules replace the desktop's polkit agent: users at the seat may
-# enrol, and org.whorl.own is allowed as if the password was typed. The user's service manager always runs, as for
-# somebody who is logged in.
+# person NAME: makes a user with two passcodes in files. Polkit rules replace the desktop's polkit agent: users at the seat may
+# enrol, and org.whorl.own is allowed as if the password was typed. The systemd user manager always runs, as for a user who is
+# logged in.
 person() {
   # shellcheck disable=SC2016 # the guest's shell fills in
   machine run -i "$rules" sh -c 'id "$1" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$1"
@@ -125,8 +125,8 @@ rules='polkit.addRule(function (action, subject) {
   if (action.id == "org.whorl.own") return polkit.Result.YES;
 });'
 
-# begins SNAPSHOT: the machine as begin.story left it: `installed`, `alice` (who has a store and no finger yet) or
-# `enrolled` (with her right index finger on the reader `own`, which is plugged in here).
+# begins SNAPSHOT: loads a snapshot of begin.sh: `installed`, `alice` (who has a store and no finger yet) or `enrolled` (with
+# her right index finger on the reader `own`, which is plugged in then).
 begins() {
   machine load "$1"
   if [ "$1" = enrolled ]; then
@@ -149,7 +149,7 @@ reader() {
   readers="$readers $!"
   wait_for "the reader $name did not start" grep -q ready "$state/$name.log"
 }
-# tell NAME ORDER...: an order for that reader.
+# tell NAME ORDER...: sends an order to that reader.
 tell() {
   name=$1
   shift

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""A disk that loses power: an NBD server whose cache is thrown away on order.
+"""A disk that simulates a loss of power: an NBD server that discards unflushed writes on order.
 
 usage: disk.py SOCKET ORDERS MEGABYTES
 
-What is written is kept for good only once the client has flushed it. A line on the socket ORDERS, `cut N SECONDS SEED`, loses
-the power after N more writes, or after so many seconds: each sector that was written since the last flush is on the disk or
-not, by lot, whatever the order in which they were written. The answer says how many were lost. The disk is off then: it
-takes no client, until the line `power`."""
+Writes are permanent only after a flush. A line `cut N SECONDS SEED` on the socket ORDERS simulates a loss of power after N more
+writes, or after so many seconds: each sector that was written since the last flush is kept or lost at random, independent of
+the order of the writes. The answer says how many were lost. The disk is then off and accepts no client until the line `power`."""
 import asyncio
 import random
 import struct

@@ -2,8 +2,8 @@
 . "${here:?}/common.sh"
 begins enrolled
 
-# QEMU has no lid. logind reads one that the kernel shows as an input device, as that of a laptop. Each line of /run/lid closes
-# it, and it is opened as soon as the machine is awake again, as if that had woken it.
+# QEMU has no lid. This program makes one as an input device, like that of a laptop, which logind reads. Each line of
+# /run/lid closes it, and it is opened as soon as the machine is awake again, as if that had woken it.
 lid='import fcntl, os, struct, time
 device = os.open("/dev/uinput", os.O_WRONLY)
 for request, value in ((0x40045564, 5), (0x4004556d, 0)):  # EV_SW, SW_LID
@@ -28,7 +28,7 @@ inside sh -c 'mkdir -p /etc/systemd/logind.conf.d && printf "[Login]\nHandlePowe
 wait_for "logind does not see the lid" inside sh -c 'journalctl -b -q -u systemd-logind | grep "Watching system buttons.*Lid Switch"'
 
 slept=0
-# sleeps KIND: as the kernel calls it, until somebody wakes the machine. Only S3 is seen from outside.
+# sleeps KIND: puts the machine to sleep (the kernel's name for the kind), and wakes it. Only S3 is visible from outside.
 sleeps() {
   inside sh -c "echo $1 >/sys/power/mem_sleep"
   inside systemctl --no-block suspend
@@ -47,7 +47,7 @@ wakes() {
 }
 works() { expect 0 "gold" touching right at_seat alice 'whorl get bank/alice --timeout 60'; }
 
-# The lid, while nobody uses the reader, and while it is armed.
+# The lid is closed while the reader is unused, and while it is armed.
 works
 inside sh -c 'echo s2idle >/sys/power/mem_sleep; echo close >/run/lid'
 wakes s2idle

@@ -2,7 +2,7 @@
 . "${here:?}/common.sh"
 begins enrolled
 
-# types TEXT: on the keyboard of the machine: small letters, and Return as a space.
+# types TEXT: types small letters on the machine's keyboard; a space is Return.
 types() {
   # shellcheck disable=SC2001 # one letter a word
   for key in $(echo "$1" | sed 's/ /_/g; s/./& /g'); do
@@ -13,7 +13,7 @@ types() {
 }
 # shows TEXT: waits until the console shows it.
 shows() { wait_for "the console does not show '$1'" inside grep -q "$1" /dev/vcs1; }
-# in_session COMMAND: of alice, with the bus of her session, but without a login of its own.
+# in_session COMMAND: runs alice's command with the bus of her session, without a login of its own.
 in_session() {
   # shellcheck disable=SC2016 # the guest's shell fills in
   inside sh -c 'id=$(id -u alice) && cd /home/alice && exec setpriv --reuid=alice --regid=alice --init-groups env HOME=/home/alice \
@@ -30,12 +30,12 @@ logs_out() {
   wait_for "something of alice's stays" inside sh -c '! pgrep -u alice'
 }
 
-# A console with GNOME's lines for the keyring, as a greeter has them, and the lines of Whorl.
+# A console with GNOME's PAM lines for the keyring, like a greeter, and the lines of Whorl.
 inside loginctl disable-linger alice
 inside sh -c 'echo "alice:sesame" | chpasswd && systemctl unmask getty@tty1.service && systemctl start getty@tty1.service &&
   printf "auth optional pam_gnome_keyring.so\nsession optional pam_gnome_keyring.so auto_start\n" >>/etc/pam.d/login'
 
-# The first login, by password, makes the keyring; the daemon shows it from the second one on.
+# The first login, by password, makes the keyring, which the daemon offers from the second one on.
 for round in 1 2; do
   shows "login:"
   types 'alice '
@@ -68,7 +68,7 @@ opens() {
   sleep 5
 }
 
-# By finger: the login starts all that it needs.
+# By finger: the login starts the service and the reader.
 unplug own
 off_and_on
 plug own
@@ -89,7 +89,7 @@ expect 0 "in the keyring" in_session 'timeout 10 secret-tool lookup site a'
 expect 0 "verify-login" in_session 'whorl log -n 5'
 logs_out
 
-# Another finger opens nothing; the password does then, with the same secret.
+# Another finger opens nothing; then the password opens the keyring, with the same secret.
 shows "login:"
 types 'alice '
 expect 0 "verify" tell own wanted 30

@@ -5,7 +5,7 @@ expect 0 "running" inside systemctl is-system-running
 expect 0 "" inside sh -c 'test -e /dev/tpmrm0 && test -e /sys/kernel/security/apparmor && test -d /sys/bus/usb/devices/usb1'
 expect 0 "landlock" inside cat /sys/kernel/security/lsm
 
-# As installed: the service listens, nothing runs, and doctor knows what is missing.
+# After the installation the sockets listen, nothing runs, and doctor says what is missing.
 for unit in whorld.socket whorl-reader-libfprint.socket whorl-reader-fprintd.socket; do
   expect 0 "active" inside systemctl is-active "$unit"
 done

@@ -3,14 +3,14 @@
 begins enrolled
 reader other match-on-chip --serial c0ffee000002
 
-# In place of the first reader it has no fingers, and none of alice's items opens.
+# The other reader, in place of the first one, has no fingers, so none of alice's items opens.
 unplug own
 plug other
 seen c0ffee000002
 expect 69 "does not hold the print" at_seat alice 'whorl get bank/alice --timeout 20'
 expect 0 "0" tell other prints
 expect 0 "right-index" at_seat alice 'whorl fingers'
-# The first again: as before.
+# The first one again.
 unplug other
 plug own
 expect 0 "gold" touching right at_seat alice 'whorl get bank/alice --timeout 60'

@@ -1,5 +1,5 @@
-# The security key of passkeys follows the session: it goes with a logout, with sleep and while somebody else is in front
-# of the screen, and is there again afterwards. A program at the seat deletes passkeys with alice's finger alone.
+# The security key follows the session: it disappears at a logout, during sleep and while another user's session is in
+# front, and comes back afterwards. A program at the seat can delete passkeys only with alice's finger.
 . "${here:?}/common.sh"
 begins enrolled
 
@@ -19,22 +19,22 @@ logs_in() {
     -p "Environment=XDG_SEAT=seat0 XDG_VTNR=$2 XDG_SESSION_CLASS=user XDG_SESSION_TYPE=tty" sleep infinity
 }
 logs_out() { inside systemctl stop "login-$1"; }
-# in_front NAME: shows the terminal of that user's session.
+# in_front NAME: switches to the terminal of that user's session.
 # shellcheck disable=SC2016 # the guest's shell fills in
 in_front() { inside sh -c 'loginctl activate "$(loginctl --no-legend list-sessions | awk -v name="$1" "\$3 == name { print \$1; exit }")"' sh "$1"; }
-# has_key, no_key: whether the security key is there, for alice.
+# has_key, no_key: waits until alice can use a security key, or until there is none.
 has_key() { wait_for "no security key for alice" inside sh -c 'getfacl -p /dev/hidraw* | grep -q user:alice:rw-'; }
 no_key() { wait_for "the security key is still there" inside sh -c '! ls /dev/hidraw*'; }
 # with_key COMMAND: as alice, whose session is in front, with the key in $KEY.
 with_key() { inside su alice -c 'cd && KEY=$(ls /dev/hidraw*) && '"$1"; }
 
-# watch_keys: writes each coming and going of a security key, with the kernel's seconds, to /root/hidraw.
+# watch_keys: logs each added or removed security key, with the kernel's time, to /root/hidraw.
 watch_keys() {
   inside systemd-run --quiet --collect --unit hidraw sh -c 'exec udevadm monitor --kernel --subsystem-match=hidraw >/root/hidraw'
   wait_for "no monitor" inside grep -q KERNEL /root/hidraw
 }
 
-# A login brings it, a logout takes it away, and the next login brings it again.
+# It appears at a login, disappears at the logout, and appears again at the next login.
 logs_in alice 1
 has_key
 logs_out alice
@@ -44,7 +44,7 @@ watch_keys
 logs_in alice 1
 has_key
 echo "  with alice's login, gone with her logout, and with the next login"
-# The kernel's own seconds, of the key and of the login before it, and how long a program takes to start here.
+# The kernel's times of the key and of the login before it, and how long a program takes to start here.
 # shellcheck disable=SC2016 # the guest's shell fills in
 inside sh -c 'login=$(journalctl -b -q --no-pager -o short-monotonic -u systemd-logind | sed -n "s/^\[ *\([0-9.]*\)\].*New session .* of user alice.*/\1/p" | tail -n 1)
   key=$(sed -n "s/^KERNEL\[\([0-9.]*\)\] add.*/\1/p" /root/hidraw | tail -n 1)
@@ -55,7 +55,7 @@ inside sh -c 'login=$(journalctl -b -q --no-pager -o short-monotonic -u systemd-
 rests whorl-fido whorl-agent whorld
 inside systemctl stop hidraw
 
-# A passkey is deleted over the wire with her finger, and with no other.
+# CTAP deletes a passkey only with her finger.
 parameters='param() { head -c 32 /dev/urandom | base64; }; '
 expect 0 "" touching "right" with_key "$parameters"'{ param; echo example.com; echo alice; echo YWxpY2U=; } >make
 fido2-cred -M -r -i make "$KEY" >/dev/null'
@@ -65,7 +65,7 @@ expect 0 "example.com" with_key 'whorl passkey list'
 expect 0 "" touching "right right" with_key 'fido2-token -D -i "$(cat passkey)" "$KEY" </dev/null'
 expect 0 "no passkeys yet" with_key 'whorl passkey list'
 
-# Sleep: it is gone before the kernel sleeps, and there again after it. The kernel says both in its own seconds.
+# Sleep: it is removed before the kernel sleeps, and added after the wake, by the kernel's times.
 watch_keys
 inside systemctl --no-block suspend
 sleep 12
@@ -78,7 +78,7 @@ order=$(inside sh -c '{ sed -n "s/^KERNEL\[\([0-9.]*\)\] \([a-z]*\).*/\1 \2/p" /
 echo "  gone before the machine sleeps, there again afterwards"
 expect 0 "alwaysUv" with_key 'fido2-token -I "$KEY"'
 
-# Somebody else's session in front: there is none, for alice or for bob, until she is in front again.
+# Bob's session in front: neither alice nor bob has a security key, until she is in front again.
 logs_in bob 2
 in_front bob
 no_key
@@ -86,7 +86,7 @@ expect 1 "" inside su bob -c 'fido2-token -L | grep .'
 expect 1 "" inside su alice -c 'fido2-token -L | grep .'
 in_front alice
 has_key
-# Bob, in front, has one of his own if he wants one, and it is not alice's.
+# Bob can enable one of his own, which alice cannot use.
 in_front bob
 no_key
 expect 0 "passkey disable" inside su bob -c 'XDG_RUNTIME_DIR=/run/user/$(id -u) whorl passkey enable'

@@ -3,7 +3,7 @@
 begins enrolled
 
 person bob
-# key COMMAND: at alice's seat, when the security key is there, whose node is $KEY.
+# key COMMAND: runs a command at alice's seat once the security key exists, with its device file in $KEY.
 key() {
   at_seat alice 'tries=0
 until KEY=$(fido2-token -L | grep vendor=0x1209 | cut -d: -f1) && [ -n "$KEY" ]; do
@@ -21,7 +21,7 @@ expect 0 "root:whorl-fido 660" inside stat -c '%U:%G %a' /dev/uhid
 expect 2 "" inside sh -c 'ls /dev/hidraw* 2>/dev/null'
 expect 0 "passkey disable" at_seat alice 'whorl passkey enable'
 
-# The key is there while her session is active, for her and for nobody else.
+# The key exists while her session is active, only for her.
 expect 0 "vendor=0x1209" key 'fido2-token -L'
 expect 0 "user:alice:rw-" key 'getfacl -p "$KEY"'
 expect 0 "alwaysUv" key 'fido2-token -I "$KEY"'
@@ -38,7 +38,7 @@ expect 0 "alice" at_seat alice 'whorl passkey list --json'
 expect 0 "" touching "right right" key "$parameters"'{ param; echo example.com; head -n 1 verified; } >use
 tail -n +2 verified >public.pem
 fido2-assert -G -i use "$KEY" >used && fido2-assert -V -i used public.pem es256'
-# With nobody's finger, and with another one, nothing is signed.
+# With another finger nothing is signed.
 expect 1 "" touching "thumb thumb thumb" key 'fido2-assert -G -i use "$KEY"'
 expect 0 "assert-passkey" at_seat alice 'whorl log'
 
@@ -74,14 +74,14 @@ expect 0 "" inside test -b /dev/mapper/story
 inside /lib/systemd/systemd-cryptsetup detach story
 finished
 
-# Gone when the session is locked, and there again when it is unlocked.
+# It is removed when the session is locked, and comes back when it is unlocked.
 expect 0 "gone, back" key 'path=/org/freedesktop/login1/session/self
 busctl call org.freedesktop.login1 "$path" org.freedesktop.login1.Session SetLockedHint b true
 sleep 1; ls /dev/hidraw* 2>/dev/null || printf "gone, "
 busctl call org.freedesktop.login1 "$path" org.freedesktop.login1.Session SetLockedHint b false
 tries=0; until ls /dev/hidraw* >/dev/null 2>&1; do tries=$((tries + 1)); [ $tries -lt 100 ] || exit 98; sleep 0.1; done; echo back'
 
-# Whoever connects without being in front of the screen gets no device, and a report of another length ends a connection.
+# A user who is not in front of the screen gets no device, and a report of another length ends the connection.
 client='import socket, sys, time
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.connect("/run/whorl-fido/socket")

@@ -1,4 +1,4 @@
-# A reader that sends pictures, which libfprint matches in its unit: fingers are synthetic ones.
+# A reader that sends images of fingers, which libfprint matches. The fingers are synthetic.
 . "${here:?}/common.sh"
 begins alice
 

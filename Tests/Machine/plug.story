@@ -7,7 +7,7 @@ own
 plug own
 seen c0ffee000001
 node=$(inside sh -c "printf /dev/bus/usb/%03d/%03d \$(cat $usb/busnum $usb/devnum)")
-# The reader belongs to the unit of libfprint's readers, and no user at the seat reaches it.
+# The reader belongs to libfprint's unit, and no user at the seat can open it.
 expect 0 "root:whorl-reader 660" inside stat -c '%U:%G %a' "$node"
 expect 1 "Permission denied" at_seat alice "cat $node"
 expect 1 "" inside sh -c "udevadm info --query=property --property=CURRENT_TAGS $node | grep uaccess"

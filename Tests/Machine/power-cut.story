@@ -31,8 +31,8 @@ inside sh -c 'systemctl stop whorld.socket whorld.service; sync; umount /var/lib
 machine take stores
 machine load bare
 
-# look: one session that looks at the stores: which passcode opens them, what they hold, what `doctor` says. A passcode
-# costs seconds on an emulated processor, so the item that asks for it opens the store too.
+# look: checks which passcode opens the store, its items, and what `doctor` says, in one session. A passcode takes seconds
+# on an emulated processor, so the item that needs it also opens the store.
 look() {
   at_seat alice "for word in $current $(other) neither; do
       deep=\$(whorl get deep/alice --passcode-fd 3 3<\$word 2>&1) && break; done
@@ -47,7 +47,7 @@ echo "  seed $seed"
 current=passcode # the last change that was answered has left this one; `sure` if the cut came after the answer
 sure=yes
 count=0
-# The round after the last cut looks only.
+# The round after the last cut only checks.
 for round in $(seq $((cuts + 1))); do
   stores
   found=$(look)

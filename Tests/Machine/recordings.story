@@ -1,5 +1,5 @@
-# Recordings of real readers (recordings/README.md), each as a plugged-in device of the kernel: the unit of libfprint's
-# readers drives it, and requests every packet.
+# Recordings of real readers (recordings/README.md), each replayed as a USB device: libfprint's unit drives it, and requests
+# every packet.
 . "${here:?}/common.sh"
 folder=${WHORL_RECORDINGS:-$here/../../../shared/recordings}
 [ -d "$folder" ] || { echo "  skipped: no recordings in $folder" && exit 0; }
@@ -11,7 +11,7 @@ person alice
 # fprintd would open the reader first, and a recording can be played only once.
 inside systemctl mask --runtime --now fprintd.service
 
-# plays NAME OPTIONS: the steps that were recorded.
+# plays NAME OPTIONS: runs the recorded steps.
 plays() {
   reader "$1" recording "$folder/$1"
   plug "$1"

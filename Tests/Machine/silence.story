@@ -1,4 +1,5 @@
-# A reader that says nothing, and one that says nonsense (SEED): definite answers in time, and memory that does not grow.
+# A reader that does not answer, and one with invalid answers (SEED): definite errors in time, and memory that does not
+# grow.
 . "${here:?}/common.sh"
 begins enrolled
 
@@ -9,7 +10,7 @@ memory() { # in KiB, of the service and of what drives readers
 expect 0 "gold" touching right at_seat alice 'whorl get bank/alice --timeout 60'
 echo "  memory: $(memory)"
 
-# silent WHAT SECONDS COMMAND: an answer within the seconds and what the emulation takes beside.
+# silent WHAT SECONDS COMMAND: the command must fail within the seconds, which include the time of the emulation.
 silent() {
   what=$1
   limit=$2
@@ -20,8 +21,8 @@ silent() {
   case $output in *gold*) fail "$what: $output" ;; esac
   within "$limit" "$began" "$what: $actual: $(echo "$output" | tail -n 1 | cut -c 1-90)"
 }
-# well: the reader answers again. fprintd, where its driver has given up in the middle of opening, takes the reader for open
-# until it ends, half a minute after its last client (seen with libfprint 1.94.5).
+# well: makes the reader answer again, and waits until fprintd ends, half a minute after its last client: if its driver has
+# failed while opening the reader, fprintd takes the reader for open until then (libfprint 1.94.5).
 well() {
   tell own well >/dev/null
   for _ in $(seq 45); do
@@ -30,12 +31,12 @@ well() {
   done
   fail "fprintd does not end"
 }
-# fresh: the same, with another fprintd at once.
+# fresh: makes the reader answer again, and ends fprintd at once.
 fresh() {
   tell own well >/dev/null
   inside systemctl stop fprintd.service
 }
-# A reader has 30 seconds to be opened, and a touch is waited for as long as the request says.
+# A reader has 30 seconds to be opened, and the request sets the wait for a touch.
 tell own mute >/dev/null
 silent "silent from the start" 75 'whorl get bank/alice --timeout 20'
 well
@@ -50,7 +51,7 @@ within 60 "$began" "silent in a scan: $(echo "$outcome" | tail -n 2 | tr '\n' ' 
 fresh
 expect 0 "gold" touching right at_seat alice 'whorl get bank/alice --timeout 60'
 
-# fprintd starts while the reader is silent, so that it is without a reader until it is started again.
+# fprintd starts while the reader does not answer, so it has no reader until it is restarted.
 tell own mute >/dev/null
 inside systemctl stop fprintd.service
 expect 69 "does not use the reader that is attached (06cb:00bd)" at_seat alice 'whorl get bank/alice --timeout 20'

@@ -1,9 +1,9 @@
-# The machine sleeps and wakes while nobody uses the reader, while it is armed and a finger is laid on it meanwhile, with a
-# finger that rests on it all the time, and in the middle of an enrolment: in s2idle at a port that keeps its power and at one
-# that loses it, and in S3, where all of QEMU's ports lose it.
+# The machine sleeps and wakes while the reader is unused, while it is armed and a finger is put on it during sleep, with a
+# finger that rests on it all the time, and in the middle of an enrolment: in s2idle at a port that keeps its power and at
+# one that loses it, and in S3, where all of QEMU's ports lose it.
 . "${here:?}/common.sh"
 
-# prepared KIND [PORT]: the machine as nobody has used it yet, with the reader in that port.
+# prepared KIND [PORT]: loads the snapshot, with the reader in that port.
 prepared() {
   kind=$1
   machine load enrolled
@@ -18,7 +18,7 @@ prepared() {
     systemctl restart systemd-logind && echo "$1" >/sys/power/mem_sleep' sh "$kind"
   slept=0
 }
-# falls_asleep, wakes: only S3 is seen from outside.
+# falls_asleep, wakes: only S3 is visible from outside.
 falls_asleep() {
   inside systemctl --no-block suspend
   if [ "$kind" = deep ]; then
@@ -39,8 +39,8 @@ sleeps() {
 }
 number() { inside cat "$usb/devnum"; } # the kernel gives a reader another one when it lost power
 gives() { expect 0 "gold" touching right at_seat alice 'whorl get bank/alice --timeout 60'; }
-# gives_at_last: the same. fprintd (1.94.2) may have lost a reader that was in use when the machine went to sleep, until it is
-# started again: it keeps it as claimed by a program that has ended. That must be said.
+# gives_at_last: the same, if need be after a restart of fprintd: fprintd (1.94.2) may keep a reader that was in use when
+# the machine went to sleep claimed for a program that has ended. Then the error must say so.
 gives_at_last() {
   status=0
   output=$(touching right at_seat alice 'whorl get bank/alice --timeout 30' 2>&1) || status=$?
@@ -59,7 +59,7 @@ idle() {
   echo "  $kind: the number of the reader was $before, and is $(number)"
   gives
 }
-# The finger that wakes the machine is no answer to the request from before.
+# A finger that is put on the reader during sleep does not answer the earlier request.
 armed() {
   beside at_seat alice 'whorl get bank/alice --timeout 90'
   tell own wanted 60 >/dev/null
@@ -82,12 +82,12 @@ resting() {
 }
 enrolling() {
   for command in 'fprintd-enroll -f left-index-finger' 'whorl enroll left-index --yes'; do
-    # Programs of fprintd take the first reader that it knows, and may get the one from before a sleep.
+    # fprintd's own programs take its first reader, which may be the entry from before a sleep.
     inside systemctl restart fprintd.service
     beside at_seat alice "timeout 120 $command"
     for _ in 1 2 3; do tell own press left 60 >/dev/null; done
     sleeps
-    # A driver that keeps its place in an enrolment wants the other touches now.
+    # A driver that continues the enrolment would want the other touches now.
     for _ in 1 2 3 4 5 6; do tell own press left 3 >/dev/null; done
     finished
     echo "  $kind, $command: $(echo "$outcome" | tail -n 2 | tr '\n' ' ')"
@@ -110,7 +110,7 @@ for port in powered usb; do
   enrolling
   unplug own
 done
-# QEMU shows no second S3 in one boot.
+# QEMU reports no second S3 in one boot.
 for moment in idle armed resting enrolling; do
   prepared deep
   "$moment"

@@ -1,4 +1,4 @@
-# The TPM of a machine: its keys over reboots, a boot that measures something else (PCR 7), a cleared TPM, and none.
+# Stores sealed by the TPM: after a reboot, after a boot with another value of PCR 7, with a cleared TPM, and without one.
 . "${here:?}/common.sh"
 begins alice
 
@@ -21,14 +21,14 @@ opens passcode
 expect 0 "" at_seat alice 'whorl reseal --pcr 7 --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'
 expect 0 "register 7" at_seat alice 'whorl status'
 opens passcode
-# Another configuration.
+# PCR 7 changes.
 inside systemctl stop whorld.service
 inside tpm2_pcrextend 7:sha256=0000000000000000000000000000000000000000000000000000000000000001
 at_seat alice 'whorl get note/alice; whorl unlock --passcode-fd 3 3<passcode' || echo "  status $?"
 expect 0 "" at_seat alice 'whorl recover --recovery-fd 4 --passcode-fd 3 4<recovery 3<next'
 opens next
 
-# Cleared, as by firmware; and another mainboard.
+# The TPM is cleared, as by the firmware, or as on another mainboard.
 machine end
 machine clear-tpm
 machine boot
@@ -36,7 +36,7 @@ expect 65 "(TPM) was cleared or replaced" at_seat alice 'whorl get note/alice'
 expect 0 "" at_seat alice 'whorl recover --accept-restore --recovery-fd 4 --passcode-fd 3 4<recovery 3<passcode'
 opens passcode
 
-# None.
+# Without a TPM.
 machine end
 machine boot no-tpm
 expect 1 "" inside test -e /dev/tpmrm0

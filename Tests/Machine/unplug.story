@@ -34,7 +34,7 @@ back() {
 unplug own
 expect 69 "" at_seat alice 'whorl get bank/alice --timeout 20'
 back "nobody used it"
-# It is listed, and a scan waits.
+# It is being listed; then a scan waits.
 beside at_seat alice 'whorl reader list'
 sleep 2
 unplug own
@@ -92,7 +92,7 @@ for moment in $moments; do
   echo "  after $moment s: $(echo "$outcome" | tail -n 1)"
   plug own
 done
-# No touch is left over, and all items exist.
+# No touch remains valid, and all items exist.
 expect 77 "" at_seat alice 'whorl get bank/alice --no-prompt'
 began=$(now)
 armed

@@ -36,7 +36,7 @@ import time
 
 
 class Failure(Exception):
-    """What an order could not do, for whoever gave it."""
+    """Why an order failed, for the program that sent it."""
 
 
 class Machine:
@@ -103,7 +103,7 @@ class Machine:
             raise Failure(f"no {path}: {log.read()}")
 
     async def listen(self, reader):
-        """What the agent in the guest says."""
+        """Handles a message of the agent in the guest."""
         while line := await reader.readline():
             try:
                 words = json.loads(line)
@@ -136,7 +136,7 @@ class Machine:
             self.tpm = None
 
     def interrupted(self):
-        """The guest that ran the commands is no more."""
+        """The guest that ran the commands has ended."""
         for queue in self.commands.values():
             queue.put_nowait({"status": 255})
 

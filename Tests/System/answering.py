@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs a command at a terminal of its own, as a person does who answers each prompt once, and prints what it says.
+"""Runs a command at a terminal of its own, answers each prompt once, and prints the output.
 
 usage: answering.py ANSWERS COMMAND...
 

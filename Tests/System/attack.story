@@ -1,5 +1,4 @@
-# Programs that flood the installed service, or request other programs' data. The numbers of the rows of README.md are
-# named before each part.
+# Programs that flood the installed service, or request other programs' data. Each part names its row in README.md.
 . /usr/share/whorl-tests/common.sh
 
 sensor=/run/service-reader/socket
@@ -31,7 +30,7 @@ failures() { at_seat alice 'whorl status --json' | grep -o '"failures" *: *[0-9]
 # A Python program of the user gets a secret after its touch.
 expect 0 gold touching "$right" at_seat alice 'python3 /usr/share/whorl-tests/get-secret.py bank/alice'
 
-# Row 2. A client sends 22,000 forged answers during the wait for a touch.
+# Row 2. A client sends 22,000 forged answers while the vault waits for a touch.
 expect 0 "refused" at_seat alice "python3 $hostile answers bank/alice"
 [ "$(failures)" = 0 ] || fail "$(failures) failures were counted"
 
@@ -52,7 +51,7 @@ keep() {
 keep "$right"
 expect 0 "refused: 10000 " at_seat alice "python3 $hostile replay /tmp/handle 10000 bank/alice any/alice"
 expect 0 "refused: 2000 " elsewhere bob "python3 $hostile replay /tmp/handle 2000 bank/alice note/bob"
-# Row 28. Every method with that handle, by another user; and the calls of login programs, which are for root.
+# Row 28. Another user calls every method with that handle, and the methods of login programs, which only root may call.
 expect 0 "after Hello" elsewhere bob "python3 $hostile everything /tmp/handle"
 case $output in *gold* | *brass* | *silver* | *"alice"*) fail "bob got something of alice's: $output" ;; esac
 expect 0 "refused: 5 AccessDenied" elsewhere bob "python3 $hostile stranger"
@@ -80,8 +79,7 @@ echo "    $(printf '%s\n' "$output" | tail -n 1)"
 # The requests end with their program, and the next request is served.
 expect 0 brass touching "$right" at_seat alice 'whorl get any/alice'
 
-# Row 28. A program that dies during the wait for its touch: the touch counts for no other program, and the reader is
-# free.
+# Row 28. A program is killed while it waits for its touch: the touch counts for no other program, and the reader is free.
 at_seat alice 'whorl get any/alice >/dev/null 2>told & sleep 2; kill -9 $!; sleep 1'
 grep -q 'Touch\|Swipe' /home/alice/told || fail "no touch was asked for: $(cat /home/alice/told)"
 timeout 5 whorl-finger press right-index --person 1 --socket "$sensor" >/dev/null 2>&1 || :

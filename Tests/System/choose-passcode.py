@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Says, as the user, that the login password is the passcode: adds that entry of the login to the user's store."""
+"""Sets for the user that the login password is the passcode, by adding that entry of the login to the user's store."""
 import array
 import fcntl
 import os

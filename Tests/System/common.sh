@@ -144,7 +144,7 @@ waits_of() {
     done
   done | awk '$1 == "voluntary_ctxt_switches:" { sum += $2 } END { print sum + 0 }'
 }
-# rests NAME...: these programs run, and leave the processor alone for three seconds.
+# rests NAME...: checks that these programs run and do not wake for three seconds.
 rests() {
   for name; do pgrep -x "$name" >/dev/null || fail "$name does not run"; done
   for _ in 1 2 3 4 5 6 7 8; do

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Runs a command, answers its questions as a person does, and prints what it says.
+"""Runs a command, answers its questions as a person does, and prints the output.
 
 usage: conversing.py ANSWERS COMMAND...
 
@@ -53,7 +53,7 @@ while True:
         touched = touches
         finger, _, person = (fingers.pop(0) if len(fingers) > 1 else fingers[0]).partition(":")
         if person:
-            # The reader is ready a moment after the question.
+            # The reader is ready a moment after the prompt.
             time.sleep(1)
             press = ["whorl-finger", "press", finger, "--person", person, "--socket", os.environ["SENSOR"]]
             subprocess.run(press, check=False)

@@ -34,7 +34,7 @@ elsewhere alice 'printf silver | whorl set note/mine --access none
 expect 0 "key file (system service)" elsewhere alice 'whorl status'
 expect 69 "this store keeps its keys in a file, and no security chip (TPM) is there" elsewhere alice 'whorl reseal --passcode-fd 3 3<passcode'
 
-# With a credential the store moves to it. The credential's key lies on the same disk, as the status says.
+# With a credential the store moves to it. The credential's key is on the same disk, as the status says.
 install -d -m 700 "$credentials"
 make whorl-key
 restart

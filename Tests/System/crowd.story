@@ -35,15 +35,14 @@ for number in $numbers; do
 done
 echo "  ten users with fifty clients each: none lost"
 
-# One connection over a process's limit is refused for now, and no other.
+# A connection over a process's limit is refused, and no other.
 expect 0 "the next: Busy" elsewhere user1 "python3 $hostile connections note/mine 'secret of 1'"
 case $output in *"one in the place of another"*) ;; *) fail "no place became free: $output" ;; esac
 elsewhere user1 "python3 $hostile connections note/mine 'secret of 1'" >/tmp/crowd-1 2>&1 &
 expect 0 "50 sessions" elsewhere user2 "python3 $hostile sessions 50 10 note/mine 'secret of 2'"
 wait $! || fail "user1: $(cat /tmp/crowd-1)"
 
-# Ten thousand sessions leave nothing behind. The first measurement is after the crowd, whose memory the service still
-# has.
+# Ten thousand sessions leave nothing behind. They are compared with the memory after the many users above.
 expect 0 "500 sessions" elsewhere user1 "python3 $hostile sessions 500 10 note/mine 'secret of 1'"
 before=$(used)
 expect 0 "10000 sessions" elsewhere user1 "python3 $hostile sessions 10000 10 note/mine 'secret of 1'"

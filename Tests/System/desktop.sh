@@ -30,7 +30,7 @@ log_in() {
     kill -0 "$session" 2>/dev/null || fail "no login of $2 by $1: $(cat /tmp/session)"
     tries=$((tries + 1))
     [ "$tries" -lt 60 ] || fail "no login of $2 by $1 within half a minute: $(cat /tmp/session)"
-    # The reader is ready a moment after the question.
+    # The reader is ready a moment after the prompt.
     [ $# = 3 ] || whorl-finger press "${right%:*}" --person "${right#*:}" --socket "$sensor" 2>/dev/null || :
     sleep 0.5
   done
@@ -51,7 +51,7 @@ in_session() {
     -p "Environment=XDG_RUNTIME_DIR=$runtime DBUS_SESSION_BUS_ADDRESS=unix:path=$runtime/bus" sh -c "$2"
 }
 
-# desktop, end_of_desktop: start and stop the units that a desktop starts in the user's service manager.
+# desktop, end_of_desktop: start and stop the units that a desktop starts in the systemd user manager.
 cat >/etc/systemd/user/story-desktop.service <<'END'
 [Unit]
 Wants=graphical-session-pre.target

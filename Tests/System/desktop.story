@@ -1,6 +1,6 @@
-# A session on a display in which every program of the user asks for a finger: secret-tool, Python's keyring, git over
-# https, ssh and git's signatures, each without a gate and with one. The story reads the prompts from the notification
-# program, and chooses their actions there.
+# A session on a display with programs that ask for secrets: secret-tool, Python's keyring, git over https, ssh and git's
+# signatures, each without a gate and with one. The story reads the prompts from the notification program, and chooses
+# their actions there.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/display.sh
 . /usr/share/whorl-tests/server.sh

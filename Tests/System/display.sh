@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # Common functions of the stories with a session on a display, after common.sh: alice sits at Xvfb, with a window
-# manager and a program that shows notifications. Her programs run as desktops start them, under the service manager of
-# the user.
+# manager and a program that shows notifications. Her programs run as desktops start them, under the
+# systemd user manager.
 
 # shellcheck disable=SC2034 # the stories use them
 sensor=/run/service-reader/socket right="right-index:1" passcode="open sesame, please"
@@ -158,7 +158,7 @@ asked() {
   wait_for "a notification" says "secret-tool wants to"
 }
 
-# says TEXT: whether a notification with the text is on the display.
+# says TEXT: whether a notification on the display has the text.
 says() { shown | grep -q "$1"; }
 
 not_shown() { ! shown; }

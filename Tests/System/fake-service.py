@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Listens at /run/whorl/bus in the place of the service and behaves as its argument says, for tests of pam_whorl.so.
+"""Listens on /run/whorl/bus in place of the service and behaves as its argument says, for tests of pam_whorl.so.
 
 usage: fake-service.py MANNER [SEED [USER-ID]]
 

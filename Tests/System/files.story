@@ -1,6 +1,6 @@
-# Wrong files of the installed service: other users' and open ones (row 17 of README.md), damaged and foreign databases
-# (row 20), earlier ones (row 5). The store is refused with advice, the others are served, and after a repair it works
-# again.
+# Wrong files of the installed service: files of other users, or that others can write (row 17 of README.md), damaged and
+# foreign databases (row 20), earlier ones (row 5). The store is refused with advice, the others are served, and after a
+# repair it works again.
 . /usr/share/whorl-tests/common.sh
 
 user alice
@@ -36,7 +36,7 @@ again() {
   cp -a /root/stores/. "$stores/"
 }
 
-# The folder of all stores: systemd makes it the service's again, or the unit does not start.
+# The folder of all stores: systemd gives it back to the service, or the unit does not start.
 chown alice "$stores"
 chmod 777 "$stores"
 expect 0 "note of alice" elsewhere alice 'whorl get note/mine'

@@ -1,5 +1,5 @@
-# The first hour on GNOME, from `apt install` to `apt purge`: logins by GDM's own PAM files, and prompts that GNOME Shell shows,
-# with pictures of them. Its transcript stays in .build/pictures; docs/first-hour.md shows the pictures.
+# The first hour on GNOME, from `apt install` to `apt purge`: logins by GDM's own PAM files, and pictures of GNOME Shell's
+# prompts, which docs/first-hour.md shows. The transcript stays in .build/pictures.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/display.sh
 . /usr/share/whorl-tests/gnome.sh
@@ -81,9 +81,8 @@ if ! has_begun; then
   [ ! -e /usr/lib/systemd/system/colord.service ] || systemctl start colord.service
   remember_machine
   write <<'END'
-The same hour on the desktop of {release}, which was started for this page on a screen that nobody sees. [The page about the
-console](first-hour.md) explains each step; here is what differs. Logins went through GDM's own files in `/etc/pam.d`. In the place
-of the window in which GNOME asks for the login password, the system was told to agree.
+The same in GNOME of {release}, on a virtual screen. [The page about the console](first-hour.md) explains each step; this page
+shows what differs. Logins use GDM's own files in `/etc/pam.d`. A polkit rule replaces GNOME's dialog for the login password.
 
 ## 1. Install and set up
 
@@ -118,8 +117,7 @@ if part restarted; then
   write <<'END'
 ## 2. After a restart
 
-alice logs in with her password. Her mail program has its password from Whorl now, and asks for nothing. She puts it behind a
-gate:
+alice logs in with her password. Her mail program now gets its password from Whorl, without a prompt. She gates it:
 END
   log_in gdm-password alice "$password"
   at_desk
@@ -129,7 +127,7 @@ END
 \$=>exit"
   told "password that ends in 4711"
   write <<'END'
-From now on a program that wants it has to wait for the finger. GNOME shows who asks, and for what:
+From now on a program that wants it waits for a touch. GNOME shows which program asks, and for what:
 END
   shown_and_touched mail "GNOME's notification: secret-tool wants to read “Mail of alice”" "Mail of alice" mail
   ended 0 "ends in 4711"
@@ -144,7 +142,7 @@ END
   ended 0 "signed in"
   from_desk
   write <<'END'
-The next login is by finger, at GDM's stack for fingers. The mail program's secret stays behind the gate; what else is in the
+The next login is by finger, with GDM's PAM file for fingers. The mail program's secret stays gated; everything else in the
 store and in GNOME's keyring is open.
 END
   log_in gdm-fingerprint alice

@@ -36,7 +36,7 @@ laptop() {
   usermod -aG sudo alice
   user work
   virtual_reader
-  # Polkit's own answers: the person types the password.
+  # Without the tests' polkit rule: the person types the password.
   rm /etc/polkit-1/rules.d/10-enrol.rules
   systemctl restart polkit
   DEBIAN_FRONTEND=noninteractive pam-auth-update --enable fprintd

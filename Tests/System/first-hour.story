@@ -1,5 +1,5 @@
-# The first hour of a person who installs the packages, from `apt install` to `apt purge`: everything is typed at a console,
-# after a login with the machine's own program. The transcript is a page for people, docs/first-hour.md, which this writes.
+# The first hour of a person who installs the packages, from `apt install` to `apt purge`, typed at a console after a login by
+# login(1). The story writes the transcript: docs/first-hour.md.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/desktop.sh
 . /usr/share/whorl-tests/server.sh
@@ -20,16 +20,15 @@ if ! has_begun; then
   remember_machine
 
   write <<'END'
-What follows was typed on a machine with {release} that was started for this page, with a fingerprint
-reader in software and synthetic fingers. The lines that alice types come after `$`. Passwords are not shown while they are
-typed, and apt's lines about each package are replaced by three dots.
+This is the transcript of a session on a fresh machine with {release}, a virtual fingerprint reader and synthetic
+fingers. alice types what comes after `$`, and passwords, which are not shown. Three dots replace apt's lines about each package.
 
-At the start the laptop is like many others: alice logs in with a password, the desktop keeps her mail program's password in
-GNOME's keyring, and nothing uses the fingerprint reader yet.
+At the start alice logs in with a password, the desktop keeps her mail program's password in GNOME's keyring, and nothing
+uses the fingerprint reader yet.
 
 ## 1. Install
 
-alice has two packages in the folder `Downloads`. The first is Whorl, and the second reports logins to Whorl.
+alice has downloaded two packages: Whorl, and the PAM module that reports logins to it.
 END
   at_console '-' "laptop login:=>alice
 Password:=>$password
@@ -44,11 +43,11 @@ alice:=>$password
   told "Setting up libpam-whorl"
   told "Store     none yet"
   write <<'END'
-`whorl` without arguments shows in five lines what is set up, and the next step.
+`whorl` without arguments shows what is set up, and the next step.
 
 ## 2. Set up
 
-`whorl setup` asks one question at a time. Enter takes the answer in capitals.
+`whorl setup` asks one question at a time. Enter gives the answer in capitals.
 END
   at_console 'right-index:1' "laptop login:=>alice
 Password:=>$password
@@ -72,15 +71,15 @@ are, too. [y/N]=>n
   write <<'END'
 What happened here:
 
-- The lines with `ok` and `todo` are what `whorl setup` has found. Lines that begin with `>` are the commands that it ran.
-  Each could be typed by hand.
-- alice's **passcode** is the password that she logs in with, so that she has nothing new to remember.
-- Between `AUTHENTICATING` and `COMPLETE` the system itself asks for the login password, before a store is made and before a
-  finger is stored.
-- The **recovery key** went into a file. It belongs on a stick or on paper, away from the laptop. GNOME's keyring was given it
-  too: it opens the keyring if the store is ever lost.
+- The lines with `ok` and `todo` are what `whorl setup` has found. Lines with `>` are commands that it ran; you could type
+  them yourself.
+- alice's **passcode** is her login password, so that she has nothing new to remember.
+- Between `AUTHENTICATING` and `COMPLETE` the system asks for the login password, before a store is made and before a finger
+  is enrolled.
+- The **recovery key** went into a file. Keep it on a stick or on paper, away from the laptop. If the store is ever lost, it
+  also opens GNOME's keyring.
 - She touched the reader six times, so that it has images of several parts of the finger.
-- She left her programs' passwords where they are, for now. The list below `On:` says what is on, and how each is taken back.
+- She left her programs' passwords in GNOME's keyring for now. The list below `On:` says what is on, and how to undo it.
 END
   restart_machine
 fi
@@ -91,9 +90,8 @@ if part restarted; then
   write <<'END'
 ## 3. Restart, and log in
 
-The laptop was switched off and on. The first login is by password, because a finger cannot open the store after a start: alice does not
-touch the reader, and types her password. The login opens the store, and the keyring with it, so that her mail program has its
-password.
+The laptop was switched off and on. After a start a finger cannot open the store, so alice does not touch the reader, and types
+her password. The login opens the store and the keyring, and her mail program gets its password.
 END
   at_console '-' "laptop login:=>alice
 Password:=>$password
@@ -101,7 +99,7 @@ Password:=>$password
 \$=>exit"
   told "password that ends in 4711"
   write <<'END'
-The next login is by finger. The keyring opens although no password was typed. Without Whorl it stays closed.
+The next login is by finger. The keyring opens although no password was typed. Without Whorl it would stay closed.
 END
   at_console 'right-index:1' "laptop login:=>alice
 \$=>mail
@@ -111,7 +109,7 @@ END
   write <<'END'
 ## 4. Passwords behind a touch
 
-`whorl setup` goes on with what was left. Now alice has her programs keep their passwords in Whorl.
+`whorl setup` continues with what was left. Now alice has her programs keep their passwords in Whorl.
 END
   at_console 'right-index:1' "laptop login:=>alice
 \$=>whorl setup
@@ -121,8 +119,8 @@ next login on? [y/N]=>y
   told "Whorl takes over at your next login"
   wait_for "the end of what the login has started" has_ended "user@$(id -u alice).service"
   write <<'END'
-The services of a login end ten seconds after the logout. From the next login on her mail program gets its password from Whorl.
-alice puts a gate before it: from then on it needs a touch. The first touch after that is a stranger's.
+From the next login on (ten seconds after the logout, when the services of the last one have ended) her mail program gets its
+password from Whorl. alice gates it: from then on it needs a touch. The first touch after that is a stranger's.
 END
   at_console 'right-index:1 left-index:9 right-index:1' "laptop login:=>alice
 \$=>mail
@@ -133,8 +131,8 @@ END
   told "wants to read “Mail of alice”"
   told "password that ends in 4711"
   write <<'END'
-Now alice is asked whenever a program wants the password, and the question names the program. On a desktop it is a
-notification. This is GNOME of Debian 12, with the question for the mail program's password, and with that of ssh:
+Now alice is asked whenever a program wants the password, and the prompt names the program. On a desktop it is a notification.
+These are prompts for the mail program's password and for ssh, in GNOME of Debian 12:
 
 ![GNOME's notification: secret-tool wants to read “Mail of alice”](pictures/first-hour-mail.png)
 ![GNOME's notification: ssh wants to sign in to server.test as work](pictures/first-hour-ssh.png)
@@ -152,7 +150,7 @@ again:=>blue door 25
   write <<'END'
 ## 5. ssh and git
 
-The key that `whorl setup` has made never leaves Whorl. Its public half is a line that goes to the server.
+The private key that `whorl setup` has made never leaves Whorl. Its public half goes to the server.
 END
   at_console 'right-index:1' "laptop login:=>alice
 \$=>whorl ssh public ssh
@@ -161,8 +159,8 @@ END
   grep -o 'ssh-ed25519 .*' "$hour/said" >/home/work/.ssh/authorized_keys
   chown work: /home/work/.ssh/authorized_keys
   write <<'END'
-Whoever runs the server has put that line into `~/.ssh/authorized_keys` of the account `work`. On a desktop ssh finds the key by
-itself; on a console it needs the second line here.
+That line was put into `~/.ssh/authorized_keys` of the account `work` on the server. On a desktop ssh finds the key by itself; on
+a console it needs the `export` here.
 END
   at_console 'right-index:1' "laptop login:=>alice
 \$=>export SSH_AUTH_SOCK=\$XDG_RUNTIME_DIR/whorl-agent
@@ -170,7 +168,7 @@ END
 \$=>exit"
   told "wants to sign in to server.test as work"
   write <<'END'
-git asks for the password of its server once. From then on Whorl gives it, each time after a touch.
+git asks for the password of its server once. From then on it gets the password from Whorl, each time after a touch.
 END
   at_console 'right-index:1' "laptop login:=>alice
 \$=>git clone https://server.test/git/tree.git
@@ -185,12 +183,12 @@ server.test':=>push-password
   told "-> master"
 
   write <<'END'
-`whorl log` shows what was asked for, by which program, and the result.
+`whorl log` shows each request, the program that made it, and the result.
 
 ## 6. Undo
 
-`whorl setup --undo` undoes the steps, the last one first: programs get their passwords back, the keyring has the login
-password again, and the store is removed with everything in it.
+`whorl setup --undo` undoes the steps, the last one first: GNOME's keyring has the programs' passwords and the login password
+again, and the store is removed with everything in it.
 END
   at_console 'right-index:1' "laptop login:=>alice
 \$=>whorl setup --undo
@@ -203,7 +201,7 @@ for good? [y/N]=>y
 \$=>exit"
   told "Everything was undone"
   write <<'END'
-The last line deletes the finger, which is the system's and not Whorl's.
+The last command deletes the finger, which fprintd keeps, and not Whorl.
 
 ## 7. Remove
 END
@@ -219,8 +217,7 @@ alice:=>$password
   expect 0 "ends in 4711" in_session alice mail
   log_out
   write <<'END'
-The laptop is as it was: packages, users, settings, services and files were compared with those from before. In alice's
-home some empty folders are left. The desktop's login opens the keyring by password, and the mail program has its
-password.
+The laptop is as it was: packages, users, settings, services and files were compared with those from before. Only some empty
+folders are left in alice's home. The desktop's login opens the keyring by password, and the mail program gets its password.
 END
 fi

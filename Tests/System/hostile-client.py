@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A program that asks too much of the service. Prints what came of it; status 1 if it got more than it may.
+"""A program that attacks the service. Prints the result; the status is 1 if it got more than it may.
 
 usage: hostile-client.py WHAT [ARGUMENT...]
 

@@ -49,7 +49,7 @@ install -o alice -m 600 /home/bob/recovery /home/alice/other-recovery
 log_in gdm-password alice 'open sesame, please'
 expect 77 "the first login would" in_session alice 'whorl login enable gnome-keyring --password-fd 3 3<keyring-password'
 expect 0 "" in_session alice 'whorl passcode --first-unlock login --passcode-fd 3 3<passcode'
-# The recovery is tested first: without the recovery key the keyring is not changed.
+# The recovery key is tested first: without it the keyring is not changed.
 expect 77 "--recovery-fd" in_session alice 'whorl login enable gnome-keyring --password-fd 3 3<keyring-password'
 expect 77 "not the recovery key" in_session alice \
   'whorl login enable gnome-keyring --password-fd 3 --recovery-fd 4 3<keyring-password 4<other-recovery'
@@ -100,8 +100,8 @@ expect 0 "" in_session alice 'whorl login rm env:STORY_TOKEN'
 expect 1 "" in_session alice 'systemctl --user show-environment | grep ^STORY_TOKEN='
 log_out
 
-# The service manager of a user who lingers stays, and its keyring daemon; the end of the desktop locks the keyring, and
-# the next login opens it.
+# With lingering, the user manager and its keyring daemon stay; the end of the desktop locks the keyring, and the next
+# login opens it.
 loginctl enable-linger alice
 log_in gdm-fingerprint alice
 desktop
@@ -131,7 +131,7 @@ wait_for "the end of the service manager of alice" has_ended "user@$(id -u alice
 restart
 log_in gdm-fingerprint alice
 is_locked
-# By hand, with the passcode.
+# With a command and the passcode.
 expect 0 "Handed over: gnome-keyring login" in_session alice 'whorl login open --passcode-fd 3 3<passcode'
 is_open
 log_out
@@ -151,7 +151,7 @@ restart
 log_in gdm-password alice 'set by root'
 is_locked
 expect 0 "two different passwords" in_session alice 'whorl login status'
-# The store's passcode is not the login password, and is not taken for it.
+# The store's passcode does not work as the login password.
 expect 77 "that is the passcode of your secrets, and not your login password" in_session alice \
   'whorl login enable passcode --password-fd 3 3<passcode'
 expect 77 "--change-passcode" in_session alice 'whorl login enable passcode --password-fd 3 3<login-password'
@@ -162,7 +162,7 @@ log_out
 restart
 log_in gdm-password alice 'set by root'
 is_open
-# And back: passwd changes both.
+# Once they are the same again, passwd changes both.
 log_out
 {
   for word in 'set by root' 'open sesame, please' 'open sesame, please'; do

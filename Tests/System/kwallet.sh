@@ -1,6 +1,5 @@
 # shellcheck shell=sh disable=SC2154
-# KWallet in a booted system: opened when a desktop begins, and undoing that. The
-# stories set $daemon.
+# KWallet in a booted system: opened when a desktop starts, and undone. The stories set $daemon.
 
 user alice
 virtual_reader
@@ -35,7 +34,7 @@ expect 77 "does not open the wallet" in_session alice 'whorl login enable kwalle
 expect 0 "Logins open the wallet" in_session alice 'whorl login enable kwallet --password-fd 3 3<wallet-password'
 log_out
 
-# After a start, by finger: the wallet opens not at the login, where there is no screen, but when the desktop begins.
+# After a start, by finger: the wallet opens when the desktop starts, not at the login, which has no screen.
 systemctl restart whorld.service
 log_in gdm-fingerprint alice
 expect 1 "" in_session alice "pgrep -u alice $daemon"

@@ -20,7 +20,7 @@ at_seat alice 'for i in 1 2 3; do printf "copper $i" | whorl set --store $PWD/ol
 expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /usr/src/whorl/scripts/install
 own_password_is_typed
 
-# The administrator's floor holds.
+# The administrator's minimum length of a passcode applies.
 expect 64 "shorter than 9 characters" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<short 4>again'
 expect 0 "in the system service" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>again'
 expect 64 "shorter than 9 characters" at_seat alice 'cat passcode short | whorl passcode --passcode-fd 0'

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Tells the service of a login, as pam_whorl.so does, and prints its answer or the text of its error (status 1).
+"""Reports a login to the service, as pam_whorl.so does, and prints its answer or the text of its error (status 1).
 
 usage: login-call.py USER-ID SESSION
 """

@@ -56,7 +56,7 @@ cat >/etc/pam.d/lightdm <<'END'
 END
 printf '@include common-auth\n@include common-account\n' >/etc/pam.d/sudo
 cp /etc/pam.d/sudo /etc/pam.d/cron
-# The password comes first here.
+# Here the password comes first.
 printf 'auth optional pam_unix.so\nauth required pam_whorl.so verify\n@include common-account\n' >/etc/pam.d/greetd
 # Like sudo, a setuid program that alice starts. The sensor belongs to the service.
 install -m 4755 "$(command -v pamtester)" /usr/local/bin/as-root
@@ -143,7 +143,7 @@ entered "the reader again" "$right" gdm-fingerprint
 
 # After the boot of a slow machine the service is started by the login, which waits for it, and for not much
 # longer than five seconds.
-# starts_after SECONDS: has the service start that slowly.
+# starts_after SECONDS: delays the start of the service.
 starts_after() {
   mkdir -p /run/systemd/system/whorld.service.d
   printf '[Service]\nExecStart=\nExecStart=/bin/sh -c "sleep %s; exec /usr/libexec/whorl/whorld --system"\n' "$1" \
@@ -192,7 +192,7 @@ entered "the first login after a start" "$password" lightdm
 expect 0 gold without_login alice 'whorl get wallet --no-prompt'
 entered "the second" "$right" lightdm
 
-# No finger is asked for in a session elsewhere, or while another user's session is shown.
+# No finger is asked for in a session without the seat, or while another user's session is in front.
 entered "from another machine" "$password" lightdm -I rhost=192.0.2.1
 kept_out "from another machine, by finger" "" gdm-fingerprint -I rhost=192.0.2.1
 kept_out "at another seat" "" gdm-fingerprint -E XDG_SEAT=seat1
@@ -205,7 +205,7 @@ expect 1 "" asked_at :0 gdm-fingerprint ""
 expect 0 "" asked_at tty2 login "$password"
 wait
 
-# sudo: off, then by choice, at the seat alone.
+# sudo: off by default; if enabled, only at the seat.
 expect 0 "" prove at_seat alice "$password" sudo
 sed -i '1i auth sufficient pam_whorl.so verify services=sudo' /etc/pam.d/sudo
 expect 0 "Swipe the fingerprint reader." prove at_seat alice "$right" sudo
@@ -218,7 +218,7 @@ expect 0 "" prove at_seat alice "$password" cron
 # Without a session, like polkit's helper when the system starts it.
 greet
 expect 0 "" asked_at tty2 sudo "$password"
-# The session is locked while the touch is waited for.
+# The session is locked during the wait for a touch.
 logind=org.freedesktop.login1
 lock="command=busctl call $logind /org/freedesktop/login1/session/auto $logind.Session SetLockedHint b true"
 expect 0 "" prove at_seat alice "$lock,$password" sudo
@@ -297,7 +297,7 @@ while [ "$seed" -le 10 ]; do
   faced any bent "$seed"
   seed=$((seed + 1))
 done
-# Not root's, it is not even asked.
+# A service that is not root's is not called.
 python3 /usr/share/whorl-tests/fake-service.py honest >/tmp/listening &
 false_service=$!
 until grep -q listening /tmp/listening; do sleep 0.05; done

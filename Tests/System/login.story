@@ -31,7 +31,7 @@ typed() {
   [ "$result" = 0 ] || fail "login of $name by $service: $(cat /tmp/login)"
 }
 
-# fastest COMMAND...: the shortest of three times, since the machine may be busy.
+# fastest COMMAND...: the shortest time of three, since the machine may be busy.
 fastest() {
   least=1000000
   for _ in 1 2 3; do
@@ -46,7 +46,7 @@ without_login() {
   systemd-run --quiet --pipe --wait --collect -p "User=$1" -p "WorkingDirectory=/home/$1" sh -c "$2"
 }
 
-# is_open NAME, is_closed NAME: whether an item of after-first-unlock can be read without a question.
+# is_open NAME, is_closed NAME: whether an item of after-first-unlock can be read without a prompt.
 is_open() { expect 0 gold without_login "$1" 'whorl get wallet --no-prompt'; }
 is_closed() { expect 77 "are closed" without_login "$1" 'whorl get wallet --no-prompt'; }
 restart() {
@@ -70,7 +70,7 @@ for name in alice bob; do
   expect 0 "" at_seat "$name" 'printf gold | whorl set wallet --access none --accessible after-first-unlock'
 done
 
-# Installed is not enabled.
+# The module is off after the installation.
 grep -q pam_whorl /etc/pam.d/common-* && fail "the lines are there before they were enabled"
 fastest typed gdm-password alice 'open sesame, please'
 usual=$took
@@ -107,10 +107,10 @@ expect 0 "login" at_seat alice 'whorl status --json'
 sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 1; whorl-finger press right-index --person 1 --socket "$1" || :; done' - "$sensor" &
 expect 0 "enroll-completed" at_seat alice 'fprintd-enroll -f right-index-finger'
 wait
-# by_finger FINGER NAME: a login at GDM's stack for fingers.
+# by_finger FINGER NAME: a login by GDM's PAM file for fingers.
 by_finger() {
   (
-    # The reader is ready a moment after the question.
+    # The reader is ready a moment after the prompt.
     for _ in 1 2 3 4 5 6 7 8 9 10; do
       sleep 0.5
       whorl-finger press "${1%:*}" --person "${1#*:}" --socket "$sensor" 2>/dev/null || :
@@ -141,7 +141,7 @@ typed gdm-password alice 'open sesame, please' -E XDG_SESSION_CLASS=background
 is_closed alice
 expect 0 alice su - alice -c whoami
 is_closed alice
-# A cron job, with Debian's own stack, and with the line added to it.
+# A cron job, with Debian's own PAM file, and with the line added to it.
 echo '* * * * * alice whorl get wallet --no-prompt >/tmp/job 2>&1; echo done >/tmp/by-cron' >/etc/cron.d/story
 for line in '' 'session optional pam_whorl.so' 'session optional pam_whorl.so services=cron'; do
   sed -i '/pam_whorl/d' /etc/pam.d/cron
@@ -372,7 +372,7 @@ while [ "$seed" -le 40 ]; do
   seed=$((seed + 1))
 done
 echo "  $sessions logins before a false service, none longer than a second"
-# Not root's, it is not even asked.
+# A service that is not root's is not called.
 python3 /usr/share/whorl-tests/fake-service.py open >/tmp/listening &
 false_service=$!
 until grep -q listening /tmp/listening; do sleep 0.05; done

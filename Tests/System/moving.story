@@ -1,5 +1,4 @@
-# Items of an installed service's store move to another user's store and machine id by an export; a store comes back from a
-# backup.
+# An export moves items to another user's store and another machine id; a backup restores a store of the service.
 . /usr/share/whorl-tests/common.sh
 
 sensor=/run/service-reader/socket

@@ -11,7 +11,7 @@ files() {
     -o -path /var/lib/apt -o -path /var/cache -o -path /var/log -o -path /var/tmp -o -path /var/lib/systemd \
     -o -path /var/lib/whorl -o -path /root \) -prune -o -print | sort
 }
-# named: those of them with Whorl's name, except the folders of the stories themselves.
+# named: the files with Whorl's name, except the folders of the stories.
 named() { files | grep whorl | grep -v '^/usr/share/whorl-\(tests\|packages\)' || :; }
 
 # One line installs it with its dependencies, and one line removes it while there is no store.
@@ -23,7 +23,7 @@ expect 0 "Purging" apt purge whorl whorl-tests
 [ ! -e /var/lib/whorl ] || fail "an empty folder of stores is left"
 for user in whorl whorl-reader whorl-fprintd whorl-program-path whorl-fido; do expect 2 "" getent passwd "$user"; done
 [ -z "$(named)" ] || fail "left behind: $(named)"
-# Files made by the other packages exist from here on.
+# From here on the files of the other packages exist.
 files >/tmp/before
 
 expect 0 "Setting up whorl" apt install "$packages"/whorl_*.deb

@@ -1,4 +1,4 @@
-# The kit for readers through the service: an administrator allows a test, and a recorded reader is tested like any other.
+# `whorl reader` with the service: an administrator allows a test, and a recorded reader is tested like any other.
 . /usr/share/whorl-tests/common.sh
 
 sensor=/run/service-reader/socket
@@ -29,7 +29,7 @@ expect 77 "does not lend its reader" at_seat alice 'whorl reader test --steps ca
 expect 77 "recorded by root alone" at_seat alice 'whorl reader record new'
 [ ! -e /home/alice/new ] && [ ! -e /home/alice/new.partial ] || fail "a folder was left"
 
-# The end of the program that tests gives the reader back.
+# When the testing program ends, the reader is given back.
 at_seat alice 'umask 077; echo "open sesame, please" >passcode'
 own_password_is_typed
 expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
@@ -45,12 +45,11 @@ if [ ! -d "$recording" ]; then
   exit 0
 fi
 unit=whorl-reader-libfprint.service
-# Named only in the settings, the replayed reader does not exist: the unit drives the machine's own.
+# If only the settings name it, there is no replayed reader: the unit drives the machine's own.
 echo "reader = replay:$recording" >/etc/whorl/whorld.conf.d/virtual.conf
 systemctl restart whorld.service
 expect 0 "No reader is attached" at_seat alice 'whorl reader list'
-# Configured only in the unit, it does not exist either: the service uses a replayed reader only if the settings name
-# it.
+# If only the unit is configured, there is none, either: the service uses a replayed reader only if the settings name it.
 mkdir -p "/etc/systemd/system/$unit.d"
 cat >"/etc/systemd/system/$unit.d/replay.conf" <<END
 [Service]
@@ -73,7 +72,7 @@ systemctl restart whorld.service
 expect 0 "elanmoc" at_seat alice 'whorl reader list'
 case $output in *replayed*) ;; *) fail "not called a replayed reader: $output" ;; esac
 expect 0 "delete    ok" at_seat alice 'whorl reader test'
-# A second start of the unit plays it from the beginning. Meanwhile the unit is as confined as with a real reader.
+# A second start of the unit replays it from the beginning. The unit is as confined as with a real reader.
 at_seat alice 'whorl reader test' >/tmp/kit 2>&1 &
 test=$!
 process=

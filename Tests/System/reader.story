@@ -1,4 +1,4 @@
-# The machine's readers through the units of the service: fprintd's, with a set for each user, and libfprint's.
+# The machine's readers through the units of the service: fprintd's, with an enrolment set for each user, and libfprint's.
 . /usr/share/whorl-tests/common.sh
 
 right=right-index:1
@@ -10,7 +10,7 @@ virtual_reader
 own_password_is_typed
 fprintd-delete alice >/dev/null 2>&1 || :
 
-# press FINGER:PERSON: as soon as a scan waits for one.
+# press FINGER:PERSON: presses a finger as soon as a scan waits for one.
 press() { whorl-finger press "${1%:*}" --person "${1#*:}" --socket "$sensor"; }
 
 # enrol NAME PERSON: the user enrols a finger with fprintd's own program.
@@ -21,7 +21,7 @@ enrol() {
   done
 }
 
-# beside COMMAND...: a command in the background. `finished` waits for it and leaves its output and status in $outcome.
+# beside COMMAND...: runs a command in the background. `finished` waits for it and leaves its output and status in $outcome.
 beside() {
   {
     status=0
@@ -34,7 +34,7 @@ finished() {
   wait "$beside" || :
   outcome=$(cat /tmp/beside)
 }
-# told TEXT: waits until the command in the background has said so.
+# told TEXT: waits until the command in the background has printed the text.
 told() {
   for _ in $(seq 100); do
     if grep -q "$1" /tmp/beside; then return 0; fi
@@ -165,7 +165,7 @@ kill -9 "$process"
 finished
 case $outcome in *"the program that drives the reader ended"*"status 69"*) ;; *) fail "unit killed: $outcome" ;; esac
 expect 0 "gold of alice" touching "$right" at_seat alice 'whorl get bank/alice'
-# fprintd killed in a scan.
+# fprintd is killed during a scan.
 beside at_seat alice 'whorl get bank/alice'
 told "to use"
 sleep 1

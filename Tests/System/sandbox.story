@@ -34,7 +34,7 @@ expect 0 "whorl (org.example.Mail) (/usr/bin/whorl)" at_seat alice 'whorl log -n
 expect 69 "does not listen" boxed alice "$names /etc/whorl" 'whorl get note/alice'
 expect 66 "whorl init" boxed alice "$names /run/whorl" 'whorl get note/alice'
 
-# In a user namespace without root it is unknown who made the socket.
+# In a user namespace without root's id, the owner of the socket is unknown.
 if at_seat alice 'unshare --user true' 2>/dev/null; then
   expect 69 "user 65534 owns" at_seat alice 'unshare --user --map-user="$(id -u)" whorl get note/alice'
 else

@@ -37,13 +37,13 @@ expect 0 "hunter2" at_seat alice 'printf hunter2 | secret-tool store --label=Mai
   secret-tool lookup service mail user alice'
 expect 0 "Whorl" at_seat alice 'whorl secret-service status'
 
-# Gated: a lookup waits for the touch, which the prompt explains, and another finger gets nothing.
+# Gated: a lookup waits for the touch, the prompt says why, and another finger gets nothing.
 expect 0 "" at_seat alice 'whorl secret-service gate --item Bank --access any-finger --yes'
 pressing right-index 1
 expect 0 "bank-secret" at_seat alice 'secret-tool lookup service bank user alice'
 wait
 expect 0 "read “Bank”, asked by /usr/bin/secret-tool" journalctl -q --no-pager -o cat _COMM=whorl-agent
-# Over ssh there is nobody at the seat: nothing is asked, and nothing is given.
+# Over ssh nobody is at the seat: there is no prompt, and no secret.
 expect 1 "" elsewhere alice 'secret-tool lookup service bank user alice'
 case $output in *bank-secret*) fail "given without a touch" ;; esac
 expect 0 "hunter2" at_seat alice 'secret-tool lookup service mail user alice'
@@ -92,10 +92,10 @@ expect 0 "" at_seat alice 'whorl lock'
 expect 0 "hunter2" at_seat alice 'secret-tool lookup service mail user alice'
 expect 0 "secret-tool wants to unlock the store. Enter your Whorl passcode." cat /home/alice/asked
 
-# The program's own process is closed to other programs of the user.
+# Other programs of the user cannot read or trace its process.
 expect 1 "" at_seat alice 'cat /proc/$(pgrep -u alice -x whorl-agent | head -n 1)/environ >/dev/null'
 
-# While no program asks, neither the service of the session nor the vault wakes the processor.
+# Without requests, neither the service of the session nor the vault wakes.
 rests whorl-agent whorld
 
 # Off again: GNOME Keyring takes over at once. It has no keyring here, and nobody can type the password of a new one, so

@@ -1,4 +1,4 @@
-# The system service: installed as a user would, used by two users, and attacked by another program of one of them.
+# The system service: installed from sources, used by two users, and attacked by another program of one of them.
 . /usr/share/whorl-tests/common.sh
 
 sensor=/run/service-reader/socket
@@ -94,7 +94,7 @@ expect 0 "/home/alice/private" at_seat alice \
   'whorl init --store $PWD/private --passcode-fd 3 --recovery-fd 4 3<passcode 4>again'
 expect 0 "key file (private)" at_seat alice 'whorl status --store $PWD/private'
 
-# Connections over the limit are refused for now, and other users are not affected.
+# Connections over the limit are refused, and other users are not affected.
 expect 0 "" at_seat alice 'printf iron | whorl set iron/alice --access none'
 
 # Unlocked items can be locked.
@@ -107,7 +107,7 @@ expect 0 "" at_seat alice 'whorl lock'
 expect 0 "Passcode to unlock the store" typing 'open sesame, please' alice 'whorl get note/alice'
 expect 0 silver at_seat alice 'whorl get note/alice'
 
-# After all this, and after the stores that it made, the service rests.
+# After all this the service does not wake.
 rests whorld
 
 # Killed: the next call works, nothing is lost, and the unlocked items are closed.
@@ -122,7 +122,7 @@ expect 75 "" at_seat alice 'whorl get bank/alice --timeout 20'
 expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
 expect 0 gold touching "$right" at_seat alice 'whorl get bank/alice'
 
-# While nobody asks for anything, nothing of it wakes the processor.
+# Without requests, no process of it wakes.
 rests whorld
 
 # An upgrade restarts the service and says what that means.

@@ -1,6 +1,6 @@
-# Three machines of one person, and a repository on a fourth that they reach by ssh: the same secrets on each, after a touch
-# there; changes at the same time, a machine that is away with a wrong clock, a repository that went back, a machine that is
-# removed, and all of them lost. This machine is the server, and reaches the others as root (see scripts/system-test).
+# Three machines of one person, and a repository on a server that they reach by ssh: the same secrets on each, after a touch
+# there; concurrent changes, a machine that is offline with a wrong clock, a repository that was put back, a machine that is
+# removed, and the loss of all. The story runs on the server, and reaches the others as root (see scripts/system-test).
 . /usr/share/whorl-tests/common.sh
 
 sensor=/run/service-reader/socket
@@ -37,10 +37,10 @@ reads() {
   for name; do expect 0 "$secret" touched "$name" "$right" 'whorl get bank'; done
 }
 
-# now MACHINE...: brings in and publishes, on one after the other.
+# now MACHINE...: runs `whorl sync now` on one after the other.
 now() { for name; do expect 0 "" alice "$name" 'whorl sync now'; done; }
 
-# away, back MACHINE: without and with a way to the repository.
+# away, back MACHINE: cuts off the repository, and connects it again.
 away() { on "$1" ip route add unreachable 10.99.0.100; }
 back() { on "$1" ip route del unreachable 10.99.0.100; }
 
@@ -79,7 +79,7 @@ for machine in desk laptop tower; do begins "$machine"; done
 for machine in desk laptop tower; do on "$machine" cat /etc/machine-id; done | sort -u | wc -l | grep -qx 3 ||
   fail "they are not three systems"
 
-# A circle, and two machines that come in.
+# A circle, and two machines that join.
 expect 0 "“desk”, is the first of the circle" alice desk "whorl sync init $remote --passcode-fd 3 3<passcode"
 expect 0 "asks to be let in. Its words are:" alice laptop "whorl sync join $remote --passcode-fd 3 3<passcode"
 six=$(echo "$output" | sed -n 's/^  \([a-z]* [a-z]* [a-z]* [a-z]* [a-z]* [a-z]*\)$/\1/p')
@@ -93,14 +93,14 @@ expect 0 "waits to be let in" alice laptop 'whorl sync'
 expect 0 "$six" asked desk 'these words? [y/N]=>y' 'whorl sync approve'
 now laptop
 expect 0 "laptop (this one)" alice laptop 'whorl sync'
-# The second one lets the third one in.
+# The second one approves the third one.
 expect 0 "Its words are:" alice tower "whorl sync join $remote --no-timer --passcode-fd 3 3<passcode"
 six=$(echo "$output" | sed -n 's/^  \([a-z]* [a-z]* [a-z]* [a-z]* [a-z]* [a-z]*\)$/\1/p')
 expect 0 "$six" asked laptop 'these words? [y/N]=>y' 'whorl sync approve tower'
 now tower
 expect 0 "desk" alice tower 'whorl sync'
 
-# By itself: the unit on the desk publishes what was stored there, and that on the laptop looks at the next login.
+# Without a command: the unit on the desk publishes what was stored there, and the laptop fetches it at the next login.
 expect 0 "" alice desk 'printf gold | whorl set bank --sync && printf mine | whorl set diary
   printf silver | whorl set note --sync --access none; sleep 8'
 has_note() { alice laptop 'sleep 2; whorl get note' | grep -qx silver; }
@@ -108,7 +108,7 @@ wait_for "the note on the laptop" has_note
 for machine in desk laptop; do
   expect 0 "" alice "$machine" 'systemctl --user disable --now whorl-sync.timer whorl-sync.service'
 done
-# From here on nothing is synced but by the command.
+# From here on only the command syncs.
 now tower
 
 # The secret is there after a touch, and not without one.
@@ -125,11 +125,11 @@ now desk laptop
 expect 0 "waiting for a touch here: “deed”" alice laptop 'whorl sync'
 expect 0 "" touched laptop "$right" 'whorl sync resolve deed'
 expect 0 platinum touched laptop "$right" 'whorl get deed'
-# No name and no secret is readable where the repository is.
+# The repository shows no name and no secret.
 ! git -c safe.directory='*' -C /home/git/secrets.git log -p --all --text | grep -qE 'bank|note|gold|silver|desk|laptop' ||
   fail "the repository has a word in clear"
 
-# Both change it at once: neither is lost.
+# Both change it concurrently: neither version is lost.
 for machine in desk laptop; do
   away "$machine"
   expect 0 "" touched "$machine" "$right" "printf 'gold of the $machine' | whorl set bank --replace"
@@ -163,7 +163,7 @@ for machine in desk laptop tower; do
 done
 reads "$other" desk laptop tower
 
-# The tower is away for a while, with a clock that is 400 days ahead (wrong-clock.c).
+# The tower is offline for a while, with a clock that is 400 days ahead (wrong-clock.c).
 away tower
 on tower sh -c 'echo /usr/lib/wrong-clock.so >/etc/ld.so.preload
   systemctl stop "user@$(id -u alice).service"
@@ -185,7 +185,7 @@ reads "gold of today" tower desk
 expect 0 "silver of the tower" alice desk 'whorl get note'
 expect 0 tin alice desk 'whorl get "from the future"'
 expect 66 "" alice tower 'whorl get "new on the laptop"'
-# A later change counts, whatever the clocks say, and what was removed stays so on a machine that comes last.
+# A later change counts, whatever the clocks say, and a removed item stays removed on a machine that syncs last.
 expect 0 "" alice desk 'printf "silver of today" | whorl set note --replace --access none'
 now desk tower
 back laptop
@@ -203,7 +203,7 @@ on tower sh -c 'rm /etc/ld.so.preload
 expect 0 "" alice tower 'whorl unlock --passcode-fd 3 3<passcode'
 now tower
 
-# The server restores an old backup: each machine says so, and goes on working.
+# The server restores an old backup: each machine says so, and continues to work.
 cp -a /home/git/secrets.git /home/git/backup.git
 expect 0 "" touched desk "$right" "printf 'gold of the evening' | whorl set bank --replace"
 now desk laptop tower
@@ -219,7 +219,7 @@ now laptop tower desk
 expect 0 "Nothing is new" alice laptop 'whorl sync now'
 reads "gold of the evening" desk laptop tower
 
-# The tower is sold, and nobody has wiped it.
+# The tower was sold without being wiped.
 expect 0 "gets nothing new" asked desk 'nothing new. [y/N]=>y' 'whorl sync remove tower'
 case $output in *bank*note* | *note*bank*) ;; *) fail "the secrets to change are not named: $output" ;; esac
 expect 0 "" alice desk 'printf copper | whorl set "after the tower" --sync --access none'
@@ -231,7 +231,7 @@ reads "gold of the evening" tower
 expect 0 "no longer in the circle" alice tower 'whorl sync'
 reads "gold after the tower" desk laptop
 
-# All machines are lost; a new one comes back with the repository and the desk's recovery key, which is on paper.
+# All machines are lost; a new one recovers the items with the repository and the desk's recovery key.
 paper=$(on desk cat /home/alice/recovery)
 for machine in desk tower; do
   # The connection may end first.
@@ -249,7 +249,7 @@ expect 66 "" alice new 'whorl get diary'
 expect 0 "waiting for a touch here: “deed”" alice new 'whorl sync'
 expect 0 "" touched new "$right" 'whorl sync resolve deed'
 expect 0 platinum touched new "$right" 'whorl get deed'
-# Whoever found the laptop gets nothing new: it takes no machines for members that it has not seen.
+# The lost laptop gets nothing new: it accepts no members that it does not know.
 expect 0 "" alice new 'printf iron | whorl set "after all" --sync --access none; whorl sync now'
 expect 65 "has lost what this machine has seen" alice laptop 'whorl sync now'
 expect 66 "" alice laptop 'whorl get "after all"'

@@ -1,5 +1,5 @@
 # A store whose keys the machine's TPM has sealed: a restart, another machine, a lost TPM and an earlier copy, and the
-# recovery from each (rows 5 and 15 of README.md). swtpm stands in for the TPM.
+# recovery from each (rows 5 and 15 of README.md). swtpm replaces the TPM.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/software-tpm.sh
 

@@ -44,7 +44,7 @@ struct EnvironmentTests {
     #expect(watcher.changes.withLock { $0.count } == 2)
   }
 
-  @Test("listens while there is an observer, and tells all of them")
+  @Test("the library listens while there is an observer, and notifies all of them")
   func listening() async throws {
     let machine = try await Machine(fingers: [])
     machine.share()
@@ -77,7 +77,7 @@ struct EnvironmentTests {
     #expect(!changes.isWaiting, "an observer that was released is none")
   }
 
-  @Test("is told of a finger that another vault of the store enrols once an evaluation ends")
+  @Test("an observer is notified of a finger that another vault of the store enrols when an evaluation ends")
   func elsewhere() async throws {
     let machine = try await Machine()
     let person = machine.share([touch])
@@ -99,7 +99,7 @@ struct EnvironmentTests {
     #expect(state.userPassword?.isSet == false && state.userPassword?.isUsable == false)
   }
 
-  @Test("mechanisms are equal if they say the same, which is what the vault says")
+  @Test("mechanisms are equal if their values are, and have the vault's values")
   func equality() {
     func mechanism(_ isUsable: Bool, _ isLockedOut: Bool, _ hash: UInt8, _ isOutOfReach: Bool)
       -> LAEnvironment.MechanismBiometry

@@ -29,7 +29,7 @@ struct FeatureGateTests {
     #expect(try await BiometricFeatureGate(feature: "export", store: machine.anotherProgram()).isEnabled())
   }
 
-  @Test("cannot be enabled, passed or disabled by a stranger's finger")
+  @Test("cannot be enabled, passed or disabled by a finger that is not enrolled")
   func stranger() async throws {
     let machine = try await Machine()
     let gate = machine.gate()

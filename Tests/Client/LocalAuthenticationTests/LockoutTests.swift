@@ -58,7 +58,7 @@ struct LockoutTests {
     #expect(await machine.context(finger).evaluate(Self.biometrics) == nil)
   }
 
-  @Test("wrong passcodes earn the store's delays, over evaluations and programs")
+  @Test("wrong passcodes cause the store's delays, over evaluations and programs")
   func delays() async throws {
     let machine = try await Machine(fingers: [])
     let first = PersonAtPrompt(machine, passcodes: ["a", "b", "c"])

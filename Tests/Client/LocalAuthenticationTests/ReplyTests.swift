@@ -72,7 +72,7 @@ struct ReplyTests {
     #expect(queued == 32)
   }
 
-  @Test("a context that nobody holds any more still calls its reply")
+  @Test("a context without references still calls its reply")
   func letGo() async throws {
     let machine = try await Machine()
     let success = await withCheckedContinuation { continuation in

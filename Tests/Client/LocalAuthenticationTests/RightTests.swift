@@ -140,7 +140,7 @@ struct RightTests {
     #expect(right.state == .authorized)
   }
 
-  @Test("after a lock of the session the person is asked anew")
+  @Test("after a lock of the session the person is asked again")
   func anew() async throws {
     let machine = try await Machine()
     let person = machine.share([touch, touch])

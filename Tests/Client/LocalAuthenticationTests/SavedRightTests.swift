@@ -45,7 +45,7 @@ struct SavedRightTests {
     #expect(await failure { _ = try await right.key.sign(Self.message, algorithm: Self.algorithm) } == refused)
   }
 
-  @Test("the key decrypts and agrees on secrets in the vault, with the algorithms that it says")
+  @Test("the key decrypts and exchanges keys in the vault, with the algorithms that it lists")
   func keyUses() async throws {
     let machine = try await Machine()
     machine.share([touch, touch])
@@ -72,7 +72,7 @@ struct SavedRightTests {
       try await two.key.exchangeKeys(publicKey: first, algorithm: exchange, parameters: parameters) == agreed)
   }
 
-  @Test("a right that was released takes its authorization with it")
+  @Test("a right that is deallocated ends its authorization")
   func released() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -119,7 +119,7 @@ struct SavedRightTests {
     #expect(try await machine.store.items(ItemSearch(groups: .all, states: [.living, .dead])).isEmpty)
   }
 
-  @Test("a session that is locked ends the use of key and secret, even if it is unlocked before")
+  @Test("a lock of the session ends the use of key and secret, even if it is unlocked before")
   func lockedSession() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -175,7 +175,7 @@ struct SavedRightTests {
     #expect(plain.state == .notAuthorized)
   }
 
-  @Test("an identifier is taken once, a right without a secret has none, and removed rights are gone")
+  @Test("an identifier can be saved once, a right without a secret has none, and removed rights are not found")
   func removal() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -283,7 +283,7 @@ struct SavedRightTests {
       await failure { _ = try await LARightStore.shared.right(forIdentifier: "safe") } == Int(errSecItemNotFound))
   }
 
-  @Test("a right that another program removes is authorized no more, and one without an identifier is not saved")
+  @Test("a right that another program removes is not authorized, and one without an identifier is not saved")
   func removedByOthers() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -300,7 +300,7 @@ struct SavedRightTests {
     #expect(try await machine.store.items(ItemSearch(groups: .all)).isEmpty)
   }
 
-  @Test("what an earlier authorization leaves behind does not end a later one")
+  @Test("the end of an earlier authorization does not end a later one")
   func later() async throws {
     let machine = try await Machine()
     machine.share([touch, touch])
@@ -316,7 +316,7 @@ struct SavedRightTests {
     #expect(await authorization.currentPhase() == .notAuthorized)
   }
 
-  @Test("the proof of a right that was released is gone, even if a call still runs")
+  @Test("the proof of a deallocated right is discarded, even if a call still runs")
   func releasedMeanwhile() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -368,7 +368,7 @@ struct SavedRightTests {
     held.withLock { $0 = nil }
   }
 
-  @Test("a lock of the session discards the proof before anybody looks")
+  @Test("a lock of the session discards the proof before the next use")
   func discarded() async throws {
     let machine = try await Machine()
     machine.share([touch])

@@ -205,7 +205,7 @@ struct PasskeyFileTests {
     }
   }
 
-  @Test("only strings that are known to be open reach the decoder, wherever the others are")
+  @Test("only strings that are known to be public reach the JSON decoder")
   func open() throws {
     func opened(_ text: String) -> String {
       let secret = SharedSecret(SecretBytes(copying: Array(text.utf8).span))

@@ -120,7 +120,7 @@ extension ClientCode {
       #expect(SecItemDelete(all as CFDictionary) == errSecItemNotFound)
     }
 
-    @Test("a status is turned into an error with words")
+    @Test("a status is turned into an error with a message")
     func errors() {
       struct KeychainError: LocalizedError {
         let status: OSStatus

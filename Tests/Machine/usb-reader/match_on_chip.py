@@ -1,9 +1,8 @@
 """A reader that matches on its chip, of the Prometheus family, with named fingers: it answers libfprint's driver `synaptics`.
 
-What it says is written from that driver's public source (libfprint 1.94, drivers/synaptics). A command is A7 and a message;
-an answer is two bytes of status and a message; a message is FE, a sequence number, what it is, the length, and the rest.
-The reader tells by an interrupt that it has something to say (bit 2), and the driver fetches it with A8. What answers no
-command has the sequence number 0."""
+The protocol is that of the driver's public source (libfprint 1.94, drivers/synaptics). A command is A7 and a message; an answer
+is two bytes of status and a message; a message is FE, a sequence number, its type, its length, and its data. An interrupt
+(bit 2) says that the reader has a message, and the driver fetches it with A8. Events have the sequence number 0."""
 import asyncio
 import collections
 import json
@@ -49,7 +48,7 @@ class MatchOnChipReader(Device):
 
     reset = power_up
 
-    # What the host asks
+    # Requests of the host
 
     def transfer(self, transfer):
         if transfer.endpoint == ANSWERS:
@@ -137,7 +136,7 @@ class MatchOnChipReader(Device):
             with open(self.chip, "w", encoding="utf-8") as file:
                 json.dump({name.decode("latin-1"): finger for name, finger in self.prints.items()}, file)
 
-    # What the reader says
+    # Messages of the reader
 
     def say(self, data):
         if self.mute:
@@ -150,12 +149,12 @@ class MatchOnChipReader(Device):
         self.say(bytes(2) + bytes([0xfe, number, what, len(rest)]) + rest)
 
     def tell(self, number, what, rest=b""):
-        """A message that answers no transfer at once."""
+        """A message that is not the direct answer to a transfer."""
         self.messages.append((number, what, rest))
         self.interrupt()
 
     def interrupt(self):
-        """Tells the host, once for each message, and again where the host did not take it."""
+        """Sends an interrupt for each message, and again if the host did not fetch it."""
         if self.messages and not self.told and not self.mute:
             self.told = True
             self.interrupts.put(bytes([4, 0, 0, 0, 0, 0, 0]))
@@ -179,7 +178,7 @@ class MatchOnChipReader(Device):
         self.wanted.clear()
 
     async def look(self, finger, poor):
-        """The sensor looks at a finger once. Says what came of it."""
+        """Scans a finger once, and returns the result."""
         scan = self.scan
         if scan is None:
             return "cancelled"
@@ -270,7 +269,7 @@ class Scan:
         self.kind, self.number, self.names, self.touches = kind, number, names, 0
 
 
-# What may be sent in place of an answer.
+# Invalid answers.
 GARBAGE = {
     "random": lambda dice: lambda data: dice.randbytes(dice.randint(1, 64)),
     "short": lambda dice: lambda data: data[:dice.randint(0, len(data) - 1)],

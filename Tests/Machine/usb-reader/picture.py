@@ -1,10 +1,10 @@
-"""A reader that sends pictures, of the family U.are.U 4000, for libfprint's driver `uru4000`: a finger is a file, PNG in 8-bit
-grey, with dark ridges on white at about 500 dpi.
+"""A reader that sends images, of the family U.are.U 4000, for libfprint's driver `uru4000`: a finger is a PNG file in 8-bit grey,
+with dark ridges on white at about 500 dpi.
 
-What it says is written from that driver's public source (libfprint 1.94, drivers/uru4000.c). The host reads and writes
-registers by control transfers; an interrupt of 64 bytes tells that the sensor has power, and that a finger came or went; a
-picture is a header of 64 bytes and lines of 384 pixels, light ridges on dark. It is not scrambled: the driver looks at the
-first two lines, which are even here."""
+The protocol is that of the driver's public source (libfprint 1.94, drivers/uru4000.c). The host reads and writes registers by
+control transfers; an interrupt of 64 bytes says that the sensor has power, or that a finger was put on or lifted; an image is
+a header of 64 bytes and lines of 384 pixels, light ridges on dark. It is not scrambled, which the driver recognizes by the
+first two lines: they are uniform."""
 import asyncio
 import struct
 import zlib
@@ -112,7 +112,7 @@ class PictureReader(Device):
 
 
 def sent(path):
-    """What the reader sends for the picture in a file: in the middle of the sensor, and upside down as it sees it."""
+    """The data for the image in a file: in the middle of the sensor, and upside down, as the sensor sees it."""
     with open(path, "rb") as file:
         width, lines = grey(file.read())
     blank = bytes(WIDTH)
@@ -126,7 +126,7 @@ def sent(path):
 
 
 def grey(data):
-    """The lines of a PNG file in 8-bit grey that is not interlaced."""
+    """The lines of a non-interlaced PNG file in 8-bit grey."""
     at, packed = 8, b""
     while at < len(data):
         length, kind = struct.unpack_from(">I4s", data, at)
@@ -150,6 +150,6 @@ def grey(data):
 
 
 def nearest(left, up, corner):
-    """Paeth's guess, of the PNG specification."""
+    """The Paeth predictor of the PNG specification."""
     guess = left + up - corner
     return min((left, up, corner), key=lambda value: abs(guess - value))

@@ -1,10 +1,9 @@
-"""The recording of a real reader, played as a device: a folder with `device` (umockdev's description, which has the
+"""The recording of a real reader, replayed as a device: a folder with `device` (umockdev's description, which has the
 descriptors) and the packets of usbmon, `custom.pcapng` or `capture.pcapng`.
 
-A transfer of the host takes the first recorded one of its endpoint that was not taken yet; one that sends something, the
-first that sent the same. Its answer comes once everything has been asked that was asked before it in the recording. One
-thing is never the same: libfprint draws a text by lot for each print. Where a text of the same length comes in the place of a
-recorded one, the answers have it too."""
+A transfer of the host gets the first unused recorded one of its endpoint; if it sends data, the first that sent the same data.
+The answer is sent once all requests before it in the recording have been made. Only one thing always differs: libfprint makes a
+random text for each print. If a text of the same length replaces a recorded one, the answers contain it, too."""
 import os
 import re
 import struct

@@ -1,5 +1,5 @@
-"""Plugs a device in software into a virtual machine of QEMU, by the protocol of usb-redir (usbredir 0.7): QEMU is the guest's
-side, and this is the host's, with the device. A connection is a plug: when QEMU closes it, the device is pulled out."""
+"""Connects a device in software to a virtual machine of QEMU, by the protocol usb-redir (usbredir 0.7): QEMU is the guest side,
+and this is the host side, with the device. When QEMU closes the connection, the device is unplugged."""
 import asyncio
 import struct
 
@@ -120,7 +120,7 @@ class Plug:
         self.device.submit(transfer)
 
     def listen(self, endpoint):
-        """QEMU reads an interrupt endpoint ahead of the guest, one packet after the other."""
+        """QEMU reads an interrupt endpoint before the guest does, one packet after the other."""
         def answer(status, data):
             if self.listening.get(endpoint) is not transfer:
                 return

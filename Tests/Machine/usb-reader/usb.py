@@ -1,4 +1,4 @@
-"""A USB device in software: its descriptors, and what is asked of every device. It knows nothing of how it is plugged in."""
+"""A USB device in software: its descriptors, and the standard requests. How it is connected does not matter here."""
 import collections
 import struct
 
@@ -7,8 +7,8 @@ FULL_SPEED, HIGH_SPEED = 1, 2
 
 
 class Transfer:
-    """One transfer that the host has asked for. The endpoint's highest bit is set where data comes to the host. `setup`
-    are the eight bytes of a control transfer. The answer is given once."""
+    """A transfer that the host has requested. The endpoint's highest bit is set if data goes to the host. `setup` is the
+    eight bytes of a control transfer. It is answered once."""
 
     def __init__(self, endpoint, length, data=b"", setup=None, answer=None):
         self.endpoint, self.length, self.data, self.setup = endpoint, length, data, setup
@@ -21,7 +21,7 @@ class Transfer:
 
 
 class Device:
-    """A device of one configuration. `transfer` is for the endpoints of its own."""
+    """A device with one configuration. `transfer` handles its own endpoints."""
 
     def __init__(self, descriptors, strings, speed):
         self.descriptor, self.configuration = descriptors[:18], descriptors[18:]
@@ -41,11 +41,11 @@ class Device:
         raise NotImplementedError
 
     def control(self, transfer):
-        """A control transfer of the device's own kind."""
+        """A vendor-specific control transfer."""
         transfer.end(STALLED)
 
     def cancel(self, transfer):
-        """The host takes a transfer back."""
+        """The host cancels a transfer."""
         transfer.end(CANCELLED)
 
     def reset(self):
@@ -66,7 +66,7 @@ class Device:
             transfer.end(DONE, answer)
 
     def standard(self, kind, request, value):
-        """The answer to a request of chapter 9 of the USB specification, or nothing where the device stalls."""
+        """The answer to a standard request (chapter 9 of the USB specification), or nothing if the device stalls."""
         if request == 6 and kind == 0x80:  # a descriptor
             which, number = value >> 8, value & 0xff
             if which == 1:
@@ -88,7 +88,7 @@ class Device:
 
 
 class Pipe:
-    """What a device has to say on an endpoint towards the host, and the transfers of the host that wait for it."""
+    """The queue of an endpoint towards the host: messages of the device, and transfers of the host that wait for them."""
 
     def __init__(self):
         self.data, self.waiting = collections.deque(), collections.deque()

@@ -21,7 +21,7 @@ struct FIDOProgramTests {
     return event + [UInt8](repeating: 0, count: 4_380 - event.count)
   }
 
-  @Test("makes a FIDO device for an agent of a person in front of the screen, and nothing but one")
+  @Test("makes one FIDO device for the agent of the user in front of the screen")
   func creation() throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -39,7 +39,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("passes reports of 64 bytes, and takes the number of the report away")
+  @Test("passes reports of 64 bytes without the number of the report")
   func reports() throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -72,7 +72,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("ends an agent that sends another length, and its device", arguments: [1, 63, 65, 4_096])
+  @Test("disconnects an agent that sends another length, and removes its device", arguments: [1, 63, 65, 4_096])
   func foreignReports(_ count: Int) throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -85,7 +85,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("ends an agent that speaks before it has a device")
+  @Test("disconnects an agent that sends a report before it has a device")
   func early() throws {
     try PretendMachine.with("one seat user\n") { machine in
       let agent = try machine.agent()
@@ -94,7 +94,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("a device goes with its agent")
+  @Test("a device is removed when its agent disconnects")
   func agentGone() throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -139,7 +139,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("takes the device away before the machine sleeps, and makes none until it is awake")
+  @Test("removes the device before the machine sleeps, and makes none until it is awake")
   func sleep() throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -154,7 +154,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("makes no device where it is started while the machine goes to sleep")
+  @Test("makes no device if it is started while the machine goes to sleep")
   func asleep() throws {
     try PretendMachine.with(Self.present + "sleeps now\n") { machine in
       let agent = try machine.agent()
@@ -163,7 +163,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("a later agent of a person takes the place of the earlier one")
+  @Test("a user's new agent replaces the earlier one")
   func later() throws {
     try PretendMachine.with(Self.present) { machine in
       let first = try machine.agent()
@@ -186,7 +186,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("an agent or a program that does not read loses reports, and nothing else", arguments: [true, false])
+  @Test("an agent or a program that does not read only loses reports", arguments: [true, false])
   func flooded(_ agentReads: Bool) throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -206,7 +206,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("without a device from the kernel it ends the agent, which asks again")
+  @Test("disconnects the agent if the kernel makes no device, and the agent connects again")
   func noDevice() throws {
     try PretendMachine.with(Self.present) { machine in
       machine.breakDevices()
@@ -217,7 +217,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("without a device of the kind that it wants it ends the agent, too")
+  @Test("disconnects the agent if the kernel makes a device of another kind")
   func refusedDevice() throws {
     try PretendMachine.with(Self.present) { machine in
       machine.refuseDevices()
@@ -226,7 +226,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("has devices for 16 people, each with the person's own name, and turns the next one away")
+  @Test("has devices for 16 users, each with the user's name, and refuses the next one")
   func many() throws {
     try PretendMachine.with(Self.present) { machine in
       for user in 1...16 {

@@ -60,7 +60,7 @@ struct PasskeyDeviceTests {
     }
   }
 
-  @Test("cancels what it serves when the connection ends")
+  @Test("cancels the running request when the connection ends")
   func ended() async throws {
     try await listening { path, listener in
       let vault = TestVault()
@@ -84,7 +84,7 @@ struct PasskeyDeviceTests {
     }
   }
 
-  @Test("says once that the socket is not there, also where its path is too long for one")
+  @Test("says once that the socket is missing, also if its path is too long")
   func missing() async throws {
     for path in ["/nowhere/socket", "/" + String(repeating: "x", count: 200)] {
       let (lines, sink) = AsyncStream.makeStream(of: String.self)

@@ -59,7 +59,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("the rest of an enumeration is for its client, for half a minute after each answer")
+  @Test("an enumeration can be continued only by its client, for half a minute after each answer")
   func remainder() async throws {
     let server = Server()
     for user in UInt8(1)...3 { #expect(await server.make(user) == 0) }
@@ -79,7 +79,7 @@ struct RequestGuardTests {
     #expect(await server.answer(10, [1: 3]) == 0x30, "those of another command are others")
   }
 
-  @Test("a token lives on while it is used, for ten minutes at most")
+  @Test("a token stays valid while it is used, for ten minutes at most")
   func lifetime() async throws {
     let server = Server()
     #expect(await server.make(1) == 0)
@@ -97,7 +97,7 @@ struct RequestGuardTests {
     #expect(await server.vault.open == 0)
   }
 
-  @Test("a reset ends the token, and the keys that were agreed on")
+  @Test("a reset ends the token and the agreed keys")
   func reset() async throws {
     try await TestPlatform.with { platform in
       let key = try await platform.call(6, [1: 2, 2: 2]).value
@@ -110,7 +110,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a request waits for the end of one that its client has given up on, and can be cancelled itself")
+  @Test("a request waits for the end of a cancelled one, and can be cancelled itself")
   func givenUp() async throws {
     try await TestPlatform.with { platform in
       await platform.vault.set(.waits)
@@ -126,7 +126,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("the end of the device cancels the prompt, ends its ceremony, and nothing is sent after it")
+  @Test("the end of the device cancels the prompt and its ceremony, and no answer is sent")
   func stopped() async throws {
     let (vault, sent) = (TestVault(), Counter())
     await vault.set(.waits)
@@ -162,7 +162,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a proof names the protocol of its token")
+  @Test("a token's proof has to name the protocol of the token")
   func protocols() async throws {
     try await TestPlatform.with { platform in
       let token = try await platform.token(1, version: 1)
@@ -171,7 +171,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("the first algorithm that is known is taken, and entries of other types are for others")
+  @Test("the first known algorithm of a request is used, and entries of other types are ignored")
   func choices() async throws {
     try await TestPlatform.with { platform in
       func algorithms(_ list: [(Int, String)]) -> [CBORValue: CBORValue] {
@@ -189,7 +189,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a list signs in with one passkey, whose account is told if it is found without the list")
+  @Test("a list signs in with one passkey, whose account is in the answer if it is discoverable")
   func lists() async throws {
     try await TestPlatform.with { platform in
       let (first, _) = try await platform.made(user: [1])
@@ -203,7 +203,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a token outlives a list without a passkey, and an excluded one uses it up")
+  @Test("a token stays valid after a list without a passkey, and not after an excluded passkey")
   func kept() async throws {
     try await TestPlatform.with { platform in
       let (id, _) = try await platform.made()
@@ -223,7 +223,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a silent question has no secret, and a token for one site manages no other's passkeys")
+  @Test("a request without a touch gets no secret, and a token for one site manages no other's passkeys")
   func limits() async throws {
     try await TestPlatform.with { platform in
       let (id, _) = try await platform.made(with: [6: ["hmac-secret": true]])
@@ -242,7 +242,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("says in keep-alive messages that a person is waited for, and only then")
+  @Test("keep-alive messages say that the device waits for a person only while it does")
   func processing() async throws {
     try await TestPlatform.with { platform in
       #expect(try await platform.call(0x0B).status == 0)
@@ -257,7 +257,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a prompt for an account without a name has its display name, and one without either names the site")
+  @Test("a prompt shows an account's name, else its display name, else only the site")
   func unnamed() async throws {
     try await TestPlatform.with { platform in
       _ = try await platform.made(name: "")
@@ -271,7 +271,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("shortens long names without splitting a character")
+  @Test("long names are shortened without splitting a character")
   func names() async throws {
     try await TestPlatform.with { platform in
       _ = try await platform.made(name: String(repeating: "é", count: 40) + "x")
@@ -281,7 +281,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("lists a site, and an account, without the names that they do not have")
+  @Test("sites and accounts without names are listed without them")
   func noNames() async throws {
     try await TestPlatform.with { platform in
       #expect(try await platform.make(with: [2: ["id": "a.example"], 3: ["id": .bytes([1])]]).status == 0)

@@ -21,7 +21,7 @@ struct TokenTests {
     #expect(try keys.decrypt(encrypted).withUnsafeBytes { Array($0) } == token.withUnsafeBytes { Array($0) })
   }
 
-  @Test("a message that was changed is not authentic", arguments: PINProtocol.allCases)
+  @Test("a changed message is refused", arguments: PINProtocol.allCases)
   func authenticity(version: PINProtocol) throws {
     let keys = try version.keys(of: secret("c42a039d548100dfba521e487debcbbb8b66bb7496f8b1862a7a395ed83e1a1c"))
     let mac = Array(MAC.hmacSHA256(key: keys.mac.bytes, [1, 2, 3]).prefix(version == .one ? 16 : 32))
@@ -54,7 +54,7 @@ struct TokenTests {
     #expect(await vault.open == 0)
   }
 
-  @Test("a later token ends the one before it")
+  @Test("a new token ends the earlier one")
   func replaced() async throws {
     try await TestPlatform.with { platform in
       let first = try await platform.token(4, nil)

@@ -99,7 +99,7 @@ struct VaultedCeremonyTests {
     }
   }
 
-  @Test("the touch of a token is used by one request, and the token by no other")
+  @Test("a token and its touch are valid for one request")
   func token() async throws {
     let prompt = TouchingPrompt(image.press(.rightIndex))
     try await TestPlatform.with(try served(prompt)) { platform in
@@ -131,7 +131,7 @@ struct VaultedCeremonyTests {
     }
   }
 
-  @Test("a finger that is not enrolled makes no passkey, and after five touches nothing asks for a finger")
+  @Test("a finger that is not enrolled makes no passkey, and five such touches are a lockout")
   func strangers() async throws {
     let prompt = TouchingPrompt(image.press(.rightIndex, person: 2))
     try await TestPlatform.with(try served(prompt)) { platform async throws in
@@ -146,7 +146,7 @@ struct VaultedCeremonyTests {
     #expect(try await vault.items(ItemSearch(.passkey)).isEmpty)
   }
 
-  @Test("reports that a site has as many passkeys as fit, unless an account's own one is replaced")
+  @Test("a site's limit of passkeys is reported, unless a passkey of the same account is replaced")
   func full() async throws {
     for number in UInt8(1)...64 { try await bring(number) }
     try await TestPlatform.with(try served(TouchingPrompt(image.press(.rightIndex)))) { platform async throws in
@@ -226,7 +226,7 @@ struct VaultedCeremonyTests {
     #expect(left.map { $0.attributes[.credentialID] } == [.bytes([2])])
   }
 
-  @Test("a reset needs a finger and the passcode, and leaves what is no passkey")
+  @Test("a reset needs a finger and the passcode, and deletes only passkeys")
   func reset() async throws {
     let press = image.press(.rightIndex)
     try await TestPlatform.with(try served(TouchingPrompt(press))) { platform async throws in
@@ -270,7 +270,7 @@ struct VaultedCeremonyTests {
     }
   }
 
-  @Test("a store that awaits its first passcode asks for that first, and says what follows")
+  @Test("a store that needs its first unlock asks for the passcode first, and says what follows")
   func firstUnlock() async throws {
     let press = image.press(.rightIndex)
     let closed = try image.store.open(reader: image.process, classKeys: ClassKeys(firstUnlock: .passcode))
@@ -282,7 +282,7 @@ struct VaultedCeremonyTests {
     #expect(prompt.reasons == ["make a passkey for example.com as alice"])
   }
 
-  @Test("new names of a passkey's user need a touch, and a ceremony that has ended signs nothing")
+  @Test("changing the names of a passkey's user needs a touch, and an ended ceremony signs nothing")
   func ended() async throws {
     let prompt = TouchingPrompt(image.press(.rightIndex))
     let passkeys = try served(prompt)

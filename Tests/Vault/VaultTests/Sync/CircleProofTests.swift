@@ -110,7 +110,7 @@ struct CircleProofTests {
     #expect(try await desk.get("mail") == "gold")
   }
 
-  @Test("a machine that comes in later gets what a removed machine has written, and the versions of it that lost")
+  @Test("a machine that joins later gets the items of a removed machine, and its versions that lost")
   func removedWriter() async throws {
     let machines = try await repository.circle("desk", "attic")
     try await machines[1].set("bank", "silver")

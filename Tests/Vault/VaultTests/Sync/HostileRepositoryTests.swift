@@ -26,7 +26,7 @@ struct HostileRepositoryTests {
 
   private func itemPaths() -> [String] { repository.tip.keys.filter { $0.hasPrefix("items/") }.sorted() }
 
-  @Test("swapped, truncated, extended, changed and invented files are refused one by one")
+  @Test("swapped, truncated, extended, changed and forged files are refused one by one")
   func damaged() async throws {
     let (desk, lap) = try await pair()
     let (tip, paths) = (repository.tip, itemPaths())
@@ -57,7 +57,7 @@ struct HostileRepositoryTests {
     }
   }
 
-  @Test("an earlier version of a file is noticed, and the newer one of this machine stays")
+  @Test("an earlier version of a file is detected, and this machine's newer one stays")
   func repeated() async throws {
     let (desk, lap) = try await pair()
     let old = repository.tip
@@ -73,7 +73,7 @@ struct HostileRepositoryTests {
     }
   }
 
-  @Test("a missing record of members, and a dropped version that is there again, are noticed")
+  @Test("a missing record of members and a dropped version that reappears are detected")
   func gone() async throws {
     let (desk, lap) = try await pair()
     var files = repository.tip
@@ -94,7 +94,7 @@ struct HostileRepositoryTests {
     #expect(try await lap.status.kept.isEmpty)
   }
 
-  @Test("a new machine notices a mixture of old and new files")
+  @Test("a new machine detects a mixture of old and new files")
   func mixed() async throws {
     let (desk, _) = try await pair()
     let old = repository.tip

@@ -15,7 +15,7 @@ import VaultDriver
 struct SyncTests {
   private let repository = MemoryRepository()
 
-  @Test("a secret stored on one machine is read on the others, and asks there for what its rule says")
+  @Test("a secret stored on one machine can be read on the others, by the same access rule")
   func shared() async throws {
     let machines = try await repository.circle("desk", "lap", "attic")
     try await machines[0].set("mail/alice", "gold")
@@ -34,7 +34,7 @@ struct SyncTests {
     }
   }
 
-  @Test("a passkey that is shared signs in on the other machine with the same key, and asks there for a person")
+  @Test("a shared passkey signs in on the other machine with the same key, after a touch there")
   func passkey() async throws {
     let machines = try await repository.circle("desk", "lap")
     let hash = Digest.sha256(Array("client data".utf8))
@@ -89,7 +89,7 @@ struct SyncTests {
     }
   }
 
-  @Test("of two changes at once one is current on all machines, the other is kept, and a person chooses")
+  @Test("of two concurrent changes all machines choose the same one, keep the other, and a person decides")
   func conflict() async throws {
     let machines = try await repository.circle("desk", "lap", "attic")
     try await machines[0].set("mail", "old")
@@ -153,7 +153,7 @@ struct SyncTests {
     #expect(try await machines[1].status.members.map(\.name).sorted() == ["desk", "lap"])
   }
 
-  @Test("each machine notices when an earlier state of the repository is put back, and can publish again")
+  @Test("each machine detects that an earlier state of the repository was put back, and can publish again")
   func putBack() async throws {
     let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "gold")
@@ -278,7 +278,7 @@ struct SyncTests {
     #expect(try await machines[0].status.members.count == 2)
   }
 
-  @Test("one proof serves a secret or a change of the members, not both")
+  @Test("one proof is for a secret or a change of the members, not for both")
   func freshProofs() async throws {
     let machines = try await repository.circle("desk", "lap")
     let session = machines[0].session
