@@ -98,5 +98,5 @@ for size in 63 65; do
   expect 0 "closed" key "python3 /usr/local/bin/client.py $size"
 done
 
-expect 0 "Programs find no security key" at_seat alice 'whorl passkey disable'
+expect 0 "no longer a security key" at_seat alice 'whorl passkey disable'
 expect 0 "1" at_seat alice 'whorl passkey list --json | grep -c example.com'

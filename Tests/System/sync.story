@@ -122,7 +122,7 @@ reads gold desk laptop tower
 # One that is bound to the fingers of the desk waits for a touch.
 expect 0 "" alice desk 'printf platinum | whorl set deed --sync --access current-set'
 now desk laptop
-expect 0 "waiting for a touch here: “deed”" alice laptop 'whorl sync'
+expect 0 "needs a touch before it can be used here: “deed”" alice laptop 'whorl sync'
 expect 0 "" touched laptop "$right" 'whorl sync resolve deed'
 expect 0 platinum touched laptop "$right" 'whorl get deed'
 # The repository shows no name and no secret.
@@ -141,7 +141,7 @@ done
 now desk laptop desk tower
 for machine in desk laptop tower; do
   expect 0 "kept" alice "$machine" 'whorl sync status'
-  case $output in *"Written on two machines at once, with both versions kept: "*"“bank”"*) ;; *) fail "$output" ;; esac
+  case $output in *"Changed on two machines at once; both versions are kept: "*"“bank”"*) ;; *) fail "$output" ;; esac
   for other in desk laptop; do expect 0 "only here" alice "$machine" "whorl get 'new on the $other'"; done
 done
 expect 0 "gold of the" touched desk "$right" 'whorl get bank'
@@ -210,22 +210,22 @@ now desk laptop tower
 rm -rf /home/git/secrets.git
 mv /home/git/backup.git /home/git/secrets.git
 for machine in desk laptop tower; do
-  expect 65 "has lost what this machine has seen" alice "$machine" 'whorl sync now'
+  expect 65 "has lost records that this machine has seen" alice "$machine" 'whorl sync now'
   expect 0 "lost" alice "$machine" 'whorl sync status'
   reads "gold of the evening" "$machine"
 done
 expect 0 "" alice desk 'whorl sync now --put-back'
 now laptop tower desk
-expect 0 "Nothing is new" alice laptop 'whorl sync now'
+expect 0 "Nothing to do" alice laptop 'whorl sync now'
 reads "gold of the evening" desk laptop tower
 
 # The tower was sold without being wiped.
-expect 0 "gets nothing new" asked desk 'nothing new. [y/N]=>y' 'whorl sync remove tower'
+expect 0 "receives no more changes" asked desk 'nothing new. [y/N]=>y' 'whorl sync remove tower'
 case $output in *bank*note* | *note*bank*) ;; *) fail "the secrets to change are not named: $output" ;; esac
 expect 0 "" alice desk 'printf copper | whorl set "after the tower" --sync --access none'
 expect 0 "" touched desk "$right" "printf 'gold after the tower' | whorl set bank --replace"
 now desk laptop
-expect 77 "no longer in the circle" alice tower 'whorl sync now; whorl sync now'
+expect 77 "removed from the circle" alice tower 'whorl sync now; whorl sync now'
 expect 66 "" alice tower 'whorl get "after the tower"'
 reads "gold of the evening" tower
 expect 0 "no longer in the circle" alice tower 'whorl sync'
@@ -246,10 +246,10 @@ expect 0 copper alice new 'whorl get "after the tower"'
 expect 77 "" alice new 'whorl get bank --no-prompt'
 reads "gold after the tower" new
 expect 66 "" alice new 'whorl get diary'
-expect 0 "waiting for a touch here: “deed”" alice new 'whorl sync'
+expect 0 "needs a touch before it can be used here: “deed”" alice new 'whorl sync'
 expect 0 "" touched new "$right" 'whorl sync resolve deed'
 expect 0 platinum touched new "$right" 'whorl get deed'
 # The lost laptop gets nothing new: it accepts no members that it does not know.
 expect 0 "" alice new 'printf iron | whorl set "after all" --sync --access none; whorl sync now'
-expect 65 "has lost what this machine has seen" alice laptop 'whorl sync now'
+expect 65 "has lost records that this machine has seen" alice laptop 'whorl sync now'
 expect 66 "" alice laptop 'whorl get "after all"'

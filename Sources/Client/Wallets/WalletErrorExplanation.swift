@@ -39,7 +39,7 @@ extension WalletError {
     case .unverified:
       Explanation(
         "the keyring does not open with its new secret",
-        advice: "'whorl login repair' finds what opens it; nothing was removed")
+        advice: "'whorl login repair' finds out what opens it; nothing was removed")
     case .copyUnverified:
       Explanation(
         "the recovery copy of the keyring does not open, so that the keyring was not changed",

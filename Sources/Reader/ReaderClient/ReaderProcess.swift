@@ -115,7 +115,9 @@ package actor ReaderProcess: FingerprintReader {
     origin = .lent
     let socket = LentSocket(socket)
     start = { () throws(ReaderError) -> ReaderSession in
-      guard let descriptor = socket.take() else { throw .processDied("the system service has taken its reader back") }
+      guard let descriptor = socket.take() else {
+        throw .processDied("the system service has ended the loan of its reader")
+      }
       return try ReaderSession(
         descriptor, called: "the system service", end: "the system service took its reader back")
     }

@@ -195,7 +195,7 @@ package struct ItemCatalogue {
     case .ids(let ids): if ids.isEmpty { return 0 }
     case .names(let names), .open(let names, _): if names.isEmpty { return 0 }
     case .search(let search):
-      guard search.namesSomething else { throw .invalidRequest("say what to delete: a class, items or an attribute") }
+      guard search.namesSomething else { throw .invalidRequest("name what to delete: a class, items or an attribute") }
     }
     return try store.commit(items: true) { change in try ItemWriter(change).delete(selection) }
   }

@@ -29,7 +29,7 @@ extension OpenedStore {
     var decoder = CanonicalDecoder(part)
     guard MAC.areEqual(mac(part, search), Array(cursor.bytes.prefix(Self.macSize))),
       let group = try? decoder.number(1), let row = try? decoder.number(2), decoder.isAtEnd
-    else { throw .invalidRequest("this is no place in what the search finds") }
+    else { throw .invalidRequest("the cursor does not belong to this search") }
     return ItemPlace(group: Int(truncatingIfNeeded: group), row: Int64(bitPattern: row))
   }
 

@@ -108,7 +108,7 @@ final class SyncReceiver {
     case .other:
       wentBack()
       progress.circleRecords = min(progress.circleRecords, epoch - 1)
-      throw VaultError.fileUnreadable("it names other machines than those that this one has seen there")
+      throw VaultError.fileUnreadable("its list of machines is not the one that this machine has seen")
     }
     try change.put(circle)
   }
@@ -150,7 +150,7 @@ final class SyncReceiver {
     guard try circle.standing == .member else { return }
     guard let contents else { return progress.candidates.removeAll { $0.id == id.description } }
     let request = try JoinRequest(contents, circle: circle.circle)
-    guard request.id == id else { throw VaultError.fileUnreadable("it stands under another machine's name") }
+    guard request.id == id else { throw VaultError.fileUnreadable("it has another machine's name") }
     guard try circle.last.member(id) == nil, !progress.candidates.contains(where: { $0.file.bytes == contents }) else {
       return
     }
@@ -395,7 +395,9 @@ private struct Arrival {
       try Revision(
         file, with: circle.keys.encryption, expectedAt: place, circle: circle.circle, from: authors))
     // Otherwise it would never be encrypted again for machines that join later.
-    guard epoch <= circle.epoch else { throw .fileUnreadable("it is for machines that this one has not seen") }
+    guard epoch <= circle.epoch else {
+      throw .fileUnreadable("it is encrypted for a list of machines that this one has not seen")
+    }
   }
 
   init(

@@ -82,7 +82,7 @@ package struct SyncedItems {
       return "let the machine “\(machine.name)” read what is shared"
     case .remove(let id):
       guard let machine = status.members.first(where: { $0.id == id }) else { throw .itemGone }
-      return "remove the machine “\(machine.name)” from those that share secrets"
+      return "remove “\(machine.name)” from the machines that share secrets"
     case .leave: return "share no secrets with other machines any more"
     }
   }

@@ -28,7 +28,7 @@ package struct WantedItem {
       throw .invalidRequest("this key is used in the vault and never leaves it")
     }
     guard record.itemClass != .passkey else {
-      throw .invalidRequest("a passkey is not read: it signs in to its site, and nothing else")
+      throw .invalidRequest("the key of a passkey cannot be read: it only signs in to its site")
     }
   }
 }

@@ -42,7 +42,7 @@ struct KeyringImportTests {
             "store", "--label=Passing", "--collection=session", "a", "b", input: "for this session"
           ).mustSucceed()
           let places = ["DBUS_SESSION_BUS_ADDRESS": bus.address]
-          for expected in ["Copied 2 items.", "2 items of it the store has already, and keeps as it is."] {
+          for expected in ["Copied 2 items.", "2 items of it are in the store already, unchanged."] {
             let copied = try await store.whorl("secret-service", "import", environment: places)
             #expect(
               copied.status == 0 && copied.diagnostics.contains("\(expected)\nThe originals are"),

@@ -86,7 +86,7 @@ struct BackupTests {
         try await another.whorl("backup", "\(store.folder)/theirs").mustSucceed()
         let theirs = try await store.unlocked("restore", "\(store.folder)/theirs", "--yes")
         #expect(theirs.status == 65 && theirs.failure.contains("a backup of another store"), "\(theirs.failure)")
-        #expect(theirs.failure.contains("--store NEW' makes a store of its own of it"), "\(theirs.failure)")
+        #expect(theirs.failure.contains("--store NEW' makes a separate store from it"), "\(theirs.failure)")
         #expect(!theirs.failure.contains("anew"), "\(theirs.failure)")
       }
     }

@@ -94,7 +94,7 @@ struct ImportTests {
       try await yes.waits(for: "Go on?")
       yes.type("y\n")
       #expect(try await yes.status() == 79)
-      #expect(yes.shown.contains("holds its secrets unencrypted"))
+      #expect(yes.shown.contains("contains the secrets unencrypted"))
       #expect(try await store.whorl("ls").text.split(separator: "\n").count == 3)
     }
   }

@@ -193,14 +193,15 @@ struct NewStoreSetupTests {
       #expect(terminal.shown.contains("reader    none"))
       terminal.type("~/key\n")
       try await terminal.waits(
-        for: "No security chip (TPM) of this computer keeps its keys: they are in a file. There is nothing that you")
+        for: "This computer has no security chip (TPM) that Whorl can use, so the keys are in a file. You need not")
       try await decline(terminal)
       #expect(try await terminal.status() == 0)
       let told = try await Invocation(
         arguments: ["setup", "--store", "\(folder)/store"], environment: ["HOME": folder, "XDG_RUNTIME_DIR": folder]
       ).run().text
       #expect(told.contains("fingers   after a reader is there; the passcode stands in until then"), "\(told)")
-      #expect(told.contains("secrets   no desktop here whose programs could keep passwords in Whorl"), "\(told)")
+      #expect(
+        told.contains("secrets   no desktop session found whose programs could keep passwords in Whorl"), "\(told)")
     }
   }
 

@@ -50,7 +50,7 @@ struct SecretServiceReplaceTests {
           told.diagnostics.hasPrefix(
             """
             \(words.isEmpty ? "Copied" : "Would copy") 0 items.
-            3 items of it the store has already, and keeps as it is.
+            3 items of it are in the store already, unchanged.
             2 of these have another secret here; --replace takes the other program's:
               login: Application key, the secret of org.example.App
               login: Mail
@@ -81,7 +81,7 @@ struct SecretServiceReplaceTests {
           Replaced the secret of 2 items:
             login: Application key, the secret of org.example.App
             login: Mail
-          1 item of it the store has already, and keeps as it is.
+          1 item of it is in the store already, unchanged.
 
           """), "\(done.diagnostics)")
       #expect(try await store.whorl("get", token).text == "token before")

@@ -137,7 +137,7 @@ struct SecretServiceTests {
         third.diagnostics.hasPrefix(
           """
           Copied 0 items.
-          5 items of it the store has already, and keeps as it is.
+          5 items of it are in the store already, unchanged.
           1 of these was not compared, because of a rule here or since the other program does not give it out.
           The originals are still in
           """), "\(third.diagnostics)")

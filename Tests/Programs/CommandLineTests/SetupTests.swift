@@ -100,7 +100,7 @@ struct SetupTests {
           "helper = \(Self.gitHelper)\n"))
       // What is on, and how it is undone.
       let page = terminal.shown.components(separatedBy: "On:").last ?? ""
-      #expect(page.contains("ssh       1 key in the vault, which whorl-agent gives to ssh"), "\(page)")
+      #expect(page.contains("ssh       1 key in the vault, which ssh uses through whorl-agent"), "\(page)")
       #expect(
         page.contains(
           "undo: git config --global --unset-all credential.helper '^(whorl( |$)|!type whorl .*whorl git-credential)'\r\n"
@@ -229,7 +229,7 @@ struct SetupTests {
       let last = failed.shown.split(separator: "\r\n").last ?? ""
       #expect(
         last.contains(
-          "this did not work: git config --global --add credential.helper '\(Self.gitHelper)'"), "\(last)")
+          "this command failed: git config --global --add credential.helper '\(Self.gitHelper)'"), "\(last)")
       #expect(last.contains("'whorl setup' tries it again"))
     }
   }
@@ -246,7 +246,7 @@ struct SetupTests {
         #expect(open.text.contains("                whorl secret-service enable --store \(store.directory)\n"))
         try await store.whorl("secret-service", "enable", environment: places).mustSucceed()
         let enabled = try await store.whorl("setup", environment: places)
-        #expect(enabled.text.contains("ok    secrets   Whorl has them from the next login on"), "\(enabled.text)")
+        #expect(enabled.text.contains("ok    secrets   Whorl keeps them from the next login on"), "\(enabled.text)")
         service.close()
       }
       let away = try await store.whorl("setup", environment: home("/nonexistent"))

@@ -76,7 +76,7 @@ struct SetupUndoTests {
       let told = try await store.whorl("setup", "--undo", "--yes", environment: home)
       #expect(told.status == 69, "\(told.diagnostics)")
       #expect(told.failure.contains("above: git config --global --unset-all credential.helper "), "\(told.failure)")
-      #expect(told.failure.contains("then 'whorl setup --undo' goes on"))
+      #expect(told.failure.contains("put that right and run 'whorl setup --undo' again"))
       #expect(told.diagnostics.contains("The store stays"))
       #expect(try await isSetUp(store, home) == [true, false, true])
     }

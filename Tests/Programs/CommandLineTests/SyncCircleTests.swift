@@ -58,7 +58,7 @@ struct SyncCircleTests {
       approving.type("\(TestStore.passcode)\n")
       #expect(try await approving.status() == 0)
       #expect(try await joining.status(seconds: 40) == 0)
-      #expect(joining.shown.contains("This machine is in the circle. 1 item came in."), "\(joining.shown)")
+      #expect(joining.shown.contains("This machine is in the circle. 1 item received."), "\(joining.shown)")
       #expect(try await two.whorl("get", "x").text == "1")
     }
   }
@@ -129,7 +129,7 @@ struct SyncCircleTests {
       #expect(unknown.status == 66 && unknown.failure.contains("no collection nowhere"), "\(unknown.diagnostics)")
       let added = try await one.unlocked("sync", "add", "--folder", "work")
       #expect(added.status == 0, "\(added.diagnostics)")
-      #expect(added.diagnostics.contains("1 item without a rule stayed here"), "\(added.diagnostics)")
+      #expect(added.diagnostics.contains("Not shared: 1 item without a rule"), "\(added.diagnostics)")
       try await two.whorl("sync", "now").mustSucceed()
       #expect(try await listed(two) == ["Mail"])
       try await bringIn("Later", options: ["--access", "passcode"])
@@ -273,7 +273,7 @@ struct SyncCircleTests {
       #expect(
         try await two.whorl("setup", environment: home).text.contains("ok    sync      2 computers in the circle\n"))
       try await two.unlocked("sync", "leave", "--circle", "--yes").mustSucceed()
-      #expect(try await two.whorl("setup", environment: home).text.contains("      sync      with no other computer;"))
+      #expect(try await two.whorl("setup", environment: home).text.contains("      sync      not set up;"))
       try await two.unlocked("sync", "join", machines.remote, "--name", "again").mustSucceed()
       try await one.whorl("sync", "now").mustSucceed()
       #expect(try await completed("approve", one) == "again\n")

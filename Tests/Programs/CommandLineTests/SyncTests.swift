@@ -201,7 +201,7 @@ struct SyncTests {
       try await one.whorl("sync", "now").mustSucceed()
       _ = try await two.whorl("sync", "now")
       let refused = try await two.whorl("sync", "now")
-      #expect(refused.status == 77 && refused.failure.contains("is no longer in the circle"), "\(refused.diagnostics)")
+      #expect(refused.status == 77 && refused.failure.contains("was removed from the circle"), "\(refused.diagnostics)")
       #expect(try await two.whorl("get", "new").status == 66)
       #expect(try await two.whorl("get", "old").text == "1")
       #expect(try await status(two).standing == "removed")
@@ -222,7 +222,7 @@ struct SyncTests {
       for machine in [one, two] {
         let refused = try await machine.whorl("sync", "now")
         #expect(
-          refused.status == 65 && refused.failure.contains("has lost what this machine has seen"),
+          refused.status == 65 && refused.failure.contains("has lost records that this machine has seen"),
           "\(refused.diagnostics)")
       }
       for machine in [two, one] { try await machine.whorl("sync", "now", "--put-back").mustSucceed() }

@@ -22,7 +22,7 @@ struct DestructiveCallTests {
       ItemSearch(nil, [.accessGroup: .text(AccessGroup.commandLine)]), ItemSearch(nil, [.label: .text("")]),
     ]
     for search in searches {
-      await #expect(throws: VaultError.invalidRequest("say what to delete: a class, items or an attribute")) {
+      await #expect(throws: VaultError.invalidRequest("name what to delete: a class, items or an attribute")) {
         _ = try await vault.delete(.search(search))
       }
     }

@@ -10,7 +10,8 @@ extension ImportError {
     case .unreadable(let why): Explanation("an entry \(why)", advice: "correct it, and import again")
     case .declined(let what):
       Explanation(
-        "\(what) was closed without an answer", advice: "import again: items that the store has are not imported twice")
+        "\(what) was closed without an answer",
+        advice: "import again: what is in the store already is not imported twice")
     case .ownService:
       Explanation(
         "Whorl itself is the Secret Service of this session, and cannot import from itself",

@@ -106,7 +106,7 @@ struct LoginEnable: Command {
     else {
       throw Failure(
         .exists, "the login keyring has a secret of its own already", name: "errSecDuplicateItem",
-        advice: "'whorl login repair' sees whether it opens with it")
+        advice: "'whorl login repair' checks whether that secret opens it")
     }
     let isByPassword = try await isOpenedByPassword(store, session)
     if !isByPassword { try await session.openIfWaiting(store, session.answers(), to: "keep the keyring's secret") }
@@ -169,7 +169,7 @@ struct LoginEnable: Command {
     guard isPasscode else {
       throw Failure(
         .refused,
-        "this store asks for its passcode after each start, and your login password is not that: the first login would "
+        "this store asks for its passcode after each start, and your login password is not the passcode: the first login would "
           + "leave the keyring locked",
         advice: "'whorl login enable passcode' makes one of the two; or the administrator sets "
           + "require-passcode-after-boot to off")
@@ -276,7 +276,7 @@ struct LoginDisable: Command {
       } catch WalletError.wrongSecret {
         throw Failure(
           .refused, "the login keyring does not open with its own secret", name: "errSecAuthFailed",
-          advice: "'whorl login repair' finds what opens it")
+          advice: "'whorl login repair' finds out what opens it")
       } catch {
         throw session.explained(error)
       }

@@ -66,7 +66,7 @@ struct LoginAdd: Command {
     guard let item = try await choice.items(named: [name]).first else { throw .noItem(name) }
     guard item.state == .living, item.access == .none, item.accessibility == .afterFirstUnlock else {
       throw .usage(
-        "\(name) asks for a person, or follows the lock of the session, so that a login cannot deliver it",
+        "\(name) needs a touch or the passcode, or is closed while the session is locked, so a login cannot deliver it",
         advice: "store it anew with --access none --accessible after-first-unlock")
     }
     let entry = try to.entry(item.id)

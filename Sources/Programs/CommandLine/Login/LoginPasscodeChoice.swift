@@ -57,7 +57,7 @@ struct LoginPasscodeChoice {
   func prove(first: SharedSecret) async throws(Failure) {
     var password = first
     if await LoginPassword.check(first.bytes) == .wrong {
-      say("That opens the keyring, and is not your login password, which has to open your secrets at each login.")
+      say("That is the keyring's password, and not your login password, which has to open your secrets at each login.")
       password = try await provenPassword().password
     }
     guard try await opens(password) else {
@@ -73,7 +73,7 @@ struct LoginPasscodeChoice {
     }
     guard state == .same else {
       throw Failure(
-        .refused, "no login has shown yet that your login password opens your secrets", name: "errSecAuthFailed",
+        .refused, "your login password was not tried by a login yet", name: "errSecAuthFailed",
         advice: "log out, log in with your password, and try again; 'whorl login status' shows whether it does")
     }
   }

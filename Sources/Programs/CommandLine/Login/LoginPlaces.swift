@@ -55,7 +55,7 @@ extension Session {
   func tellOfLoginPasscode() {
     guard !options.json else { return }
     StandardError.line(
-      "A login opens your secrets again when your login password is the passcode, too: whorl login enable passcode")
+      "Logins no longer open your secrets. To make your login password the passcode again: whorl login enable passcode")
   }
 }
 
@@ -89,7 +89,7 @@ struct WalletPasswords {
 
 extension Failure {
   static let noHome = Failure(
-    .configuration, "there is no home directory whose name is text", advice: "set HOME")
+    .configuration, "the home directory is unknown", advice: "set HOME to its path")
 
   /// The failure for an unanswered or impossible prompt.
   init(unanswered error: any Error) {

@@ -93,7 +93,7 @@ extension LoginPasscode {
   fileprivate var words: String {
     switch self {
     case .same: "your login password is the passcode"
-    case .unproven, .different: "your login password was to be the passcode"
+    case .unproven, .different: "your login password should be the passcode"
     }
   }
 

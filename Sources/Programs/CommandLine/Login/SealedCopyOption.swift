@@ -35,7 +35,7 @@ struct SealedCopyOption: ParsableArguments {
     }
     if copy.keys != keys {
       StandardError.line(
-        "The copy beside the keyring opens with the recovery key alone: copies of this store open with no passcode.")
+        "Only the recovery key opens the copy beside the keyring: in this store the passcode opens no copies.")
     }
     return copy
   }

@@ -112,6 +112,6 @@ extension Failure {
     let more = others > 0 ? ", and \(Spoken.plural(others, "other"))" : ""
     return Failure(
       .refused, "nothing can be exported: \(first.item.called): \(first.obstacle.words(.export))\(more)",
-      name: "errSecInteractionNotAllowed", advice: "'whorl export --help' says what stays")
+      name: "errSecInteractionNotAllowed", advice: "'whorl export --help' lists what cannot be exported")
   }
 }

@@ -18,7 +18,7 @@ struct ExportReport: Encodable {
     if json { return try JSON.print(self) }
     StandardError.line("Exported \(Spoken.plural(exported, "item")) to \(Visible.text(file)).")
     guard !staying.isEmpty else { return }
-    StandardError.line("\(Spoken.plural(staying.count, "item")) stayed:")
+    StandardError.line("Not exported: \(Spoken.plural(staying.count, "item")):")
     for item in staying { StandardError.line("  \(Visible.text("\(item.item): \(item.reason)"))") }
   }
 }

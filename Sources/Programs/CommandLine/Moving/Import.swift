@@ -115,7 +115,8 @@ struct Import: Command {
     do { outcome = try await work.bring(plan) } catch { throw session.explained(error) }
     try ImportReport(outcome).print(json: options.json)
     if let path, from != .pass, path != EntryFile.standardInput, !options.json {
-      StandardError.line("\(Visible.text(path)) holds its secrets unencrypted: remove it when you need it no more.")
+      StandardError.line(
+        "\(Visible.text(path)) contains the secrets unencrypted: delete it when you no longer need it.")
     }
     guard outcome.isWhole else { throw .incomplete(isTold: options.json) }
   }

@@ -134,18 +134,19 @@ struct ImportReport: Encodable {
     }
     if alreadyThere.count > 0 {
       say(
-        "\(Spoken.plural(alreadyThere.count, "name")) of it the store has already, and keeps as it is",
+        "\(Spoken.plural(alreadyThere.count, "item")) of it \(alreadyThere.count == 1 ? "is" : "are") in the store already, "
+          + "unchanged",
         alreadyThere.first, alreadyThere.more)
     }
     if duplicates.count > 0 {
       say(
-        "\(Spoken.plural(duplicates.count, "entry", "entries")) of a name that an earlier entry has: rename one of them, "
-          + "and import again", duplicates.first, duplicates.more)
+        "\(Spoken.plural(duplicates.count, "entry", "entries")) with the name of an earlier one: rename one of them, and "
+          + "import again", duplicates.first, duplicates.more)
     }
     if !staying.isEmpty {
       say(
-        "\(Spoken.plural(staying.count + stayingMore, "entry", "entries")) \(isPlan ? "would stay" : "stayed"), wholly "
-          + "or in part", staying.map(\.words), stayingMore)
+        "Not imported completely: \(Spoken.plural(staying.count + stayingMore, "entry", "entries"))",
+        staying.map(\.words), stayingMore)
     }
     for words in leftOut { StandardError.line("Left out: \(Visible.text(words)).") }
   }

@@ -129,7 +129,7 @@ struct Migrate: Command {
       }
       StandardError.line("\(Spoken.leadingFinger(enroll)) is enrolled in the service.")
     } else if status.firstUnlock == .passcode, status.openClasses.isEmpty {
-      StandardError.line("The service's store is closed until its passcode.")
+      StandardError.line("The service's store is locked: its passcode opens it.")
       try await session.asking(service, answers) { try await service.unlock($0) }
     }
   }
@@ -154,7 +154,8 @@ struct Migrate: Command {
     throw Failure(
       .refused, "the private store has \(Spoken.plural(left.count, "item")) that the service does not have: \(names)",
       name: "errSecParam",
-      advice: "'whorl migrate' copies what can be and says why the others stay; 'whorl rm --store' removes those")
+      advice:
+        "'whorl migrate' copies what it can, and says why it cannot copy the rest; 'whorl rm --store' deletes those")
   }
 
   private func remove(_ directory: String) throws(Failure) {

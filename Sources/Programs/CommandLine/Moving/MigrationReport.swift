@@ -61,7 +61,7 @@ struct MigrationReport: Encodable {
       list(followingSession)
     }
     if !isPlan {
-      StandardError.line("The private store is as it was; 'whorl migrate --remove-old' removes it.")
+      StandardError.line("The private store was not changed; 'whorl migrate --remove-old' removes it.")
     }
   }
 

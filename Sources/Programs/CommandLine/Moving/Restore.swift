@@ -54,7 +54,7 @@ struct Restore: Command {
       throw Self.explained(error, session)
     }
     for line in Self.lines(contents) { StandardError.line(Visible.text(line)) }
-    if !yes { try answers.confirm("Put it in place of the store's items?", assent: "--yes") }
+    if !yes { try answers.confirm("Replace the store's items with these?", assent: "--yes") }
     let dead = try await session.asking(store, answers, reason: "restore \(Visible.text(directory))") {
       try await store.restore(backup.file, accepting: contents.id, $0)
     }
@@ -71,7 +71,7 @@ struct Restore: Command {
     } catch {
       guard error == .malformedRecoveryKey else { throw Self.explained(error, session) }
     }
-    StandardError.line("There is no store; one is made of the copy, with its recovery key.")
+    StandardError.line("There is no store yet. One will be made from the copy, which needs its recovery key.")
     if !yes { try answers.confirm("Go on?", assent: "--yes") }
     let key = SharedSecret(try answers.answer(.recoveryKey))
     try await session.withPasswordAgent { () async throws(Failure) in
@@ -89,8 +89,8 @@ struct Restore: Command {
     var failure = session.explained(error)
     guard case .fileUnreadable = error else { return failure }
     failure.advice =
-      "if it is another user's or store's, 'whorl restore DIRECTORY --store NEW' makes a store of its own of it, with its "
-      + "recovery key, and 'whorl migrate --from NEW' copies from that into yours; if it is damaged, take another copy"
+      "if it belongs to another user or store, 'whorl restore DIRECTORY --store NEW' makes a separate store from it, "
+      + "with its recovery key, and 'whorl migrate --from NEW' copies from that into yours; if it is damaged, take another copy"
     return failure
   }
 

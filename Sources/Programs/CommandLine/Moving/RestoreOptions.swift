@@ -20,7 +20,7 @@ struct RestoreOptions: ParsableArguments {
   }
 
   private static func lines(_ restore: DetectedRestore) -> [String] {
-    var lines = ["An earlier copy of the store, or of a part of it, was put back. With it come:"]
+    var lines = ["An earlier copy of the store, or of a part of it, was put back. It has:"]
     if restore.sets.isEmpty { lines.append("  no fingers") }
     for set in restore.sets {
       let fingers = set.fingers.map(\.finger.spokenName).joined(separator: ", ")

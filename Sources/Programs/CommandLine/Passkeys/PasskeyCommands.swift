@@ -110,7 +110,9 @@ struct PasskeyRemove: Command {
     if !yes {
       for passkey in passkeys { StandardError.line("  \(Visible.text(passkey.called))") }
       let what = Spoken.plural(passkeys.count, "passkey")
-      try session.answers().confirm("Remove \(what) for good? The site will not let you in with it.", assent: "--yes")
+      try session.answers().confirm(
+        "Delete \(what) for good? You can then no longer sign in with \(passkeys.count == 1 ? "it" : "them").",
+        assent: "--yes")
     }
     let ids = passkeys.map(\.id)
     _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(ids)) }

@@ -47,7 +47,7 @@ struct PasskeyEnable: Command {
     guard Glibc.access(PasskeyFiles.deviceSocket, F_OK) == 0 else {
       throw Failure(
         .unavailable,
-        "this machine cannot make a security key in software: there is no /dev/uhid, or whorl-fido is off",
+        "this computer cannot offer a security key in software: /dev/uhid is missing, or whorl-fido.socket is not running",
         advice: "'sudo modprobe uhid' and 'sudo systemctl enable --now whorl-fido.socket'")
     }
     let command = try files.command(access: access, try ServiceOptions(options))
@@ -69,7 +69,7 @@ struct PasskeyEnable: Command {
     for path in report.written { StandardError.line("\(dryRun ? "Would write" : "Wrote") \(Visible.text(path))") }
     for path in report.removed { StandardError.line("\(dryRun ? "Would remove" : "Removed") \(Visible.text(path))") }
     guard !dryRun else { return StandardError.line("Would enable \(report.unit).") }
-    StandardError.line("Browsers find Whorl now as a security key. Choose \"security key\" or \"passkey\" on a site.")
+    StandardError.line("Whorl is a security key now. On a site, choose \"security key\" or \"passkey\".")
     StandardError.line("'whorl passkey disable' takes it back.")
   }
 
@@ -109,6 +109,6 @@ struct PasskeyDisable: Command {
     }
     if options.json { return try JSON.print(["removed": removed]) }
     for path in removed { StandardError.line("Removed \(Visible.text(path))") }
-    StandardError.line("Programs find no security key of Whorl's any more. The passkeys stay in the store.")
+    StandardError.line("Whorl is no longer a security key. Your passkeys stay in the store.")
   }
 }

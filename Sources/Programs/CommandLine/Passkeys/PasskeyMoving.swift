@@ -135,7 +135,8 @@ struct PasskeyImportCommand: Command {
     }
     if !options.json, read.partial > 0 {
       StandardError.line(
-        "What their sites keep with \(Spoken.plural(read.partial, "passkey")) does not fit here, and is left out.")
+        "Some data that sites keep with \(Spoken.plural(read.partial, "passkey")) cannot be stored here, and is left out."
+      )
     }
     guard try ImportReport(plan).isWanted(dryRun: dryRun, yes: yes, session) else { return }
     let outcome: ItemFileOutcome
@@ -144,7 +145,7 @@ struct PasskeyImportCommand: Command {
     } else {
       let what = Spoken.plural(plan.coming.count, "passkey")
       outcome = try await session.asking(
-        store, session.answers(), reason: "bring in \(what) of \(Visible.text(file))"
+        store, session.answers(), reason: "import \(what) from \(Visible.text(file))"
       ) { try await work.bring(plan, $0) }
     }
     try ImportReport(outcome).print(json: options.json)

@@ -182,7 +182,8 @@ private struct SecretServiceImportReport: Encodable {
     }
     if !alreadyThere.isEmpty {
       StandardError.line(
-        "\(Spoken.plural(alreadyThere.count, "item")) of it the store has already, and keeps as it is.")
+        "\(Spoken.plural(alreadyThere.count, "item")) of it \(alreadyThere.count == 1 ? "is" : "are") in the store already, unchanged."
+      )
     }
     if !differing.isEmpty {
       StandardError.line(

@@ -28,7 +28,7 @@ final class SetupConversation {
     try await page()
     if let command = failed.first {
       throw Failure(
-        .unavailable, "the rest was set up, but this did not work: \(ShellLine.text(command))",
+        .unavailable, "the rest was set up, but this command failed: \(ShellLine.text(command))",
         advice: "'whorl setup' tries it again")
     }
   }
@@ -59,7 +59,7 @@ final class SetupConversation {
     dialogue.tell("The store is made.")
     if store?.isInKeyFile == true {
       dialogue.add(
-        "No security chip (TPM) of this computer keeps its keys: they are in a file. There is nothing that you have to do."
+        "This computer has no security chip (TPM) that Whorl can use, so the keys are in a file. You need not do anything."
       )
     }
   }

@@ -163,11 +163,11 @@ struct SetupSurvey {
     } catch {
       return isEnabled
         ? .done(.secrets, here, undo: undo)
-        : .note(.secrets, "no desktop here whose programs could keep passwords in Whorl")
+        : .note(.secrets, "no desktop session found whose programs could keep passwords in Whorl")
     }
     if let holder, holder.own { return .done(.secrets, here, undo: undo) }
     if isEnabled {
-      let words = holder.map { "Whorl has them from the next login on; until then \($0.words) does" }
+      let words = holder.map { "Whorl keeps them from the next login on; until then \($0.words) does" }
       return .done(.secrets, words ?? here, undo: undo)
     }
     let enable = SetupOffer(
@@ -197,7 +197,7 @@ struct SetupSurvey {
     let offer = SetupOffer(
       question: "Let ssh find the keys of the vault, beside those it has?", command: command("ssh", "enable"))
     return switch try SSHAgentFiles().isEnabled {
-    case true?: .done(.ssh, "\(there), which whorl-agent gives to ssh", undo: undo)
+    case true?: .done(.ssh, "\(there), which ssh uses through whorl-agent", undo: undo)
     case false?: .open(.ssh, "\(there), but ssh does not ask whorl-agent for them", offer, undo: undo)
     case nil: .note(.ssh, "\(there); start whorl-agent for ssh to find them")
     }
@@ -225,7 +225,7 @@ struct SetupSurvey {
     return switch status.standing {
     case .member: .done(.sync, "\(Spoken.plural(status.members.count, "computer")) in the circle", undo: undo)
     case .asking: .done(.sync, "waits until a computer of the circle lets this one in", undo: undo)
-    case .none, .removed: .note(.sync, "with no other computer; 'whorl sync --help' says how to begin")
+    case .none, .removed: .note(.sync, "not set up; 'whorl sync --help' explains how to begin")
     }
   }
 

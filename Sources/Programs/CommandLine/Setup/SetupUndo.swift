@@ -38,8 +38,8 @@ struct SetupUndo {
     tellOfTheRest(findings)
     guard let command = failed.first else { return }
     throw Failure(
-      .unavailable, "this did not work, for the reason above: \(ShellLine.text(command))",
-      advice: "then 'whorl setup --undo' goes on")
+      .unavailable, "this command failed, for the reason above: \(ShellLine.text(command))",
+      advice: "put that right and run 'whorl setup --undo' again")
   }
 
   /// Removes the store after another prompt, since it cannot be restored.

@@ -165,7 +165,7 @@ struct Doctor: Command {
         "sync",
         Failure(
           .damaged, "the remote has lost \(Spoken.plural(status.lost, "record")) that this machine has seen",
-          advice: "see who else may write to it; 'whorl sync now --put-back' publishes them again"))
+          advice: "check who else can write to it; 'whorl sync now --put-back' publishes them again"))
     } else if status.standing == .removed {
       findings.warn("sync", "this machine is no longer in the circle", "'whorl sync join' asks to be let in again")
     } else if status.standing == .asking {

@@ -15,7 +15,7 @@ struct SyncEntryOptions: ParsableArguments {
       "What this machine is called in the circle.", discussion: "Default: its host name.", valueName: "machine"))
   var name: String?
 
-  @Flag(help: "Enable no user units: nothing is synced but by 'whorl sync now'.")
+  @Flag(help: "Do not enable the user units: sync only when you run 'whorl sync now'.")
   var noTimer = false
 
   @OptionGroup var recovery: RecoveryKeyOption
@@ -55,8 +55,10 @@ extension SyncSession {
     let standing = try await status().standing
     guard standing == .none || standing == .removed else {
       throw Failure(
-        .exists, standing == .asking ? "this store asks a circle already" : "this store is in a circle already",
-        name: "errSecDuplicateItem", advice: "'whorl sync status' tells which; 'whorl sync leave --circle' ends that")
+        .exists,
+        standing == .asking ? "this store has asked to join a circle already" : "this store is in a circle already",
+        name: "errSecDuplicateItem",
+        advice: "'whorl sync status' shows which one; 'whorl sync leave --circle' leaves it")
     }
     try await explained { () async throws(SyncRunError) in try await repository.make(for: remote) }
     do throws(Failure) {
@@ -74,7 +76,8 @@ extension SyncSession {
   func enableUnits(_ options: GlobalOptions, _ hardening: Hardening) throws(Failure) {
     let units = try SyncUnits()
     guard units.isInstalled else {
-      return StandardError.line("There are no user units of Whorl's here: run 'whorl sync now' after changes.")
+      return StandardError.line(
+        "Nothing syncs by itself here, since Whorl's user units are not installed: run 'whorl sync now' after changes.")
     }
     do throws(Failure) {
       try units.enable(
@@ -179,7 +182,7 @@ struct SyncJoin: Command {
         Report(machine: machine, remote: remote.url, standing: report.status.standing.rawValue, words: words))
     }
     guard wait else { return }
-    StandardError.line("This machine is in the circle. \(Spoken.plural(report.status.items, "item")) came in.")
+    StandardError.line("This machine is in the circle. \(Spoken.plural(report.status.items, "item")) received.")
     for line in SyncOutcome.waiting(report.status) { StandardError.line(Visible.text(line)) }
   }
 

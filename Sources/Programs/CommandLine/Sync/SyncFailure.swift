@@ -9,7 +9,7 @@ extension Failure {
     let remote = remote ?? "the remote"
     switch error {
     case .vault(let error): self.init(error)
-    case .noGit(let why): self.init(.unavailable, why, advice: "install git, which carries what machines share")
+    case .noGit(let why): self.init(.unavailable, why, advice: "install git, which 'whorl sync' uses")
     case .unusableRemote(let why):
       self = .usage(
         "the remote cannot be used: \(why)",
@@ -21,7 +21,7 @@ extension Failure {
           + "REMOTE' names the remote of the circle that the store is in")
     case .notInCircle(.removed):
       self.init(
-        .refused, "this machine is no longer in the circle, and gets nothing new",
+        .refused, "this machine was removed from the circle, and receives no more changes",
         advice: "its items stay; 'whorl sync join' asks to be let in again")
     case .notInCircle(.asking):
       self.init(
@@ -40,19 +40,21 @@ extension Failure {
         advice: "'whorl sync join' asks to be let in; for a new circle, name an empty repository")
     case .foreign:
       self.init(
-        .refused, "\(remote) holds something else than a circle's files, and was left as it is",
+        .refused, "\(remote) has other files than those of a circle, and was not changed",
         advice: "name an empty repository")
     case .newerFormat:
       self.init(
         .damaged, "\(remote) was written by a newer version of Whorl", name: "errSecWrongSecVersion",
         advice: "install that version here, too")
     case .tooMuch(let what):
-      self.init(.damaged, "\(remote) was left as it is: \(what)", advice: "see who else may write to it")
+      self.init(.damaged, "\(remote) was not changed: \(what)", advice: "check who else can write to it")
     case .refused(let reason):
       self.init(
-        .refused, "\(remote) takes no changes from here: \(reason)", advice: "see its rules for the branch main")
+        .refused, "\(remote) rejects changes from this machine: \(reason)",
+        advice: "check its rules for the branch main")
     case .contested:
-      self.init(.tryAgain, "other machines published first five times in a row", advice: "try again")
+      self.init(
+        .tryAgain, "other machines published changes at the same time, five times in a row", advice: "try again")
     case .busy:
       self.init(.tryAgain, "another run of 'whorl sync' is not finished", advice: "try again")
     case .damaged(let reason):

@@ -41,7 +41,7 @@ struct SyncIdentity: Command {
     do throws(WriteError) {
       try identity.bytes.write(to: STDOUT_FILENO)
     } catch {
-      throw Failure(.inputOutput, "the identity cannot be written: \(error)", advice: "look at where it is written to")
+      throw Failure(.inputOutput, "the identity cannot be written: \(error)", advice: "check where the output goes")
     }
     try StandardOutput.line("")
   }

@@ -93,7 +93,7 @@ struct SyncAdd: Command {
     try await sync.told(new, as: "shared", options)
     if !unprotected.isEmpty, !options.json {
       StandardError.line(
-        "\(Spoken.plural(unprotected.count, "item")) without a rule stayed here: 'whorl sync add NAME' shares one.")
+        "Not shared: \(Spoken.plural(unprotected.count, "item")) without a rule. 'whorl sync add NAME' shares one.")
     }
   }
 }
@@ -148,7 +148,7 @@ struct SyncLeave: Command {
     guard standing != .none else { throw Failure(.notInCircle(.none)) }
     if !yes {
       try session.answers().confirm(
-        "Leave the circle? The items stay here, and change on their own from then on.", assent: "--yes")
+        "Leave the circle? The items stay here, and later changes are no longer shared.", assent: "--yes")
     }
     try await sync.change(.leave, recovery, reason: "leave the circle of machines")
     // If there are other machines, publish that this one has left.

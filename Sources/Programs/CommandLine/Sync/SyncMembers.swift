@@ -35,7 +35,7 @@ struct SyncApprove: Command {
     let asking = try await sync.run().status.candidates.filter { !$0.isThisMachine }
     guard !asking.isEmpty else {
       throw Failure(
-        .notFound, "no machine asks to be let in", name: "errSecItemNotFound",
+        .notFound, "no machine is waiting to join", name: "errSecItemNotFound",
         advice: "run 'whorl sync join' on it, and then this again")
     }
     let candidate = try SyncMember.named(machine, among: asking)
@@ -44,7 +44,7 @@ struct SyncApprove: Command {
       guard words.split(separator: " ").map({ $0.lowercased() }) == candidate.words.map({ $0.lowercased() }) else {
         throw Failure(
           .refused, "“\(candidate.name)” has other words: \(shown)",
-          advice: "approve nothing, and ask who else knows the remote")
+          advice: "do not approve it: somebody else may be using the repository")
       }
     } else {
       StandardError.line(
@@ -103,8 +103,8 @@ struct SyncRemoveMachine: Command {
     if options.json { return try JSON.print(Report(removed: member.name, toChange: names)) }
     StandardError.line(
       Visible.text(
-        "“\(member.name)” gets nothing new. Whoever has it can read what was shared until now. Change these where they are "
-          + "used:"))
+        "“\(member.name)” receives no more changes. Whoever has it can still read what was shared until now. Change these secrets "
+          + "where they are used:"))
     for name in names { StandardError.line("  \(Visible.text(name))") }
   }
 
@@ -138,7 +138,7 @@ extension SyncMember {
     }
     guard (found ?? machines).count == 1 else {
       let names = (found ?? machines).map { "\($0.name) (\($0.id))" }.joined(separator: ", ")
-      throw .usage("several machines are meant: \(names)", advice: "name one, by its id where they are called alike")
+      throw .usage("that could be several machines: \(names)", advice: "name one, or its id")
     }
     return machine
   }

@@ -15,18 +15,18 @@ struct SyncOutcome {
     guard report.isHeldBack else { return nil }
     let count = report.lost > 0 ? " (\(Spoken.plural(report.lost, "record")))" : ""
     return Failure(
-      .damaged, "\(remote) has lost what this machine has seen\(count); nothing was published",
-      advice: "see who else may write to it; 'whorl sync now --put-back' publishes it again")
+      .damaged, "\(remote) has lost records that this machine has seen\(count); nothing was published",
+      advice: "check who else can write to it; 'whorl sync now --put-back' publishes it again")
   }
 
   /// Warnings, and what needs the user.
   var warnings: [String] {
     var lines: [String] = []
     if report.wasRewritten {
-      lines.append("The history of \(remote) was replaced by another one, whose contents were taken.")
+      lines.append("The history of \(remote) was replaced by another one. Its contents were taken over.")
     }
     if report.isMixed {
-      lines.append("\(remote) has files that no machine has published together: what is here may be outdated.")
+      lines.append("\(remote) has files that do not fit together: items here may be outdated.")
     }
     if !report.refused.isEmpty {
       let some = report.refused.prefix(Self.listed).map { "\($0.path) \($0.reason)" }.joined(separator: "; ")
@@ -44,7 +44,8 @@ struct SyncOutcome {
     let kept = unique(status.kept.map(\.item))
     if !kept.isEmpty {
       lines.append(
-        "Written on two machines at once, with both versions kept: \(some(kept)). 'whorl sync resolve NAME' chooses.")
+        "Changed on two machines at once; both versions are kept: \(some(kept)). 'whorl sync resolve NAME' lets you choose."
+      )
     }
     for reason in SyncStatus.Waiting.Reason.allCases {
       let items = status.waiting.filter { $0.reason == reason }.map(\.item)
@@ -53,11 +54,11 @@ struct SyncOutcome {
       switch reason {
       case .touch:
         lines.append(
-          "Bound to the fingers of a machine, and waiting for a touch here: \(what). 'whorl sync resolve NAME' asks for it."
+          "Bound to fingers, and needs a touch before it can be used here: \(what). 'whorl sync resolve NAME' asks for it."
         )
       case .locked: lines.append("Waiting until the store is unlocked: \(what).")
       case .passcode: lines.append("Waiting for a passcode to be set: \(what). 'whorl passcode' sets one.")
-      case .refused: lines.append("Not stored here: \(what). 'whorl doctor' says whether the store is full.")
+      case .refused: lines.append("Could not be stored here: \(what). 'whorl doctor' shows whether the store is full.")
       }
     }
     return lines
@@ -66,15 +67,16 @@ struct SyncOutcome {
   /// A summary in one line.
   var line: String {
     var parts: [String] = []
-    if !report.changed.isEmpty { parts.append("\(Spoken.plural(report.changed.count, "item")) came in") }
-    if !report.removed.isEmpty { parts.append("\(Spoken.plural(report.removed.count, "item")) went") }
+    if !report.changed.isEmpty { parts.append("\(Spoken.plural(report.changed.count, "item")) received") }
+    if !report.removed.isEmpty { parts.append("\(Spoken.plural(report.removed.count, "item")) removed") }
     if report.published > 0 { parts.append("\(Spoken.plural(report.published, "record")) published") }
-    return parts.isEmpty ? "Nothing is new: this machine and \(remote) are equal." : "\(parts.joined(separator: ", "))."
+    return parts.isEmpty
+      ? "Nothing to do: this machine and \(remote) are in sync." : "\(parts.joined(separator: ", "))."
   }
 
   /// The summary of a dry run.
   var preview: String {
-    "Would take \(Spoken.plural(report.taken, "file")) from \(remote), and publish \(Spoken.plural(report.published, "record"))."
+    "Would receive \(Spoken.plural(report.taken, "file")) from \(remote), and publish \(Spoken.plural(report.published, "record"))."
   }
 
   static func some(_ names: [ItemName]) -> String {

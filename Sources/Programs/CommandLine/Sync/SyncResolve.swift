@@ -49,7 +49,7 @@ struct SyncResolve: Command {
     let waiting = status.waiting.first { $0.item.description == name }
     guard !kept.isEmpty || waiting != nil else {
       throw Failure(
-        .notFound, "\(name) has no second version, and does not wait", name: "errSecItemNotFound",
+        .notFound, "\(name) has no second version, and is not waiting", name: "errSecItemNotFound",
         advice: "'whorl sync status' lists what there is")
     }
     var done: [String] = []
@@ -83,7 +83,8 @@ struct SyncResolve: Command {
       return use ? .use : .drop
     }
     guard let terminal = Terminal() else {
-      throw .interactionNotAllowed("this needs a choice, and nobody can be asked", advice: "say --use or --drop")
+      throw .interactionNotAllowed(
+        "a choice is needed, and there is no terminal to ask at", advice: "say --use or --drop")
     }
     let words = "The version that \(version.writer) wrote on \(Spoken.time(Int64(clamping: version.written)))"
     do {

@@ -33,9 +33,9 @@ struct SyncStatusCommand: Command {
     var lines: [(String, String)] = [("remote", remote ?? "not known here: 'whorl sync remote REMOTE' names it")]
     switch status.standing {
     case .none, .member: break
-    case .removed: lines.append(("standing", "no longer in the circle: it gets nothing new"))
+    case .removed: lines.append(("standing", "no longer in the circle: it receives no more changes"))
     case .asking:
-      lines.append(("standing", "waits to be let in: 'whorl sync approve' on a machine of the circle"))
+      lines.append(("standing", "waiting for approval: run 'whorl sync approve' on a machine of the circle"))
       lines.append(("words", status.words.joined(separator: " ")))
     }
     for member in status.members {

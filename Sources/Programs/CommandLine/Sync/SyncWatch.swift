@@ -28,7 +28,7 @@ struct SyncWatch: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     guard try session.isStoreOfService else {
       throw Failure(
-        .unavailable, "no program is told of changes of a private store",
+        .unavailable, "a private store does not report its changes",
         advice: "run 'whorl sync now', or have 'systemctl --user enable --now whorl-sync.timer' run it")
     }
     let sync = try await SyncSession(session, isQuiet: true)
@@ -41,7 +41,7 @@ struct SyncWatch: Command {
       }
       let failure = await run(sync)
       if failure != said, let failure { StandardError.line(failure) }
-      if failure == nil, said != nil, !quiet.quiet { StandardError.line("whorl: sync watch: done") }
+      if failure == nil, said != nil, !quiet.quiet { StandardError.line("whorl: sync watch: syncing works again") }
       said = failure
       let last = known
       known = try await session.explained { () async throws(VaultError) in

@@ -80,7 +80,7 @@ actor FprintdConnection {
     receiver(.over)
   }
 
-  static let ended = "fprintd ended, or another took its place"
+  static let ended = "fprintd has stopped or was restarted"
 }
 
 extension ReaderError {
@@ -92,7 +92,7 @@ extension ReaderError {
     case .cancelled: self = .cancelled
     case .disconnected, .notSent:
       self = .fprintdUnreachable("the bus closed the connection, or no program has its name there")
-    case .system(ETIMEDOUT): self = .fprintdUnreachable("it, or the bus, gave no answer in time")
+    case .system(ETIMEDOUT): self = .fprintdUnreachable("fprintd or the message bus did not answer in time")
     case .system(let code): self = .fprintdUnreachable("no bus to find it on (error \(code))")
     case .tooLarge, .malformed: self = .fprintdUnreachable("the bus gave no valid answer")
     }
@@ -120,7 +120,7 @@ extension ReaderError {
       // libfprint (1.94.5) keeps a reader open that fell silent while it was opened, until fprintd ends.
       case "Internal" where message.contains("already been opened"):
         self = .device(
-          "fprintd has lost it: it helps to wait a minute, or to restart fprintd (sudo systemctl restart fprintd)")
+          "fprintd cannot open it any more: wait a minute, or restart fprintd (sudo systemctl restart fprintd)")
       // The words of libusb and of libfprint for a reader that was pulled out, as while fprintd opens it.
       case "Internal" where message.hasSuffix("[-4]") || message.contains("removed from the system"): self = .removed
       default: self = .device("fprintd: \(message.isEmpty ? name : message)")

@@ -55,7 +55,8 @@ package struct PasscodeChanges {
   private static func requireRemovable(_ snapshot: StoreSnapshot) throws {
     guard try snapshot.slot(.passcode) != nil else { throw VaultError.passcodeNotSet }
     guard try snapshot.firstUnlock() == .none else {
-      throw VaultError.invalidRequest("this store asks for its passcode after each start, so that it has to have one")
+      throw VaultError.invalidRequest(
+        "this store asks for its passcode after each start, so the passcode cannot be removed")
     }
   }
 

@@ -56,7 +56,7 @@ package struct Restores {
 }
 
 extension VaultError {
-  static let restoreChanged = busy("what was put back changed meanwhile")
+  static let restoreChanged = busy("the copy that was put back has changed since you saw it")
 }
 
 /// The restored copy, in one transaction.

@@ -195,7 +195,9 @@ package actor ReaderDesk: ReaderOwner {
         case .waitsInstead(let index):
           let refused = queue.remove(at: index)
           queue.append(waiting)
-          refuse(refused, "a request of another program has the place of this one, whose program has the most")
+          refuse(
+            refused,
+            "another program's request took the place of this one, because this program has the most requests waiting")
         case .isRefused(let crowd): return keepOutside(waiting, crowd)
         }
         if case .taken(let holder) = state { tell(waiting, of: holder) }

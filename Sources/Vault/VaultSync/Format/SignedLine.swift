@@ -71,7 +71,7 @@ package struct SignedLine: Sendable {
     do throws(VaultError) {
       return try JSONLine.read(line, as: type)
     } catch {
-      throw .fileUnreadable("neither this nor a later version of whorl writes it like that")
+      throw .fileUnreadable("it is not in a form that whorl writes")
     }
   }
 
