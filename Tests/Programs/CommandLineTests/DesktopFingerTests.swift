@@ -216,6 +216,36 @@ struct DesktopFingerTests {
       #expect(terminal.isAsFound)
     }
   }
+
+  @Test("deleting one leaves the others, in fprintd and in the store")
+  func oneOfTwo() async throws {
+    try await machine { machine in
+      try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
+      try await machine.fprintd.enroll("left-thumb", pressing: SyntheticFinger(person: 1, finger: .leftThumb))
+      let forgotten = try await machine.whorl("unenroll", "left-thumb", passcode: true)
+      #expect(forgotten.status == 0, "\(forgotten.diagnostics)")
+      let listed = try await machine.fprintd.tool("fprintd-list", machine.fprintd.userName()).diagnostics
+      #expect(listed.contains("right-index-finger") && !listed.contains("left-thumb"), "\(listed)")
+      let fingers = try await machine.whorl("fingers").text
+      #expect(fingers.contains("right-index") && !fingers.contains("left-thumb"), "\(fingers)")
+    }
+  }
+
+  @Test("fprintd enrols and deletes none before the loss of bound items is agreed to")
+  func notAgreed() async throws {
+    try await machine { machine in
+      try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
+      try await machine.whorl("set", "bound", "--access", "current-set", input: "secret").mustSucceed()
+      for words in [["enroll", "left-thumb"], ["unenroll", "--all"]] {
+        let refused = try await machine.whorl(words[0], words[1], passcode: words[0] == "unenroll")
+        #expect(refused.status == 77 && refused.failure.contains("--yes"), "\(refused.diagnostics)")
+        #expect(refused.diagnostics.contains("destroys 1 item bound to the current ones"), "\(refused.diagnostics)")
+      }
+      let listed = try await machine.fprintd.tool("fprintd-list", machine.fprintd.userName()).diagnostics
+      #expect(listed.contains("right-index-finger") && !listed.contains("left-thumb"), "\(listed)")
+      #expect(try await machine.whorl("get", "bound", touches: 1).text == "secret")
+    }
+  }
 }
 
 /// Counts the claims of fprintd's readers, as they pass on its bus.
