@@ -323,4 +323,31 @@ struct RekeyingTests {
       #expect(try await daemon.fileOpens(with: KeyringDaemon.password))
     }
   }
+
+  @Test("the keyring is not changed if its sealed copy cannot be read back from the file")
+  func unreadableCopy() async throws {
+    try await KeyringDaemon.with { daemon in
+      let store = try await ScratchStore()
+      let vault = VaultSession(of: try store.open())
+      let files = daemon.files
+      let sealed = Mutex<SharedSecret?>(nil)
+      await #expect(throws: WalletError.copyUnverified) {
+        try await KeyringRekeying(daemon.places, in: vault).enable(password: SecretBytes(text: KeyringDaemon.password))
+        { secret in
+          let secret = SharedSecret(secret.copy())
+          sealed.withLock { $0 = secret }
+          let copy = try await LoginEntries(in: vault).sealedCopy(of: secret.bytes, under: .recoveryKey)
+          // It opens, but its file is longer than any that is read.
+          return SealedCopy(
+            under: copy.keys, head: copy.head,
+            boxes: copy.boxes + [UInt8](repeating: 0, count: SealedCopy.limit))
+        } opening: { _ in
+          try #require(sealed.withLock { $0 })
+        }
+      }
+      #expect(daemon.files == files)
+      #expect(try await LoginEntries(in: vault).all().isEmpty)
+      #expect(try await daemon.fileOpens(with: KeyringDaemon.password))
+    }
+  }
 }

@@ -187,6 +187,32 @@ struct ClientTerminalTests {
   }
 
   @Test(
+    "writes nothing there while the agent is forwarded, since remote programs could fill it", arguments: [true, false])
+  func forwarded(isForwarding: Bool) async throws {
+    // Binds a session to a host whose key cannot be checked, and then adds a key as ssh-add does.
+    let script = """
+      import socket, struct, sys
+      agent = socket.socket(socket.AF_UNIX)
+      agent.connect(sys.argv[1])
+      def text(data): return struct.pack(">I", len(data)) + data
+      def answer(message):
+        agent.sendall(text(message))
+        return agent.recv(5, socket.MSG_WAITALL)[4]
+      fields = [b"session-bind@openssh.com", text(b"sk-ssh-ed25519@openssh.com"), b"session", b"signature"]
+      answer(b"\\x1b" + b"".join(map(text, fields)) + (b"\\1" if sys.argv[2] == "true" else b"\\0"))
+      print("answered with", answer(b"\\x11"))
+      """
+    try await with(access: "presence") { agent, _, _ in
+      let terminal = try PseudoTerminal(
+        ["-c", script, agent.socket, "\(isForwarding)"], program: "/usr/bin/python3")
+      try await terminal.waits(for: "answered with 5\r\n")
+      #expect(terminal.shown.contains("brings a key into it") == !isForwarding, "\(terminal.shown)")
+      #expect(try await terminal.status() == 0)
+      try await agent.waits { $0.contains { $0.contains(" is refused: Whorl keeps no keys that ssh-add adds.") } }
+    }
+  }
+
+  @Test(
     "prompts there if the desktop's notification service does not answer, or refuses", arguments: [true, false])
   func noNotification(hangs: Bool) async throws {
     try await PrivateBus.with { bus in

@@ -1,5 +1,7 @@
 import Fingerprint
+import Glibc
 import ProgramDriver
+import Synchronization
 import Testing
 import VirtualFinger
 
@@ -178,6 +180,8 @@ struct DesktopFingerTests {
       try isTold ? machine.fprintd.allow("verify") : machine.fprintd.allow()
       let terminal = try setUp(machine)
       try await terminal.waits(for: "Waiting for it. Press Enter to continue without it.")
+      let claims = try Claims(of: machine.fprintd)
+      defer { claims.end() }
       #expect(terminal.shown.contains("'sudo fprintd-enroll \(machine.fprintd.userName())'"), "\(terminal.shown)")
       #expect(!terminal.shown.contains("asscode:"))
       if comes {
@@ -188,9 +192,78 @@ struct DesktopFingerTests {
         // It looks every two seconds.
         try await Task.sleep(for: .seconds(5))
         #expect(!terminal.shown.contains("Found:"), "\(terminal.shown)")
+        // A program that enrols a finger needs the reader for itself.
+        if isTold { #expect(claims.count == 0) }
         terminal.type("\n")
       }
       try await decline(terminal)
     }
   }
+
+  @Test(
+    "setup continues without one at the end of its input, and ends at a signal", arguments: ["\u{4}", "\u{3}", nil])
+  func waitEnds(_ key: String?) async throws {
+    try await machine { machine in
+      try machine.fprintd.allow("verify")
+      let terminal = try setUp(machine)
+      try await terminal.waits(for: "Waiting for it. Press Enter to continue without it.")
+      // The terminal was closed.
+      if let key { terminal.type(key) } else { terminal.signal(SIGHUP) }
+      if key == "\u{4}" { return try await decline(terminal) }
+      #expect(try await terminal.endingSignal() == (key == nil ? SIGHUP : SIGINT))
+      #expect(terminal.shown.contains("'whorl setup' goes on from here"), "\(terminal.shown)")
+      #expect(!terminal.shown.contains("[y/N]"), "\(terminal.shown)")
+      #expect(terminal.isAsFound)
+    }
+  }
+
+  @Test("deleting one leaves the others, in fprintd and in the store")
+  func oneOfTwo() async throws {
+    try await machine { machine in
+      try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
+      try await machine.fprintd.enroll("left-thumb", pressing: SyntheticFinger(person: 1, finger: .leftThumb))
+      let forgotten = try await machine.whorl("unenroll", "left-thumb", passcode: true)
+      #expect(forgotten.status == 0, "\(forgotten.diagnostics)")
+      let listed = try await machine.fprintd.tool("fprintd-list", machine.fprintd.userName()).diagnostics
+      #expect(listed.contains("right-index-finger") && !listed.contains("left-thumb"), "\(listed)")
+      let fingers = try await machine.whorl("fingers").text
+      #expect(fingers.contains("right-index") && !fingers.contains("left-thumb"), "\(fingers)")
+    }
+  }
+
+  @Test("fprintd enrols and deletes none before the loss of bound items is agreed to")
+  func notAgreed() async throws {
+    try await machine { machine in
+      try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
+      try await machine.whorl("set", "bound", "--access", "current-set", input: "secret").mustSucceed()
+      for words in [["enroll", "left-thumb"], ["unenroll", "--all"]] {
+        let refused = try await machine.whorl(words[0], words[1], passcode: words[0] == "unenroll")
+        #expect(refused.status == 77 && refused.failure.contains("--yes"), "\(refused.diagnostics)")
+        #expect(refused.diagnostics.contains("destroys 1 item bound to the current ones"), "\(refused.diagnostics)")
+      }
+      let listed = try await machine.fprintd.tool("fprintd-list", machine.fprintd.userName()).diagnostics
+      #expect(listed.contains("right-index-finger") && !listed.contains("left-thumb"), "\(listed)")
+      #expect(try await machine.whorl("get", "bound", touches: 1).text == "secret")
+    }
+  }
+}
+
+/// Counts the claims of fprintd's readers, as they pass on its bus.
+private final class Claims: Sendable {
+  private let monitor: RunningProgram
+  private let seen = Mutex(0)
+
+  init(of fprintd: PrivateFprintd) throws {
+    let call = "interface='net.reactivated.Fprint.Device',member='Claim'"
+    monitor = try Invocation(
+      program: "/bin/sh", arguments: ["-c", "exec dbus-monitor --address \"$0\" \"$1\" >&2", fprintd.bus, call]
+    ).start()
+    startThread { [self] in
+      _ = monitor.finish { line, _ in if line.contains("member=Claim") { seen.withLock { $0 += 1 } } }
+    }
+  }
+
+  var count: Int { seen.withLock { $0 } }
+
+  func end() { monitor.signal(SIGKILL) }
 }

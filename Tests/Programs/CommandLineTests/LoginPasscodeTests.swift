@@ -109,6 +109,35 @@ struct LoginPasscodeTests {
     }
   }
 
+  @Test("is not one that PAM cannot pass on: it is shorter than 512 bytes, and ends before a zero byte")
+  func unpassable() async throws {
+    try await TestStore.with { store in
+      let here = try LoginAccount(TestStore.passcode, in: store.folder)
+      let longer = try await here.whorl(
+        store.arguments(Self.enabling + ["--password-fd", "3"]), ["\(TestStore.passcode)\0more"])
+      #expect(longer.status == 77 && longer.failure.contains("neither"), "\(longer.diagnostics)")
+
+      // Without PAM's own check.
+      let elsewhere = try LoginAccount(TestStore.passcode, isHere: false, in: store.folder)
+      func enable(_ word: String) async throws -> Invocation.Result {
+        try await elsewhere.whorl(store.arguments(Self.enabling + ["--password-fd", "3"]), [word])
+      }
+      let none = try await enable("")
+      #expect(none.status == 77 && none.failure.contains("neither"), "\(none.diagnostics)")
+      var passcode = TestStore.passcode
+      for (length, isPassable) in [(512, false), (511, true)] {
+        let next = String(String(repeating: "correct horse battery staple, ", count: 18).prefix(length))
+        try await Invocation(
+          arguments: store.arguments(TestStore.withPasscode(["passcode"])), descriptors: ["\(passcode)\n\(next)\n"]
+        ).run().mustSucceed()
+        passcode = next
+        let enabled = try await enable(passcode)
+        #expect((enabled.status == 0) == isPassable, "\(length): \(enabled.diagnostics)")
+        #expect(try await isChosen(store) == isPassable)
+      }
+    }
+  }
+
   @Test("is unproven until a login shows it, if the account's password is not in the local files")
   func elsewhere() async throws {
     try await TestStore.with { store in

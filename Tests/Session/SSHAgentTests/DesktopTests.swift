@@ -242,12 +242,14 @@ struct DesktopTests {
     }
   }
 
-  @Test("cancelling pinentry refuses the signature")
-  func cancelledPasscode() async throws {
+  @Test(
+    "a pinentry that is cancelled, or ends because nobody answers, refuses the signature",
+    arguments: ["83886179 cancelled", "83886142 Timeout"])
+  func cancelledPasscode(_ error: String) async throws {
     let script = """
       echo "OK"
       while read -r word rest; do
-        case $word in GETPIN) echo "ERR 83886179 cancelled" ;; *) echo OK ;; esac
+        case $word in GETPIN) echo "ERR \(error)" ;; *) echo OK ;; esac
       done
       """
     try await with(pinentry: { _ in script }) { agent, desktop, key in
@@ -257,6 +259,8 @@ struct DesktopTests {
       let result = try await signed
       #expect(result.status != 0)
       #expect(result.output.isEmpty)
+      try await agent.waits { $0.contains { $0.contains("refused to sign a file") && $0.hasSuffix(": cancelled") } }
+      #expect(!agent.lines.contains { $0.contains("pinentry cannot ask") })
     }
   }
 }

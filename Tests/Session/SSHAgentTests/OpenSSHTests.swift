@@ -198,6 +198,25 @@ struct OpenSSHTests {
     }
   }
 
+  @Test("a touch that is kept counts only on this machine, not on a host that the agent is forwarded to")
+  func minutesElsewhere() async throws {
+    try await TestStore.enrolled { store in
+      let key = String(decoding: try readFile(try await store.addKey("work", "--minutes", "5")), as: UTF8.self)
+      let relay = try await SSHServer("relay.test", in: store.folder, authorized: key)
+      let host = try await SSHServer("host.test", in: store.folder, authorized: key)
+      let touches = [Touches.Touch](repeating: .right, count: 4)
+      try await RunningAgent.with(store, touches, knownHosts: relay.knownHost + host.knownHost) { agent in
+        #expect(try await agent.client("ssh", host.arguments("true")).status == 0)
+        for _ in 1...2 {
+          let ran = try await agent.client("ssh", relay.arguments(host.shellCommand("echo far"), ["-A"]))
+          #expect(ran.text == "far\n", "\(ran.diagnostics) \(agent.lines)")
+        }
+        let hosts = agent.prompts.map { $0.contains("via relay.test") ? "far" : "near" }
+        #expect(hosts == ["near", "near", "far", "far"], "\(agent.prompts)")
+      }
+    }
+  }
+
   @Test("runs for one command with its environment, returns its exit status, and leaves no socket")
   func command() async throws {
     try await TestStore.with { store in
