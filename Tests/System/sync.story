@@ -122,7 +122,7 @@ reads gold desk laptop tower
 # One that is bound to the fingers of the desk waits for a touch.
 expect 0 "" alice desk 'printf platinum | whorl set deed --sync --access current-set'
 now desk laptop
-expect 0 "needs a touch before it can be used here: “deed”" alice laptop 'whorl sync'
+expect 0 "Waiting for a touch on this machine before use: “deed”" alice laptop 'whorl sync'
 expect 0 "" touched laptop "$right" 'whorl sync resolve deed'
 expect 0 platinum touched laptop "$right" 'whorl get deed'
 # The repository shows no name and no secret.
@@ -246,7 +246,7 @@ expect 0 copper alice new 'whorl get "after the tower"'
 expect 77 "" alice new 'whorl get bank --no-prompt'
 reads "gold after the tower" new
 expect 66 "" alice new 'whorl get diary'
-expect 0 "needs a touch before it can be used here: “deed”" alice new 'whorl sync'
+expect 0 "Waiting for a touch on this machine before use: “deed”" alice new 'whorl sync'
 expect 0 "" touched new "$right" 'whorl sync resolve deed'
 expect 0 platinum touched new "$right" 'whorl get deed'
 # The lost laptop gets nothing new: it accepts no members that it does not know.

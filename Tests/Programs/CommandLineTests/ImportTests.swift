@@ -30,9 +30,9 @@ struct ImportTests {
           Would bring in 2 entries:
             Forge/alice
             Mail
-          1 entry of a name that an earlier entry has: rename one of them, and import again:
+          1 entry with the name of an earlier one: rename one of them, and import again:
             Mail
-          1 entry would stay, wholly or in part:
+          Not imported completely: 1 entry:
             line 5: it has 5 fields, and the first line names 4
 
           """)

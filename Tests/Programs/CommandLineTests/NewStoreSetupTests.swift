@@ -193,7 +193,7 @@ struct NewStoreSetupTests {
       #expect(terminal.shown.contains("reader    none"))
       terminal.type("~/key\n")
       try await terminal.waits(
-        for: "This computer has no security chip (TPM) that Whorl can use, so the keys are in a file. You need not")
+        for: "Its keys are in a file, not in a security chip (TPM) of this computer. You need not")
       try await decline(terminal)
       #expect(try await terminal.status() == 0)
       let told = try await Invocation(

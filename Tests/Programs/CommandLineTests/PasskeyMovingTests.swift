@@ -63,7 +63,7 @@ struct PasskeyMovingTests {
       #expect(try await store.whorl("passkey", "list", "--json").text == #"{"passkeys":[]}"# + "\n")
       let brought = try await store.touched(["passkey", "import", file, "--yes"], [.right])
       #expect(brought.status == 0 && brought.diagnostics.contains("Brought in 2 items"), "\(brought.diagnostics)")
-      #expect(brought.diagnostics.contains("bring in 2 passkeys of \(file)"), "\(brought.diagnostics)")
+      #expect(brought.diagnostics.contains("import 2 passkeys from \(file)"), "\(brought.diagnostics)")
       let again = try await store.touched(["passkey", "import", file, "--yes"], [])
       #expect(again.status == 0 && again.diagnostics.contains("in the store already"), "\(again.diagnostics)")
 

@@ -250,7 +250,7 @@ struct SetupTests {
         service.close()
       }
       let away = try await store.whorl("setup", environment: home("/nonexistent"))
-      #expect(away.text.contains("      secrets   no desktop here"), "\(away.text)")
+      #expect(away.text.contains("      secrets   no desktop session found"), "\(away.text)")
     }
   }
 }

@@ -93,7 +93,7 @@ struct SyncTests {
       try await one.unlocked("sync", "add", "mail/alice").mustSucceed()
       try await one.whorl("sync", "now").mustSucceed()
       let taken = try await two.whorl("sync", "now")
-      #expect(taken.status == 0 && taken.diagnostics.contains("2 items came in"), "\(taken.diagnostics)")
+      #expect(taken.status == 0 && taken.diagnostics.contains("2 items received"), "\(taken.diagnostics)")
       #expect(try await two.whorl("get", "shared", "--no-prompt").text == "s")
       #expect(try await two.whorl("get", "mine", "--no-prompt").status == 66)
       #expect(try await two.whorl("get", "mail/alice", "--no-prompt").status == 77)

@@ -73,7 +73,7 @@ struct LoginPasscodeChoice {
     }
     guard state == .same else {
       throw Failure(
-        .refused, "your login password was not tried by a login yet", name: "errSecAuthFailed",
+        .refused, "your login password has not opened your secrets at a login yet", name: "errSecAuthFailed",
         advice: "log out, log in with your password, and try again; 'whorl login status' shows whether it does")
     }
   }

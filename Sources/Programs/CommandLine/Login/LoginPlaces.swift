@@ -55,7 +55,7 @@ extension Session {
   func tellOfLoginPasscode() {
     guard !options.json else { return }
     StandardError.line(
-      "Logins no longer open your secrets. To make your login password the passcode again: whorl login enable passcode")
+      "A login opens your secrets only if your login password is the passcode, too: whorl login enable passcode")
   }
 }
 

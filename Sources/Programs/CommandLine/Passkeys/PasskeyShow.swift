@@ -74,7 +74,7 @@ struct PasskeyShow: Command {
     /// The labels and values of the text output.
     var lines: [(String, String)] {
       let protections = [
-        "optional", "without it, only a site that knows the passkey already can use it", "always required",
+        "optional", "optional for a site that knows the passkey already, else required", "always required",
       ]
       return [
         ("site", siteName.isEmpty || siteName == site ? site : "\(site) (\(siteName))"), ("account", user),

@@ -59,7 +59,7 @@ final class SetupConversation {
     dialogue.tell("The store is made.")
     if store?.isInKeyFile == true {
       dialogue.add(
-        "This computer has no security chip (TPM) that Whorl can use, so the keys are in a file. You need not do anything."
+        "Its keys are in a file, not in a security chip (TPM) of this computer. You need not do anything."
       )
     }
   }

@@ -54,7 +54,7 @@ struct SyncOutcome {
       switch reason {
       case .touch:
         lines.append(
-          "Bound to fingers, and needs a touch before it can be used here: \(what). 'whorl sync resolve NAME' asks for it."
+          "Waiting for a touch on this machine before use: \(what). 'whorl sync resolve NAME' asks for it."
         )
       case .locked: lines.append("Waiting until the store is unlocked: \(what).")
       case .passcode: lines.append("Waiting for a passcode to be set: \(what). 'whorl passcode' sets one.")
