@@ -156,7 +156,7 @@ struct NewStoreSetupTests {
       } else {
         #expect(try await terminal.status() == 77)
       }
-      try await terminal.waits(for: "'whorl setup' goes on from here")
+      try await terminal.waits(for: "'whorl setup' goes on from here", count: 2)
       #expect(terminal.isAsFound)
       #expect(try folderEntries(folder).filter { $0.hasPrefix("store") || $0.hasPrefix(".store") }.isEmpty)
       // And it does.
@@ -181,7 +181,7 @@ struct NewStoreSetupTests {
       #expect(terminal.shown.ranges(of: "asscode: ").count == 1, "\(terminal.shown)")
       terminal.type("\u{3}")
       #expect(try await terminal.endingSignal() == SIGINT)
-      try await terminal.waits(for: "'whorl setup' goes on from here")
+      try await terminal.waits(for: "'whorl setup' goes on from here", count: 2)
     }
   }
 

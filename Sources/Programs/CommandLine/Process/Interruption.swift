@@ -16,10 +16,11 @@ enum Interruption {
     var cancel: (@Sendable () -> Void)?
     var report = FailureReport()
     var foreground: ForegroundCommand?
-    var endings: [@Sendable () -> Void] = []
   }
 
   private static let state = Mutex(State())
+  /// What to do just before a signal ends the process. Held while it is done, since two threads may end the process.
+  private static let endings = Mutex<[@Sendable () -> Void]>([])
   /// The signal settings from the start, to be restored for another program.
   private static let before = Mutex((mask: sigset_t(), ignoresPipe: false))
 
@@ -84,13 +85,22 @@ enum Interruption {
 
   /// Ends the process with the status, or by the signal that was received meanwhile.
   static func end(with status: ExitStatus) -> Never {
-    if let signal = state.withLock({ $0.received ?? $0.followed }) { EndingSignals.die(of: signal) }
+    let (received, followed) = state.withLock { ($0.received, $0.followed) }
+    if received != nil { runEndings() }
+    if let signal = received ?? followed { EndingSignals.die(of: signal) }
     exit(status.rawValue)
   }
 
   /// Adds what to do just before a signal ends the process, such as removing an unfinished file. The file may be finished
   /// by then, under another name.
-  static func atEnd(_ action: @escaping @Sendable () -> Void) { state.withLock { $0.endings.append(action) } }
+  static func atEnd(_ action: @escaping @Sendable () -> Void) { endings.withLock { $0.append(action) } }
+
+  private static func runEndings() {
+    endings.withLock { endings in
+      for action in endings { action() }
+      endings = []
+    }
+  }
 
   /// Restores the signal settings for the next program of this process.
   static func undo() {
@@ -111,7 +121,7 @@ enum Interruption {
       var set = EndingSignals.heard
       whorl_wait_for_signal(&set, graceMilliseconds)
     }
-    for action in state.withLock({ $0.endings }) { action() }
+    runEndings()
     report.tell(.cancelled)
     EndingSignals.die(of: signal)
   }
