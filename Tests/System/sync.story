@@ -89,7 +89,7 @@ expect 77 "has other words: $six" alice desk "whorl sync approve --words 'one tw
 expect 77 "this has to be confirmed, and nobody can be asked" alice desk 'whorl sync approve </dev/null'
 # At a terminal the words are shown, and the person is asked.
 expect 77 "$six" asked desk 'these words? [y/N]=>n' 'whorl sync approve'
-expect 0 "waits to be let in" alice laptop 'whorl sync'
+expect 0 "waiting for approval" alice laptop 'whorl sync'
 expect 0 "$six" asked desk 'these words? [y/N]=>y' 'whorl sync approve'
 now laptop
 expect 0 "laptop (this one)" alice laptop 'whorl sync'
@@ -220,7 +220,7 @@ expect 0 "Nothing to do" alice laptop 'whorl sync now'
 reads "gold of the evening" desk laptop tower
 
 # The tower was sold without being wiped.
-expect 0 "receives no more changes" asked desk 'nothing new. [y/N]=>y' 'whorl sync remove tower'
+expect 0 "receives no more changes" asked desk 'no more changes. [y/N]=>y' 'whorl sync remove tower'
 case $output in *bank*note* | *note*bank*) ;; *) fail "the secrets to change are not named: $output" ;; esac
 expect 0 "" alice desk 'printf copper | whorl set "after the tower" --sync --access none'
 expect 0 "" touched desk "$right" "printf 'gold after the tower' | whorl set bank --replace"

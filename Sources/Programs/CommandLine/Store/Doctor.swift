@@ -169,7 +169,7 @@ struct Doctor: Command {
     } else if status.standing == .removed {
       findings.warn("sync", "this machine is no longer in the circle", "'whorl sync join' asks to be let in again")
     } else if status.standing == .asking {
-      findings.warn("sync", "this machine waits to be let in", "'whorl sync approve' on a machine of the circle")
+      findings.warn("sync", "this machine is waiting for approval", "'whorl sync approve' on a machine of the circle")
     } else if status.pending > 0 {
       findings.warn(
         "sync", "\(Spoken.plural(status.pending, "record")) not published yet", "'whorl sync now' tells why")

@@ -25,7 +25,7 @@ extension Failure {
         advice: "its items stay; 'whorl sync join' asks to be let in again")
     case .notInCircle(.asking):
       self.init(
-        .refused, "this machine waits to be let in", advice: "run 'whorl sync approve' on a machine of the circle")
+        .refused, "this machine is waiting for approval", advice: "run 'whorl sync approve' on a machine of the circle")
     case .notInCircle:
       self.init(
         .notFound, "this store is in no circle",

@@ -92,7 +92,7 @@ struct SyncRemoveMachine: Command {
     let member = try SyncMember.named(machine, among: others)
     if !yes {
       try session.answers().confirm(
-        "Remove “\(Visible.text(member.name))”? It keeps what it has, and gets nothing new.", assent: "--yes")
+        "Remove “\(Visible.text(member.name))”? It keeps what it has, and receives no more changes.", assent: "--yes")
     }
     try await sync.change(.remove(member.id), recovery, reason: "remove “\(member.name)” from the circle")
     try await sync.publish()
