@@ -19,8 +19,11 @@ enum PrivateStoreFiles {
           advice: "remove the folder yourself")
       }
     }
+    // Not a symbolic link: what it names is not the store's.
+    var copy = stat()
+    let hasCopy = lstat("\(directory)/sync", &copy) == 0 && copy.st_mode & S_IFMT == S_IFDIR
     do throws(Folder.Failure) {
-      if access("\(directory)/sync", F_OK) == 0 { try Folder.remove("\(directory)/sync") }
+      if hasCopy { try Folder.remove("\(directory)/sync") }
     } catch {
       throw Failure(
         .inputOutput, "cannot remove \(error.problem)", name: "errSecIO",
