@@ -29,7 +29,7 @@ struct BuildScriptTests {
   }
 
   // Separate builds for each program would leave processors idle.
-  @Test("builds all programs in Swift with one build of Swift's package manager")
+  @Test("scripts/build builds all programs in Swift with one build of Swift's package manager")
   func oneBuild() async throws {
     try await withTemporaryFolder { folder in
       let calls = try await build(in: folder)
@@ -40,7 +40,7 @@ struct BuildScriptTests {
     }
   }
 
-  @Test("builds the products that are named")
+  @Test("scripts/build builds the products that are named")
   func namedProducts() async throws {
     try await withTemporaryFolder { folder in
       let calls = try await build("whorl-bench", "whorl", in: folder)
@@ -51,7 +51,7 @@ struct BuildScriptTests {
   }
 
   // It may inspect every process of the machine.
-  @Test("links only the C library into the program that reads the paths of programs")
+  @Test("scripts/build links only the C library into whorl-program-path")
   func smallProgram() async throws {
     try await withTemporaryFolder { folder in
       _ = try await build(in: folder)

@@ -5,7 +5,7 @@ import Testing
 @Suite("make demo")
 struct DemoTests {
   @Test(
-    "a real reader is used through libfprint, so that the clean-up does not delete fingers of fprintd",
+    "make demo uses a real reader through libfprint, so that its clean-up deletes no finger of fprintd",
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
   func realReader() async throws {
     let calls = try await calls(answer: "y")
@@ -14,14 +14,14 @@ struct DemoTests {
   }
 
   @Test(
-    "the user's own configuration is not used",
+    "make demo does not use the user's own configuration",
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/script")))
   func ownConfiguration() async throws {
     for call in try await calls(answer: "n") { #expect(!call.contains("/of/the/person"), "\(call)") }
   }
 
   @Test(
-    "an unusable reader is reported with advice, and a virtual reader is used instead",
+    "make demo reports an unusable reader with advice, and uses a virtual reader instead",
     arguments: [(69, "no permission to open the reader"), (75, "[busy]: held by fprintd")])
   func reader(status: Int, problem: String) async throws {
     try await withTemporaryFolder { folder in

@@ -11,12 +11,12 @@ struct DependencyTableTests {
     package = try await PackageDescription.ofThisPackage()
   }
 
-  @Test("lists every target of the package once, and nothing else")
+  @Test("the table of layers in CONTRIBUTING.md lists every target of the package once, and nothing else")
   func listsEveryTarget() {
     #expect(table.targets.sorted() == package.targets.map(\.name).sorted())
   }
 
-  @Test("every target depends only on lower layers")
+  @Test("every target of the package depends only on targets of lower layers")
   func arrowsPointDown() throws {
     let layers = table.layers
     for target in package.targets {
@@ -28,7 +28,7 @@ struct DependencyTableTests {
     }
   }
 
-  @Test("upward, sideways and test-only dependencies are refused")
+  @Test("upward, sideways and test-only dependencies between the package's layers are refused")
   func refusesOtherArrows() {
     #expect(!LayerTable.Layer.number(2).mayUse(.number(3), asTarget: "Keys"))
     #expect(!LayerTable.Layer.number(3).mayUse(.number(3), asTarget: "Vault"))
@@ -39,7 +39,7 @@ struct DependencyTableTests {
     #expect(!LayerTable.Layer.testSupport.mayUse(.number(8), asTarget: "ProgramDriver"))
   }
 
-  @Test("lists exactly the test targets in its row of tests")
+  @Test("the table of layers in CONTRIBUTING.md lists exactly the test targets in its row of tests")
   func testsAreTests() {
     let layers = table.layers
     for target in package.targets {
@@ -50,7 +50,7 @@ struct DependencyTableTests {
   }
 
   // `scripts/build` builds this target: a program without this dependency would be outdated or missing in the packages.
-  @Test("the last layer has a target that depends on every Swift program, and is in no product itself")
+  @Test("the target InstalledPrograms depends on every Swift program, and is in no product itself")
   func installedPrograms() throws {
     let programs = package.products.map(\.name).filter { name in
       package.targets.contains { $0.name == name && $0.type == "executable" }
@@ -72,7 +72,7 @@ struct DependencyTableTests {
     #expect(reaching.sorted() == ["GLibKit", "InstalledPrograms", "ReaderService", "glib-checks", "whorl-reader"])
   }
 
-  @Test("allows two external packages: GRDB in the vault and ArgumentParser in programs")
+  @Test("the package uses two external packages alone: GRDB in the vault and ArgumentParser in programs")
   func outsidePackages() {
     for target in package.targets {
       for product in target.outsideDependencies {
@@ -88,7 +88,7 @@ struct DependencyTableTests {
   }
 
   // SwiftPM lets a file import any module that happens to have been built.
-  @Test("the imports of the files follow the layers, too")
+  @Test("source files import only modules that their target names as dependencies")
   func importsAreDeclared() throws {
     let names = Set(package.targets.map(\.name))
     for target in package.targets where target.type != "system" {
@@ -101,7 +101,7 @@ struct DependencyTableTests {
     }
   }
 
-  @Test("lists the examples of Examples/Package.swift, which have the same sources and use library products only")
+  @Test("Package.swift has the examples of Examples/Package.swift, with the same sources and library products only")
   func examplesAreAPackageToo() async throws {
     let examples = try await PackageDescription.of("Examples/Package.swift").targets
     #expect(examples.count == 7)

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Generated files")
 struct GeneratedFileTests {
-  @Test("the list of statuses equals the output of its generator")
+  @Test("the list of Keychain statuses equals the output of its generator")
   func statuses() async throws {
     let generated = try await run("scripts/generate-statuses")
     #expect(generated.status == 0, "\(generated.errors)")

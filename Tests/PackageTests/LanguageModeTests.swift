@@ -5,7 +5,7 @@ import Testing
 struct LanguageModeTests {
   // The example is built in one mode with the others. The second file is written after Apple's pages alone.
   @Test(
-    "compile without a warning in the language modes 5 and 6",
+    "programs that use LARight compile without a warning in the language modes 5 and 6",
     arguments: ["Examples/Rights/main.swift", "Tests/Support/PublishedCode/Rights.swift"], ["5", "6"])
   func modes(source: String, mode: String) async throws {
     let products = try Repository.products.path

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("make")
 struct MakefileTests {
-  @Test("help lists every target of the Makefile in one line, and is the default target")
+  @Test("make help lists every target of the Makefile in one line, and is the default target")
   func helpListsEveryTarget() async throws {
     let help = try await run("make", "--no-print-directory", "help")
     #expect(help.status == 0)
@@ -16,7 +16,7 @@ struct MakefileTests {
     #expect(plain.output == help.output)
   }
 
-  @Test("install puts the programs in their folders, and uninstall removes everything")
+  @Test("make install puts the programs in their folders, and make uninstall removes everything")
   func installsAndUninstalls() async throws {
     try await withTemporaryFolder { folder in
       let places = [
@@ -56,7 +56,7 @@ struct MakefileTests {
     }
   }
 
-  @Test("install strips the programs, unless the packager keeps the symbols elsewhere", arguments: [nil, "true"])
+  @Test("make install strips the programs, unless the packager keeps the symbols elsewhere", arguments: [nil, "true"])
   func strips(program: String?) async throws {
     try await withTemporaryFolder { folder in
       let places = [
@@ -82,7 +82,7 @@ struct MakefileTests {
     }
   }
 
-  @Test("install with SYSTEM=1 puts the service in its places and marks it last, and uninstall removes everything")
+  @Test("make install SYSTEM=1 puts the service in its places and marks it last, and uninstall removes everything")
   func installsTheService() async throws {
     try await withTemporaryFolder { folder in
       let places = ["DESTDIR": folder.path, "PREFIX": "/opt/whorl", "BIN": try Repository.products.path, "SYSTEM": "1"]
@@ -123,7 +123,7 @@ struct MakefileTests {
 
   /// Each argument: the runner's output, its exit status, and whether `make test` must succeed.
   @Test(
-    "test succeeds only if the runner reports at its end that tests passed",
+    "make test succeeds only if the runner reports at its end that tests passed",
     arguments: [
       ("Test run with 2 tests in 1 suite passed after 0.1 seconds.", 0, true),
       ("Test run with 1 test in 0 suites passed after 0.1 seconds with 1 warning.", 0, true),
@@ -144,7 +144,7 @@ struct MakefileTests {
     }
   }
 
-  @Test("test lists at its end what failed, however much was printed after it")
+  @Test("make test lists at its end what failed, however much was printed after it")
   func failures() async throws {
     try await withTemporaryFolder { folder in
       let issue = "✘ Test \"opens\" recorded an issue at DoorTests.swift:7:5: Expectation failed: false"
@@ -190,7 +190,7 @@ struct MakefileTests {
 
   /// Each argument: whether the second run is asked for, whether it passes, and the exit status.
   @Test(
-    "test runs failed tests once more, one after another, if that is asked for",
+    "make test runs failed tests once more, one after another, if that is asked for",
     arguments: [(true, true, 0), (true, false, 1), (false, true, 1)])
   func unsteady(isAskedFor: Bool, passes: Bool, status: Int) async throws {
     try await withTemporaryFolder { folder in
@@ -222,7 +222,7 @@ struct MakefileTests {
     }
   }
 
-  @Test("test ends a run that makes no progress, and names what was running", arguments: [true, false])
+  @Test("make test ends a run that makes no progress, and names what was running", arguments: [true, false])
   func stalled(passesLater: Bool) async throws {
     try await withTemporaryFolder { folder in
       try writeRunner(

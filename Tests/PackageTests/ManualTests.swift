@@ -29,7 +29,7 @@ private struct CommandTree: Decodable {
 struct ManualTests {
   private func page(_ path: String) throws -> String { try Repository.text("data/man/\(path)") }
 
-  @Test("each command has a page with all its options; common options are on the page of whorl")
+  @Test("each whorl command has a manual page with all its options; common options are on the page of whorl")
   func commandPages() async throws {
     let whorl = try await CommandTree.of("whorl")
     #expect(whorl.commands.count > 10)
@@ -54,7 +54,7 @@ struct ManualTests {
     }
   }
 
-  @Test("mandoc reports no warnings")
+  @Test("the manual pages give no warnings in mandoc")
   func lint() async throws {
     try await withTemporaryFolder { folder in
       for program in ["whorl", "whorl-finger"] {
@@ -71,7 +71,7 @@ struct ManualTests {
     }
   }
 
-  @Test("the settings page has exactly the settings of the service")
+  @Test("the manual page of whorld.conf has exactly the settings of the service")
   func settings() throws {
     let source = try Repository.text("Sources/Vault/VaultHost/ServiceSettings.swift")
     let known = Set(source.matches(of: /\n {6}case "([a-z-]+)":/).map { String($0.1) })
@@ -80,7 +80,7 @@ struct ManualTests {
     #expect(told == known)
   }
 
-  @Test("the pages of the services' programs have exactly their options")
+  @Test("the manual pages of whorld and whorl-reader have exactly their options")
   func options() async throws {
     let help = try await run(Repository.products.appending(path: "whorld").path, "--help").output
     // Only the list is indented; the synopsis also contains options.
@@ -96,7 +96,7 @@ struct ManualTests {
     #expect(toldOfReader == reader)
   }
 
-  @Test("the page of the SSH agent has exactly its options")
+  @Test("the manual page of whorl-agent has exactly its options")
   func agent() async throws {
     let agent = Set(try await CommandTree.of("whorl-agent").options).subtracting(["h", "help"])
     let told = Set(try page("whorl-agent.1").matches(of: /\n\.It Fl -([a-z-]+)/).map { String($0.1) })
@@ -104,7 +104,7 @@ struct ManualTests {
     #expect(told == agent)
   }
 
-  @Test("help, manual page and document list the same exit statuses")
+  @Test("help, manual page and document of whorl list the same exit statuses")
   func exitStatuses() async throws {
     let help = try await run(Repository.products.appending(path: "whorl").path, "help", "exit-statuses").output
     let manual = try page("whorl.1.in").matches(of: /\n\.It ([0-9]+)\n/).map { String($0.1) }
@@ -116,7 +116,7 @@ struct ManualTests {
     #expect(listed == manual)
   }
 
-  @Test("the manual page and the document name every error of --verbose, and the first lines name none")
+  @Test("whorl's manual page and docs/exit-statuses.md name every error that --verbose prints")
   func errorNames() throws {
     let manual = try page("whorl.1.in")
     let document = try Repository.text("docs/exit-statuses.md")
@@ -140,7 +140,7 @@ struct ManualTests {
 
   /// Each argument: the shell, and its option to check a script without running it.
   @Test(
-    "the completions of a shell name every command, and the shell accepts them", arguments: ["bash", "zsh", "fish"])
+    "completions of whorl name every command, and their shell accepts them", arguments: ["bash", "zsh", "fish"])
   func completions(shell: String) async throws {
     let whorl = try await CommandTree.of("whorl")
     let script = try await run(

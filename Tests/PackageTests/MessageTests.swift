@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Messages in the source code")
 struct MessageTests {
-  @Test("of the command line and the agent contain no technical names")
+  @Test("messages of the command line and the agent contain no technical names")
   func plain() throws {
     let files = try Repository.files(
       under: ["Sources/Programs/CommandLine", "Sources/Programs/whorl-agent", "Sources/Session"], extensions: ["swift"])
@@ -27,7 +27,7 @@ struct MessageTests {
     }
   }
 
-  @Test("that end a command say what to do next")
+  @Test("messages that end a command say what to do next")
   func advice() throws {
     var found = 0
     for file in try Repository.files(under: ["Sources/Programs/CommandLine"], extensions: ["swift"])

@@ -5,7 +5,7 @@ import Testing
 struct OtherPackagesTests {
   // The first build takes minutes. Its results are kept in .build for the next run.
   @Test(
-    "build in one program with LocalAuthentication and KeychainServices, and read the same certificate",
+    "TLS and HTTP packages build in one program with Whorl's libraries, and read the same certificate",
     .enabled(if: ProcessInfo.processInfo.environment["WHORL_CAMPAIGN"] != nil, "takes minutes: make campaign"))
   func together() async throws {
     let place = ["--package-path", "Tests/Support/OtherPackages", "--scratch-path", ".build/other-packages"]

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The PAM module")
 struct PAMModuleTests {
-  @Test("keeps no password that is longer than the memory page for it, as a login program may pass one")
+  @Test("the PAM module keeps no password that is longer than the memory page for it, as a login may pass one")
   func longPassword() async throws {
     try await withTemporaryFolder { folder in
       let program = folder.appending(path: "kept-password").path

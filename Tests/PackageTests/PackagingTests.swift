@@ -9,7 +9,7 @@ struct PackagingTests {
       .trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  @Test("have the version of the program")
+  @Test("the Debian, RPM and Arch packages have the version of the program")
   func versions() async throws {
     let version = try await version()
     #expect(version.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+/) != nil)
@@ -21,7 +21,7 @@ struct PackagingTests {
     #expect(arch.contains("\npkgver=\(version)\n"))
   }
 
-  @Test("for Debian and RPM require the libraries that the build requires")
+  @Test("the Debian and RPM packages require the libraries that the build requires")
   func dependencies() throws {
     let table = try Repository.text("scripts/packages.txt").split(separator: "\n").map { $0.split(separator: " ") }
     let libraries = table.filter { row in
@@ -37,7 +37,7 @@ struct PackagingTests {
   }
 
   // Packages of one release do not install on another.
-  @Test("for Debian are built for this machine's release, or in a system of the named one")
+  @Test("make deb builds packages for this machine's release, or in a system of the named one")
   func releases() async throws {
     let here = try await run("make", "--dry-run", "--no-print-directory", "deb").output.split(separator: "\n")
     #expect(here.contains("scripts/build") && here.contains("scripts/deb"), "\(here)")
@@ -53,7 +53,7 @@ struct PackagingTests {
   }
 
   // Programs expect the service as soon as the marker exists.
-  @Test("install the marker of the service last and remove it first")
+  @Test("the Debian package installs the marker of the service last and removes it first")
   func marker() throws {
     let made = try Repository.text("packaging/debian/whorl.postinst")
     let units = try #require(made.range(of: "\n#DEBHELPER#\n"))
@@ -66,14 +66,14 @@ struct PackagingTests {
   }
 
   // Debian's zsh reads site-functions only below /usr/local; other systems' read it below /usr.
-  @Test("install zsh's completion in the folder that the system's zsh reads")
+  @Test("the Debian and RPM packages install zsh's completion in the folder that the system's zsh reads")
   func completion() throws {
     #expect(
       try Repository.text("packaging/debian/rules").contains("\nexport ZSH_FOLDER = share/zsh/vendor-completions\n"))
     #expect(try Repository.text("packaging/rpm/whorl.spec").contains("\n/usr/share/zsh/site-functions/_whorl\n"))
   }
 
-  @Test("delete no store", arguments: ["packaging/debian/whorl.postrm", "packaging/rpm/whorl.spec"])
+  @Test("removing a package deletes no store", arguments: ["packaging/debian/whorl.postrm", "packaging/rpm/whorl.spec"])
   func stores(script: String) throws {
     let lines = try Repository.text(script).split(separator: "\n").filter { $0.contains("/var/lib/whorl") }
     #expect(!lines.isEmpty)

@@ -4,7 +4,7 @@ import Testing
 /// Runs `scripts/setup` as on other systems: stand-ins for pkg-config, apt-get and sudo come first in its PATH.
 @Suite("make setup")
 struct SetupTests {
-  @Test("prints one line and changes nothing if nothing is missing")
+  @Test("make setup prints one line and changes nothing if nothing is missing")
   func allThere() async throws {
     try await withSystem(id: "debian", packagesThere: true) { system in
       let setup = try await system.setup()
@@ -15,7 +15,7 @@ struct SetupTests {
     }
   }
 
-  @Test("installs missing packages on Debian and Ubuntu", arguments: ["debian", "ubuntu"])
+  @Test("make setup installs missing packages on Debian and Ubuntu", arguments: ["debian", "ubuntu"])
   func installs(id: String) async throws {
     try await withSystem(id: id, packagesThere: false) { system in
       let setup = try await system.setup()
@@ -30,7 +30,7 @@ struct SetupTests {
     }
   }
 
-  @Test("reports packages that are still missing after apt-get")
+  @Test("make setup reports packages that are still missing after apt-get")
   func installationThatDoesNotHelp() async throws {
     try await withSystem(id: "debian", packagesThere: false, installerWorks: false) { system in
       let setup = try await system.setup()
@@ -40,7 +40,7 @@ struct SetupTests {
   }
 
   @Test(
-    "on other systems lists the missing packages, installs nothing and fails",
+    "make setup on other systems than Debian and Ubuntu lists the missing packages, and installs nothing",
     arguments: [
       ("fedora", "dnf install", "libfprint-devel"), ("arch", "pacman -S", " libfprint "),
       ("plan9", "by their Debian names", "libfprint-2-dev"),
@@ -55,7 +55,7 @@ struct SetupTests {
   }
 
   @Test(
-    "names the version it needs if Swift is too old, and accepts that version", arguments: ["6.1.3", "5.10"])
+    "make setup names the version it needs if Swift is too old, and accepts that version", arguments: ["6.1.3", "5.10"])
   func oldSwift(version: String) async throws {
     try await withSystem(id: "debian", packagesThere: true, swift: version) { system in
       let setup = try await system.setup()
@@ -68,7 +68,7 @@ struct SetupTests {
     }
   }
 
-  @Test("lists every apt package of the manifest, with its name on each system")
+  @Test("scripts/packages.txt lists every apt package of Package.swift, with its name on each system")
   func packageTableIsComplete() throws {
     let table = try Repository.text("scripts/packages.txt").split(separator: "\n").filter { !$0.hasPrefix("#") }
     let debian = table.map { $0.split(separator: " ")[2] }

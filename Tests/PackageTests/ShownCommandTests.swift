@@ -33,7 +33,7 @@ struct ShownCommandTests {
     return checked.status == 0 ? nil : "\(command): \(checked.errors)"
   }
 
-  @Test("in the help of a command are valid shell")
+  @Test("commands in the help of whorl are valid shell")
   func help() async throws {
     struct Dump: Decodable { var command: CommandHelp }
     let dump = try await run(
@@ -52,7 +52,7 @@ struct ShownCommandTests {
     #expect(count > 100, "the help shows \(count) commands")
   }
 
-  @Test("in the documents are valid shell")
+  @Test("commands in the documents are valid shell")
   func documents() async throws {
     let folder = Repository.root.appending(path: "docs")
     let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
@@ -77,7 +77,7 @@ struct ShownCommandTests {
   }
 
   /// A quotation mark within a quoted command would look like its end to somebody who copies it.
-  @Test("in messages contain no quotation mark of the kind around them")
+  @Test("commands in messages contain no quotation mark of the kind around them")
   func messages() throws {
     let sources = Repository.root.appending(path: "Sources/Programs")
     let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }

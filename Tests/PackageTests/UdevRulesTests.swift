@@ -5,7 +5,7 @@ import Testing
 struct UdevRulesTests {
   static let name = "70-whorl-reader.rules"
 
-  @Test("gives access to exactly the readers that the installed libfprint supports")
+  @Test("the udev rule gives access to exactly the readers that the installed libfprint supports")
   func matchesInstalledList() async throws {
     let generated = try await run("udev/generate")
     #expect(generated.status == 0, "\(generated.errors)")
@@ -19,7 +19,7 @@ struct UdevRulesTests {
     #expect(opened.isDisjoint(with: unsupported))
   }
 
-  @Test("for the service gives the same readers to its unit, and takes them from the user")
+  @Test("the udev rule for the service gives the same readers to its unit, and takes them from the user")
   func service() async throws {
     let lines = try await run("udev/generate", "--service").output.split(separator: "\n")
     let given = lines.compactMap { line in
@@ -40,7 +40,7 @@ struct UdevRulesTests {
     }
   }
 
-  @Test("contains only the expected kinds of lines")
+  @Test("the udev rule contains only the expected kinds of lines")
   func hasPlainForm() async throws {
     let lines = try await run("udev/generate").output.split(separator: "\n")
     for line in lines {
@@ -58,7 +58,7 @@ struct UdevRulesTests {
     #expect(lines.filter { $0.contains("GOTO=") }.count == 3)
   }
 
-  @Test("passes udevadm verify", .enabled("this udev has no verify") { await udevCanVerify() })
+  @Test("the udev rule passes udevadm verify", .enabled("this udev has no verify") { await udevCanVerify() })
   func passesUdevVerify() async throws {
     try await withTemporaryFolder { folder in
       let rules = folder.appending(path: Self.name)
@@ -68,13 +68,13 @@ struct UdevRulesTests {
     }
   }
 
-  @Test("sorts before the rule that acts on its tag, and after those that set the device's properties")
+  @Test("the udev rule sorts before the rule that acts on its tag, and after those that set a device's properties")
   func sortsBeforeItsTagIsActedOn() throws {
     #expect(try Repository.text("Makefile").contains("UDEV_RULES = \(Self.name)"))
     #expect(Self.name < "73-seat-late.rules" && Self.name > "50-udev-default.rules")
   }
 
-  @Test("copies only device numbers and plain driver names from the list")
+  @Test("the udev rule copies only device numbers and plain driver names from libfprint's list")
   func hostileList() async throws {
     let generated = try await generate(
       from: """
@@ -97,7 +97,7 @@ struct UdevRulesTests {
   }
 
   @Test(
-    "is not generated from a list without a supported reader",
+    "the udev rule is not generated from a list without a supported reader",
     arguments: ["", "# Known unsupported devices\nusb:v5678p0001*\n"])
   func emptyList(list: String) async throws {
     let generated = try await generate(from: list)
@@ -105,7 +105,7 @@ struct UdevRulesTests {
     #expect(generated.output.isEmpty)
   }
 
-  @Test("is installed by make install-udev and removed by make uninstall-udev")
+  @Test("the udev rule is installed by make install-udev and removed by make uninstall-udev")
   func installsAndUninstalls() async throws {
     try await withTemporaryFolder { folder in
       let rule = folder.appending(path: "etc/udev/rules.d/\(Self.name)")

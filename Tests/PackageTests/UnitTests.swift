@@ -24,7 +24,7 @@ struct UnitTests {
     }
   }
 
-  @Test("pass systemd-analyze verify")
+  @Test("the units of the system service pass systemd-analyze verify")
   func verified() async throws {
     try await withTemporaryFolder { folder in
       try Self.put(into: folder)
@@ -41,7 +41,7 @@ struct UnitTests {
     }
   }
 
-  @Test("of whorl-agent and of sync pass it, too, for a user's service manager")
+  @Test("the units of whorl-agent and of sync pass systemd-analyze verify for a user's service manager")
   func agent() async throws {
     try await withTemporaryFolder { folder in
       try FileManager.default.createDirectory(at: folder.appending(path: "bin"), withIntermediateDirectories: true)
@@ -62,7 +62,7 @@ struct UnitTests {
     }
   }
 
-  @Test("have the promised restrictions")
+  @Test("the units of the system service have an exposure of at most 1.8 in systemd-analyze security")
   func exposure() async throws {
     try await withTemporaryFolder { folder in
       try Self.put(into: folder)
@@ -79,7 +79,7 @@ struct UnitTests {
   }
 
   // With PrivateUsers every client would appear as the user nobody.
-  @Test("leave the vault able to see the machine's users")
+  @Test("whorld's unit leaves the vault able to see the machine's users")
   func users() throws {
     let unit = try Repository.text("data/systemd/whorld.service")
     #expect(!unit.contains("\nPrivateUsers="))

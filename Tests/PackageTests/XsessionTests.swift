@@ -27,7 +27,7 @@ struct XsessionTests {
 
   private static let active = #"[ "$*" = "--user --quiet is-active whorl-agent.socket" ]"#
 
-  @Test("exports the socket of whorl-agent where it listens and no other agent is named")
+  @Test("the Xsession snippet exports the socket of whorl-agent where it listens and no other agent is named")
   func named() async throws {
     #expect(
       try await variable(Self.active, ["XDG_RUNTIME_DIR": "/run/user/7"])
@@ -37,7 +37,7 @@ struct XsessionTests {
         == "SSH_AUTH_SOCK=/run/user/7/whorl-agent\n")
   }
 
-  @Test("does nothing if another agent is named, or whorl-agent does not listen")
+  @Test("the Xsession snippet does nothing if another agent is named, or whorl-agent does not listen")
   func others() async throws {
     let place = ["XDG_RUNTIME_DIR": "/run/user/7"]
     #expect(

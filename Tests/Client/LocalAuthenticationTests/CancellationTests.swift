@@ -12,7 +12,7 @@ import Whorl
 struct CancellationTests {
   private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
-  @Test("the person cancels: userCancel, and the context stays valid", arguments: [1, 2])
+  @Test("an evaluation that the person cancels ends with userCancel, and its context stays valid", arguments: [1, 2])
   func userCancel(policy: Int) async throws {
     let machine = try await Machine()
     let policy = try #require(LAPolicy(rawValue: policy))
@@ -22,7 +22,7 @@ struct CancellationTests {
     #expect(await context.evaluate(policy) == nil)
   }
 
-  @Test("invalidate: the running evaluation gets appCancel, later calls get invalidContext")
+  @Test("invalidating a context ends its evaluation with appCancel, and later calls with invalidContext")
   func appCancel() async throws {
     let machine = try await Machine()
     let held = HeldContext()
@@ -42,7 +42,7 @@ struct CancellationTests {
     #expect(person.heard == ["touch"])
   }
 
-  @Test("invalidate right after a call, before it has asked: appCancel")
+  @Test("invalidating a context right after evaluatePolicy, before anything is asked, gives appCancel")
   func atOnce() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine)
@@ -58,7 +58,7 @@ struct CancellationTests {
     #expect(code == .appCancel)
   }
 
-  @Test("invalidate before the first call: invalidContext")
+  @Test("invalidating a context before its first call makes its calls fail with invalidContext")
   func invalidBefore() async throws {
     let machine = try await Machine(fingers: [])
     let context = machine.context(PersonAtPrompt(machine))
@@ -67,7 +67,7 @@ struct CancellationTests {
     #expect(await context.evaluate(.deviceOwnerAuthentication) == .invalidContext)
   }
 
-  @Test("a store that is closed: systemCancel")
+  @Test("a store that is closed during an evaluation ends the evaluation with systemCancel")
   func systemCancel() async throws {
     let machine = try await Machine()
     let vault = machine.vault
@@ -75,7 +75,7 @@ struct CancellationTests {
     #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == .systemCancel)
   }
 
-  @Test("an unplugged reader: biometryDisconnected, also for later checks until it is plugged in")
+  @Test("a reader that is unplugged ends an evaluation with biometryDisconnected, as later checks also report")
   func unplugged() async throws {
     let machine = try await Machine()
     let socket = machine.image.socket
@@ -87,7 +87,7 @@ struct CancellationTests {
     #expect(away.biometryType == .none)
   }
 
-  @Test("interactionNotAllowed: notInteractive, and no scan starts")
+  @Test("an evaluation with interactionNotAllowed ends with notInteractive, and starts no scan")
   func notInteractive() async throws {
     let machine = try await Machine()
     for policy in [Self.biometrics, .deviceOwnerAuthentication] {

@@ -14,7 +14,7 @@ struct DomainStateTests {
     return context.evaluatedPolicyDomainState
   }
 
-  @Test("the domain state is nil until a biometric policy has succeeded, by check or by evaluation")
+  @Test("evaluatedPolicyDomainState is nil until a biometric policy has succeeded, by check or by evaluation")
   func until() async throws {
     let machine = try await Machine()
     let context = machine.context(PersonAtPrompt(machine, [.press(.rightIndex)]))
@@ -36,7 +36,7 @@ struct DomainStateTests {
     #expect(companions.isEmpty && other.domainState.companion.stateHash(for: .watch) == nil)
   }
 
-  @Test("a failed check leaves the domain state nil")
+  @Test("evaluatedPolicyDomainState stays nil after a check that failed")
   func failing() async throws {
     let machine = try await Machine(fingers: [])
     let context = machine.context(PersonAtPrompt(machine))
@@ -44,7 +44,7 @@ struct DomainStateTests {
     #expect(context.evaluatedPolicyDomainState == nil)
   }
 
-  @Test("the domain state is the same in every program, and changes when a finger is added, removed or replaced")
+  @Test("evaluatedPolicyDomainState is equal in every program, and changes with every change of the fingers")
   func changes() async throws {
     let machine = try await Machine()
     var seen = [try #require(state(machine))]

@@ -26,7 +26,7 @@ struct EnvironmentTests {
     return watcher.changes.withLock { $0.count } == count
   }
 
-  @Test("an observer is notified at once of fingers that another program enrols and removes, until its end")
+  @Test("an LAEnvironment observer learns of fingers that are enrolled or removed, until its own removal")
   func atOnce() async throws {
     let machine = try await Machine(fingers: [])
     machine.share()
@@ -44,7 +44,7 @@ struct EnvironmentTests {
     #expect(watcher.changes.withLock { $0.count } == 2)
   }
 
-  @Test("the library listens while there is an observer, and notifies all of them")
+  @Test("LAEnvironment listens for changes of the shared store only while it has an observer")
   func listening() async throws {
     let machine = try await Machine(fingers: [])
     machine.share()
@@ -77,7 +77,7 @@ struct EnvironmentTests {
     #expect(!changes.isWaiting, "an observer that was released is none")
   }
 
-  @Test("an observer is notified of a finger that another vault of the store enrols when an evaluation ends")
+  @Test("an LAEnvironment observer learns at the end of an evaluation of a finger that another vault enrolled")
   func elsewhere() async throws {
     let machine = try await Machine()
     let person = machine.share([touch])
@@ -90,7 +90,7 @@ struct EnvironmentTests {
     #expect(try await told(watcher, 1))
   }
 
-  @Test("there is no biometry without a reader, and no passcode that can be used before one is set")
+  @Test("LAEnvironment has no biometry without a reader, and no usable passcode before one is set")
   func missing() async throws {
     let machine = try await Machine(passcode: nil, fingers: [])
     SecretStore.useAsShared(try machine.withoutReader())
@@ -99,7 +99,7 @@ struct EnvironmentTests {
     #expect(state.userPassword?.isSet == false && state.userPassword?.isUsable == false)
   }
 
-  @Test("mechanisms are equal if their values are, and have the vault's values")
+  @Test("biometry mechanisms of LAEnvironment are equal if their values are, and have the vault's values")
   func equality() {
     func mechanism(_ isUsable: Bool, _ isLockedOut: Bool, _ hash: UInt8, _ isOutOfReach: Bool)
       -> LAEnvironment.MechanismBiometry
@@ -119,7 +119,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("the environment has reader, fingers, lockout and passcode, and notifies its observers")
+  @Test("the state of LAEnvironment has reader, fingers, lockout and passcode, and observers learn of changes")
   func states() async throws {
     let machine = try await Machine(fingers: [])
     machine.share(Array(repeating: .pressStranger, count: 5))

@@ -10,7 +10,7 @@ import Whorl
 struct EvaluationTests {
   private static let right = Machine.passcode
 
-  @Test("an enrolled finger satisfies either policy, with one touch and no other prompt")
+  @Test("an enrolled finger satisfies biometric and device-owner policies, with one touch and no other prompt")
   func match() async throws {
     let machine = try await Machine()
     for policy in [LAPolicy.deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthentication] {
@@ -46,7 +46,7 @@ struct EvaluationTests {
     #expect(try await machine.failures() == 3)
   }
 
-  @Test("under the device-owner policy three non-matches go on to the passcode")
+  @Test("three non-matches under the device-owner policy lead to the passcode")
   func passcodeAfterThree() async throws {
     let machine = try await Machine()
     let strangers = Array(repeating: PersonAtPrompt.Deed.pressStranger, count: 3)
@@ -56,7 +56,7 @@ struct EvaluationTests {
     #expect(try await machine.failures() == 0, "a right passcode clears the count")
   }
 
-  @Test("the fallback shows after the first non-match, and an empty title hides it")
+  @Test("the fallback of an evaluation shows after the first non-match, and an empty title hides it")
   func fallbackShows() async throws {
     let machine = try await Machine()
     for policy in [LAPolicy.deviceOwnerAuthenticationWithBiometrics, .deviceOwnerAuthentication] {
@@ -71,7 +71,7 @@ struct EvaluationTests {
     }
   }
 
-  @Test("a fallback that is not shown cannot be chosen")
+  @Test("the fallback of an evaluation cannot be chosen while it is not shown")
   func fallbackTooEarly() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine)
@@ -92,7 +92,7 @@ struct EvaluationTests {
     #expect(person.heard.filter { $0 == "retry" }.count == 4)
   }
 
-  @Test("biometrics-only: the fallback gives userFallback without asking for a passcode")
+  @Test("the fallback under the biometrics-only policy gives userFallback without asking for a passcode")
   func userFallback() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.pressStranger, .fallback], passcodes: [Self.right])
@@ -101,7 +101,7 @@ struct EvaluationTests {
     #expect(person.heard == ["touch", "no match, 2 left", "touch or fallback"])
   }
 
-  @Test("biometrics-only: no passcode is asked for, even if no finger can be used")
+  @Test("the biometrics-only policy asks for no passcode, even if no finger can be used")
   func noPasscodeInstead() async throws {
     let machine = try await Machine(fingers: [])
     let person = PersonAtPrompt(machine, passcodes: [Self.right])
@@ -112,7 +112,7 @@ struct EvaluationTests {
     #expect(person.heard.isEmpty)
   }
 
-  @Test("device owner: the fallback leads to the passcode")
+  @Test("the fallback under the device-owner policy leads to the passcode")
   func chosenPasscode() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.pressStranger, .fallback], passcodes: [Self.right])
@@ -120,7 +120,7 @@ struct EvaluationTests {
     #expect(person.heard == ["touch", "no match, 2 left", "touch or fallback", "passcode 1"])
   }
 
-  @Test("device owner: if no finger can be used, the passcode is enough")
+  @Test("the passcode alone satisfies the device-owner policy if no finger can be used")
   func passcodeAlone() async throws {
     let machine = try await Machine(fingers: [])
     let person = PersonAtPrompt(machine, passcodes: [Self.right, Self.right])
@@ -131,7 +131,7 @@ struct EvaluationTests {
     #expect(await away.evaluate(.deviceOwnerAuthentication) == nil)
   }
 
-  @Test("device owner: without a passcode the error is passcodeNotSet and nothing is asked, with or without fingers")
+  @Test("the device-owner policy without fingers or passcode gives passcodeNotSet, and asks nothing")
   func passcodeNotSet() async throws {
     let machine = try await Machine(passcode: nil, fingers: [])
     let person = PersonAtPrompt(machine)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("What LocalAuthentication re-exports")
 struct ExportTests {
-  @Test("Security and Foundation, as on Apple's systems")
+  @Test("LocalAuthentication re-exports Security and Foundation, as on Apple's systems")
   func reexports() {
     let key: CFString = kSecClass
     #expect(key as String == "class")

@@ -10,7 +10,7 @@ import Whorl
 
 @Suite("A biometric feature gate")
 struct FeatureGateTests {
-  @Test("is not enabled until a finger enables it, and then opens for a finger")
+  @Test("a biometric feature gate is not enabled until a finger enables it, and then opens for a finger")
   func enables() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -29,7 +29,7 @@ struct FeatureGateTests {
     #expect(try await BiometricFeatureGate(feature: "export", store: machine.anotherProgram()).isEnabled())
   }
 
-  @Test("cannot be enabled, passed or disabled by a finger that is not enrolled")
+  @Test("a biometric feature gate cannot be enabled, passed or disabled by a finger that is not enrolled")
   func stranger() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -50,7 +50,7 @@ struct FeatureGateTests {
     #expect(await gate.isEnabled())
   }
 
-  @Test("is disabled by a finger or the passcode; disabling one that is not enabled needs neither")
+  @Test("a biometric feature gate is disabled by a finger or the passcode, and needs neither if not enabled")
   func disables() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -66,7 +66,7 @@ struct FeatureGateTests {
     }
   }
 
-  @Test("in a store without a passcode is disabled by a finger")
+  @Test("a biometric feature gate in a store without a passcode is disabled by a finger")
   func disablesWithoutPasscode() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -78,7 +78,7 @@ struct FeatureGateTests {
     #expect(await !gate.isEnabled())
   }
 
-  @Test("is not enabled any more after a finger was added, and can be enabled again")
+  @Test("a biometric feature gate is not enabled after a finger was added, and can be enabled again")
   func changedSet() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -90,7 +90,7 @@ struct FeatureGateTests {
     #expect(await gate.isEnabled())
   }
 
-  @Test("is not enabled if the fingers change between the touch and the stored choice")
+  @Test("a biometric feature gate is not enabled if the fingers change while it is being enabled")
   func changedWhileEnabling() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -103,7 +103,7 @@ struct FeatureGateTests {
     #expect(await !gate.isEnabled())
   }
 
-  @Test("ignores a stored item whose access control is weaker than a finger of the current set")
+  @Test("a biometric feature gate ignores a stored item with a weaker access control than biometryCurrentSet")
   func plantedChoice() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -123,7 +123,7 @@ struct FeatureGateTests {
     }
   }
 
-  @Test("is not enabled after its stored choice was deleted, and lets nobody through")
+  @Test("a biometric feature gate whose stored choice was deleted is not enabled, and lets nobody through")
   func deletedChoice() async throws {
     let machine = try await Machine()
     let gate = machine.gate()
@@ -133,7 +133,7 @@ struct FeatureGateTests {
     await #expect(throws: BiometricFeatureGateError.notEnabled) { try await gate.authenticate(reason: "x") }
   }
 
-  @Test("reports why biometry is not available, and stays closed")
+  @Test("a biometric feature gate reports why biometry is not available, and stays closed")
   func unavailable() async throws {
     let machine = try await Machine(fingers: [])
     #expect(await machine.gate().availability() == .unavailable(.notEnrolled))

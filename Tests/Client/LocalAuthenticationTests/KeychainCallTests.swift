@@ -25,7 +25,7 @@ struct KeychainCallTests {
     return (status, (result as? Data).map { String(decoding: $0, as: UTF8.self) })
   }
 
-  @Test("a reply reads an item with its own context, and so does a task that it starts")
+  @Test("a reply of evaluatePolicy reads an item with its context, and so does a task that the reply starts")
   func insideReply() async throws {
     let machine = try await Machine()
     SecretStore.useAsShared(machine.store)
@@ -44,7 +44,7 @@ struct KeychainCallTests {
     #expect(person.heard == ["touch", "matched"])
   }
 
-  @Test("reads of many threads through one context share one touch")
+  @Test("keychain reads of many threads through one context share one touch")
   func crowd() async throws {
     let machine = try await Machine()
     SecretStore.useAsShared(machine.store)
@@ -59,7 +59,7 @@ struct KeychainCallTests {
     #expect(person.heard == ["touch", "matched"])
   }
 
-  @Test("a context that is invalidated while a call asks ends the call with errSecAuthFailed")
+  @Test("a keychain call whose context is invalidated while the person is asked ends with errSecAuthFailed")
   func invalidatedDuringCopy() async throws {
     let machine = try await Machine()
     SecretStore.useAsShared(machine.store)

@@ -18,7 +18,7 @@ struct LAErrorTests {
     (.invalidDimensions, -14), (.notInteractive, -1004),
   ]
 
-  @Test("has Apple's codes, the earlier names among them, and Apple's domain")
+  @Test("LAError has Apple's codes, the earlier names among them, and Apple's domain")
   func values() {
     for (code, value) in Self.codes { #expect(code.rawValue == value) }
     #expect(LAError.touchIDNotAvailable == .biometryNotAvailable)
@@ -39,7 +39,7 @@ struct LAErrorTests {
     #expect(AuthenticationCode.allCases.count == Self.codes.count)
   }
 
-  @Test("the other enumerations have Apple's raw values")
+  @Test("LAPolicy, LABiometryType, LACredentialType and LAAccessControlOperation have Apple's raw values")
   func otherValues() {
     #expect(LAPolicy.deviceOwnerAuthenticationWithBiometrics.rawValue == 1)
     #expect(LAPolicy.deviceOwnerAuthentication.rawValue == 2)
@@ -56,7 +56,7 @@ struct LAErrorTests {
     #expect(kLAPolicyDeviceOwnerAuthentication == 2)
   }
 
-  @Test("an NSError of its domain is one, under `as?`, `catch` and `~=`")
+  @Test("an NSError of LAErrorDomain is an LAError, under `as?`, `catch` and `~=`")
   func fromNSError() throws {
     let error = NSError(domain: LAErrorDomain, code: -2, userInfo: [NSLocalizedDescriptionKey: "stopped"])
     #expect((error as? LAError)?.code == .userCancel)
@@ -72,7 +72,7 @@ struct LAErrorTests {
     }
   }
 
-  @Test("it is an NSError, under `as`, `catch` and optional bridging")
+  @Test("an LAError is an NSError, under `as` and `catch`")
   func toNSError() {
     let error: any Error = LAError(.biometryLockout, userInfo: [NSLocalizedDescriptionKey: "locked"])
     #expect((error as NSError).code == -8)
@@ -92,7 +92,7 @@ struct LAErrorTests {
     #expect(CocoaError(.userCancelled) as any Error as? LAError == nil)
   }
 
-  @Test("can be switched over, and every code has its own message")
+  @Test("an LAError can be switched over, and every code has its own message")
   func words() {
     func name(_ error: LAError) -> String {
       switch error.code {
@@ -109,7 +109,7 @@ struct LAErrorTests {
     #expect(Set(words).count == words.count && !words.contains(""))
   }
 
-  @Test("carries the store's own error and its message")
+  @Test("an LAError carries the store's own error and its message")
   func underlying() {
     let error = LAError(VaultError.passcodeDelayed(seconds: 60))
     #expect(error.code == .authenticationFailed)

@@ -34,7 +34,7 @@ struct LockoutTests {
     }
   }
 
-  @Test("a match in between resets the count")
+  @Test("a match after fewer than five non-matches resets the count towards a biometryLockout")
   func brokenRow() async throws {
     let machine = try await Machine()
     for _ in 1...3 {
@@ -43,7 +43,7 @@ struct LockoutTests {
     }
   }
 
-  @Test("device owner: in a lockout the passcode is asked for at once, and the right one clears it")
+  @Test("the device-owner policy asks for the passcode at once in a lockout, and the right passcode ends the lockout")
   func clearing() async throws {
     let machine = try await Machine()
     try await lockOut(machine)

@@ -18,7 +18,7 @@ struct ProgressTests {
     }
   }
 
-  @Test("every caller gets its own sequence of a context's events, which ends with the context")
+  @Test("every reader of a context's events gets all of them in a sequence that ends with the context")
   func events() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(

@@ -11,7 +11,7 @@ import Whorl
 
 @Suite("The order of prompts and calls")
 struct PromptOrderTests {
-  @Test("every event of a call has been shown when the call returns")
+  @Test("every prompt event of a call has been shown when the call returns")
   func shownBeforeReturn() async throws {
     let machine = try await Machine()
     let prompt = SlowPrompt(
@@ -20,7 +20,7 @@ struct PromptOrderTests {
     #expect(prompt.shown == ["touch", "matched"])
   }
 
-  @Test("a call also waits for a listener that has not started yet")
+  @Test("a call also waits for a prompt listener that has not started yet")
   func heardLate() async throws {
     let machine = try await Machine(fingers: [])
     let vault = machine.vault
@@ -42,7 +42,7 @@ struct PromptOrderTests {
     await #expect(throws: VaultError.cancelled) { try await call.value }
   }
 
-  @Test("a call does not wait longer than a second for a prompt")
+  @Test("a call does not wait without end for a prompt that is stuck")
   func stuck() async throws {
     let machine = try await Machine()
     let (waiting, end) = AsyncStream.makeStream(of: Void.self)

@@ -6,7 +6,7 @@ import Whorl
 
 @Suite("Replies of evaluatePolicy: threads and nested calls")
 struct ReplyTests {
-  @Test("a reply comes once, on a thread of its own, and may call canEvaluatePolicy without a deadlock")
+  @Test("evaluatePolicy calls its reply once, on another thread, where canEvaluatePolicy does not deadlock")
   func privateQueue() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.press(.rightIndex)])
@@ -33,7 +33,7 @@ struct ReplyTests {
     #expect(calls.withLock { $0 } == 1)
   }
 
-  @Test("a reply may block on another evaluation of its own context")
+  @Test("a reply of evaluatePolicy may start another evaluation of its own context")
   func nested() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.cancel, .press(.rightIndex)])
@@ -49,7 +49,7 @@ struct ReplyTests {
     #expect(second)
   }
 
-  @Test("checks that block every thread of the caller's pools still return")
+  @Test("canEvaluatePolicy returns even when called on every thread of the caller's pools at once")
   func crowded() async throws {
     let machine = try await Machine()
     let context = machine.context(PersonAtPrompt(machine))
@@ -72,7 +72,7 @@ struct ReplyTests {
     #expect(queued == 32)
   }
 
-  @Test("a context without references still calls its reply")
+  @Test("an LAContext without references still calls the reply of evaluatePolicy")
   func letGo() async throws {
     let machine = try await Machine()
     let success = await withCheckedContinuation { continuation in
@@ -84,7 +84,7 @@ struct ReplyTests {
     #expect(success)
   }
 
-  @Test("a subclass that overrides the form with a reply changes the async form too")
+  @Test("a subclass of LAContext that overrides evaluatePolicy with a reply changes the async form too")
   func overridden() async throws {
     final class Approving: LAContext, @unchecked Sendable {
       override func evaluatePolicy(

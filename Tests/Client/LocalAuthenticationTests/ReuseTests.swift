@@ -24,7 +24,7 @@ struct ReuseTests {
     return await context.evaluate(Self.biometrics)
   }
 
-  @Test("by default a match of another context is not accepted")
+  @Test("a context does not accept the match of another context by default")
   func defaultZero() async throws {
     let machine = try await matched()
     #expect(LAContext().touchIDAuthenticationAllowableReuseDuration == 0)
@@ -33,7 +33,7 @@ struct ReuseTests {
     #expect(await unasked(machine, accepting: .nan) == .notInteractive)
   }
 
-  @Test("a duration accepts a match of at most that age")
+  @Test("a reuse duration accepts the match of another context if that is not older")
   func duration() async throws {
     let machine = try await matched()
     #expect(await unasked(machine, accepting: 60) == nil)
@@ -44,7 +44,7 @@ struct ReuseTests {
     #expect(await unasked(machine, accepting: 120) == nil)
   }
 
-  @Test("the longest duration is 300 seconds, whatever is set")
+  @Test("the longest reuse duration of a match is 300 seconds, whatever is set")
   func longest() async throws {
     let machine = try await matched()
     machine.clock.advance(seconds: 290)
@@ -55,7 +55,7 @@ struct ReuseTests {
     #expect(LATouchIDAuthenticationMaximumAllowableReuseDuration == 300)
   }
 
-  @Test("a reused match does not extend the duration")
+  @Test("a reused match does not extend the reuse duration")
   func noRenewal() async throws {
     let machine = try await matched()
     machine.clock.advance(seconds: 50)
@@ -64,14 +64,14 @@ struct ReuseTests {
     #expect(await unasked(machine, accepting: 60) == .notInteractive)
   }
 
-  @Test("a change of the enrolled fingers ends it")
+  @Test("a match cannot be reused in another context after a change of the enrolled fingers")
   func changedSet() async throws {
     let machine = try await matched()
     try await machine.enroll(.leftThumb)
     #expect(await unasked(machine, accepting: 300) == .notInteractive)
   }
 
-  @Test("a passcode does not count as a match")
+  @Test("a passcode does not count as a match that another context can reuse")
   func passcode() async throws {
     let machine = try await Machine(fingers: [.rightIndex])
     let person = PersonAtPrompt(machine, [.pressStranger, .fallback], passcodes: [Machine.passcode])

@@ -37,7 +37,7 @@ let touch = PersonAtPrompt.Deed.press(.rightIndex)
 
 @Suite("Rights", .serialized, SharedStoreTrait())
 struct RightTests {
-  @Test("a right is unknown, then authorized by one touch, then not authorized")
+  @Test("an LARight is unknown, then authorized by one touch, then not authorized")
   func states() async throws {
     let machine = try await Machine()
     let person = machine.share([touch])
@@ -55,7 +55,7 @@ struct RightTests {
     #expect(!machine.store.changes.isWaiting, "there is nothing left to end")
   }
 
-  @Test("a right is authorizing while the person is asked, and deauthorizing ends that with appCancel")
+  @Test("an LARight is authorizing while the person is asked, and deauthorizing ends that with appCancel")
   func authorizing() async throws {
     let machine = try await Machine()
     let held = Mutex<LARight?>(nil)
@@ -75,7 +75,7 @@ struct RightTests {
     held.withLock { $0 = nil }
   }
 
-  @Test("three touches of a stranger leave a right not authorized")
+  @Test("three touches of a stranger leave an LARight not authorized")
   func stranger() async throws {
     let machine = try await Machine()
     machine.share([.pressStranger, .pressStranger, .pressStranger])
@@ -85,7 +85,7 @@ struct RightTests {
     #expect(right.state == .notAuthorized)
   }
 
-  @Test("an empty reason is refused before anything is asked")
+  @Test("an LARight refuses an empty reason before anything is asked")
   func emptyReason() async throws {
     let machine = try await Machine()
     let person = machine.share([touch])
@@ -93,7 +93,7 @@ struct RightTests {
     #expect(person.heard.isEmpty)
   }
 
-  @Test("without a finger, biometry is refused and the default requirement takes the passcode")
+  @Test("an LARight without enrolled fingers refuses biometry, and takes the passcode by default")
   func noFinger() async throws {
     let machine = try await Machine(fingers: [])
     machine.share(passcodes: [Machine.passcode])
@@ -108,7 +108,7 @@ struct RightTests {
     #expect(fallback.state == .authorized)
   }
 
-  @Test("a change of the fingers ends an authorization, and biometryCurrentSet for good")
+  @Test("a change of the fingers ends an LARight's authorization, for good with biometryCurrentSet")
   func changedSet() async throws {
     let machine = try await Machine()
     machine.share([touch, touch, touch])
@@ -127,7 +127,7 @@ struct RightTests {
     #expect(await failure { try await bound.checkCanAuthorize() } == LAError.biometryNotEnrolled.rawValue)
   }
 
-  @Test("a session that is locked ends an authorization, even if it is unlocked before the next use")
+  @Test("locking the session ends an LARight's authorization, even if it is unlocked before the next use")
   func lockedSession() async throws {
     let machine = try await Machine()
     machine.share([touch, touch])
@@ -140,7 +140,7 @@ struct RightTests {
     #expect(right.state == .authorized)
   }
 
-  @Test("after a lock of the session the person is asked again")
+  @Test("an LARight asks the person again after the session was locked")
   func anew() async throws {
     let machine = try await Machine()
     let person = machine.share([touch, touch])
@@ -152,7 +152,7 @@ struct RightTests {
     #expect(right.state == .authorized)
   }
 
-  @Test("a session that is locked, or a finger that is removed, while the person is asked leaves nothing authorized")
+  @Test("an LARight is not authorized if the session is locked or a finger removed while the person is asked")
   func changedMeanwhile() async throws {
     let machine = try await Machine(fingers: [.rightIndex, .leftThumb])
     let press = machine.image.press(.rightIndex)
@@ -173,7 +173,7 @@ struct RightTests {
     }
   }
 
-  @Test("an authorized right stays authorized while it is authorized again")
+  @Test("an authorized LARight stays authorized while it is authorized again")
   func again() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -184,7 +184,7 @@ struct RightTests {
     try await others.value
   }
 
-  @Test("all authorized rights end when the session is locked")
+  @Test("all authorized LARights lose their authorization when the session is locked")
   func manyRights() async throws {
     let machine = try await Machine()
     machine.share(Array(repeating: touch, count: 3))
@@ -194,7 +194,7 @@ struct RightTests {
     #expect(rights.map(\.state) == Array(repeating: .notAuthorized, count: 3))
   }
 
-  @Test("the forms with a completion handler do the same")
+  @Test("the completion-handler forms of LARight check, authorize and deauthorize")
   func completions() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -213,7 +213,7 @@ struct RightTests {
     #expect(right.tag == 7)
   }
 
-  @Test("a completion handler may block in a keychain call with a new context")
+  @Test("a completion handler of an LARight may block in a keychain call with a new context")
   func blockingHandler() async throws {
     let machine = try await Machine()
     try await machine.add("item", .biometryAny)

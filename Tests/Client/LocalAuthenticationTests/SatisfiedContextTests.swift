@@ -12,7 +12,7 @@ import Whorl
 struct SatisfiedContextTests {
   private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
-  @Test("after evaluatePolicy it reads without a prompt until it is invalidated, also at duration 0")
+  @Test("a context satisfied by evaluatePolicy reads without a prompt until invalidated, also an hour later")
   func afterPolicy() async throws {
     let machine = try await Machine()
     let bound = try await machine.add("bound", .biometryCurrentSet)
@@ -32,7 +32,7 @@ struct SatisfiedContextTests {
     await #expect(throws: VaultError.contextInvalidated) { try await machine.read(bound, in: context) }
   }
 
-  @Test("after a passcode it opens only what a passcode may open")
+  @Test("a context satisfied by a passcode opens only what a passcode may open")
   func afterPasscode() async throws {
     let machine = try await Machine(fingers: [.rightIndex])
     let bound = try await machine.add("bound", .biometryCurrentSet)
@@ -47,7 +47,7 @@ struct SatisfiedContextTests {
     await #expect(throws: VaultError.interactionNotAllowed) { try await machine.read(bound, in: context) }
   }
 
-  @Test("after a finger it does not open an item that needs the passcode")
+  @Test("a context satisfied by a finger does not open an item that needs the passcode")
   func fingerIsNoPasscode() async throws {
     let machine = try await Machine()
     let coded = try await machine.add("coded", .devicePasscode)
@@ -58,7 +58,7 @@ struct SatisfiedContextTests {
   }
 
   @Test(
-    "after evaluateAccessControl it reads without a prompt, for every access control",
+    "a context satisfied by evaluateAccessControl reads without a prompt, for every access control",
     arguments: [
       SecAccessControlCreateFlags.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode,
       [.biometryCurrentSet, .devicePasscode], [.biometryAny, .or, .devicePasscode],
@@ -88,7 +88,7 @@ struct SatisfiedContextTests {
     #expect(person.heard.isEmpty)
   }
 
-  @Test("after a read that asked, the next read does not ask")
+  @Test("a context asks at its first read of an item, and not at the next read")
   func afterRead() async throws {
     let machine = try await Machine()
     let item = try await machine.add("item", .biometryAny)
@@ -100,7 +100,7 @@ struct SatisfiedContextTests {
     #expect(person.heard == ["touch", "matched"])
   }
 
-  @Test("a change of the enrolled fingers ends it, for bound items and others")
+  @Test("a context satisfied by a finger has to ask again after a change of the enrolled fingers")
   func changedSet() async throws {
     let machine = try await Machine()
     let item = try await machine.add("item", .biometryAny)
@@ -112,7 +112,7 @@ struct SatisfiedContextTests {
     #expect(await context.evaluate(Self.biometrics) == .notInteractive)
   }
 
-  @Test("another context has to ask again")
+  @Test("a context has to ask even if another context was satisfied")
   func anotherContext() async throws {
     let machine = try await Machine()
     let item = try await machine.add("item", .biometryAny)
@@ -123,7 +123,7 @@ struct SatisfiedContextTests {
     await #expect(throws: VaultError.interactionNotAllowed) { try await machine.read(item, in: other) }
   }
 
-  @Test("a set application password is used without a prompt, and a wrong one opens nothing")
+  @Test("an application password set in a context is used without a prompt, and a wrong one opens nothing")
   func applicationPassword() async throws {
     let machine = try await Machine(fingers: [])
     let flags: AccessControl.Flags = .applicationPassword

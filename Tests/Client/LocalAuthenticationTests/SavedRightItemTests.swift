@@ -12,7 +12,7 @@ import Whorl
 
 @Suite("The items of saved rights", .serialized, SharedStoreTrait())
 struct SavedRightItemTests {
-  @Test("a new passcode ends authorizations by the old one, and is then asked for")
+  @Test("a new passcode ends the authorization of LARights by the old one, and is then asked for")
   func changedPasscode() async throws {
     let machine = try await Machine(fingers: [])
     let person = machine.share(passcodes: [Machine.passcode, Machine.passcode, "another one"])
@@ -28,7 +28,7 @@ struct SavedRightItemTests {
     #expect(plain.state == .authorized)
   }
 
-  @Test("saving again replaces the key of an interrupted save, and a failed save leaves nothing")
+  @Test("saving an LARight again replaces the key of an interrupted save, and a failed save leaves nothing")
   func unfinished() async throws {
     let machine = try await Machine(fingers: [])
     machine.share()
@@ -42,7 +42,7 @@ struct SavedRightItemTests {
     #expect(try await machine.store.items(ItemSearch(groups: .all)).count == 2)
   }
 
-  @Test("removing a right, also an unreadable one, ends its proof at once and keeps other items")
+  @Test("removing a saved right, also an unreadable one, ends its authorization at once and keeps other items")
   func removed() async throws {
     let machine = try await Machine()
     machine.share([touch])

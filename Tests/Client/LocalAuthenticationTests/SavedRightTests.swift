@@ -45,7 +45,7 @@ struct SavedRightTests {
     #expect(await failure { _ = try await right.key.sign(Self.message, algorithm: Self.algorithm) } == refused)
   }
 
-  @Test("the key decrypts and exchanges keys in the vault, with the algorithms that it lists")
+  @Test("the key of a saved right decrypts and exchanges keys in the vault, with the algorithms that it lists")
   func keyUses() async throws {
     let machine = try await Machine()
     machine.share([touch, touch])
@@ -72,7 +72,7 @@ struct SavedRightTests {
       try await two.key.exchangeKeys(publicKey: first, algorithm: exchange, parameters: parameters) == agreed)
   }
 
-  @Test("a right that is deallocated ends its authorization")
+  @Test("a saved right that is deallocated ends its authorization")
   func released() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -91,7 +91,7 @@ struct SavedRightTests {
     #expect(await failure { _ = try await key.sign(Self.message, algorithm: Self.algorithm) } == refused)
   }
 
-  @Test("after a change of the fingers, biometryCurrentSet is gone and the others ask again")
+  @Test("a change of the fingers loses saved rights of biometryCurrentSet, and makes other saved rights ask again")
   func changedSet() async throws {
     let machine = try await Machine()
     machine.share([touch, touch, touch])
@@ -119,7 +119,7 @@ struct SavedRightTests {
     #expect(try await machine.store.items(ItemSearch(groups: .all, states: [.living, .dead])).isEmpty)
   }
 
-  @Test("a lock of the session ends the use of key and secret, even if it is unlocked before")
+  @Test("locking the session ends the use of a saved right's key and secret, even if it is unlocked at once")
   func lockedSession() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -134,7 +134,7 @@ struct SavedRightTests {
     #expect(right.state == .notAuthorized)
   }
 
-  @Test("a store that is locked ends an authorization, even if it is unlocked before the next use")
+  @Test("locking the store ends a saved right's authorization, even if it is unlocked before the next use")
   func lockedStore() async throws {
     let machine = try await Machine(classKeys: ClassKeys(firstUnlock: .passcode))
     machine.share([touch])
@@ -148,7 +148,7 @@ struct SavedRightTests {
     #expect(await failure { _ = try await right.secret.rawData } == LAError.notInteractive.rawValue)
   }
 
-  @Test("nothing is authorized while the store is locked")
+  @Test("an LARight is not authorized while the store is locked")
   func whileLocked() async throws {
     let machine = try await Machine(classKeys: ClassKeys(firstUnlock: .passcode))
     machine.share([touch])
@@ -158,7 +158,7 @@ struct SavedRightTests {
     #expect(right.state == .notAuthorized)
   }
 
-  @Test("the end of the connection ends an authorization")
+  @Test("the end of the connection to the vault ends the authorization of LARights")
   func endOfConnection() async throws {
     let machine = try await Machine()
     let session = VaultSession(of: machine.vault)
@@ -175,7 +175,7 @@ struct SavedRightTests {
     #expect(plain.state == .notAuthorized)
   }
 
-  @Test("an identifier can be saved once, a right without a secret has none, and removed rights are not found")
+  @Test("LARightStore saves an identifier once, has no secret for a right without one, and forgets removed rights")
   func removal() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -199,7 +199,7 @@ struct SavedRightTests {
     #expect(try await machine.store.items(ItemSearch(groups: .all)).isEmpty, "nothing is left")
   }
 
-  @Test("rights of another group are not found and not removed")
+  @Test("saved rights of another access group are not found and not removed")
   func otherGroup() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -217,7 +217,7 @@ struct SavedRightTests {
     #expect(try await machine.store.items(ItemSearch(groups: .all)).count == 2)
   }
 
-  @Test("keychain calls give out neither key nor secret without the requirement, and a planted right is refused")
+  @Test("keychain calls give out neither key nor secret of a saved right unasked, and a planted right is refused")
   func attacks() async throws {
     let machine = try await Machine()
     let person = machine.share()
@@ -260,7 +260,7 @@ struct SavedRightTests {
       await failure { _ = try await LARightStore.shared.right(forIdentifier: "safe") } == Int(errSecItemNotFound))
   }
 
-  @Test("a planted right needs a requirement on both of its items", arguments: [true, false])
+  @Test("a planted saved right is refused if either of its two items has no requirement", arguments: [true, false])
   func planted(_ isKeyWeak: Bool) async throws {
     let machine = try await Machine()
     machine.share()
@@ -283,7 +283,7 @@ struct SavedRightTests {
       await failure { _ = try await LARightStore.shared.right(forIdentifier: "safe") } == Int(errSecItemNotFound))
   }
 
-  @Test("a right that another program removes is not authorized, and one without an identifier is not saved")
+  @Test("a saved right that another program removes is not authorized, and one without an identifier is not saved")
   func removedByOthers() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -300,7 +300,7 @@ struct SavedRightTests {
     #expect(try await machine.store.items(ItemSearch(groups: .all)).isEmpty)
   }
 
-  @Test("the end of an earlier authorization does not end a later one")
+  @Test("the end of an earlier authorization of an LARight does not end a later one")
   func later() async throws {
     let machine = try await Machine()
     machine.share([touch, touch])
@@ -316,7 +316,7 @@ struct SavedRightTests {
     #expect(await authorization.currentPhase() == .notAuthorized)
   }
 
-  @Test("the proof of a deallocated right is discarded, even if a call still runs")
+  @Test("deallocating an LARight ends its authorization, even if the authorization is still referenced")
   func releasedMeanwhile() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -327,7 +327,7 @@ struct SavedRightTests {
     #expect(await authorization.currentPhase() == .notAuthorized)
   }
 
-  @Test("a refused use of a right ends its authorization, and other errors do not")
+  @Test("a refused use of an LARight ends its authorization, and other errors do not")
   func refusedUse() async throws {
     let machine = try await Machine()
     machine.share([touch, touch])
@@ -345,7 +345,7 @@ struct SavedRightTests {
     }
   }
 
-  @Test("while the person is asked, neither key nor secret can be used yet")
+  @Test("the secret of a saved right cannot be used while the person is asked")
   func notYet() async throws {
     let machine = try await Machine()
     let press = machine.image.press(.rightIndex)
@@ -368,7 +368,7 @@ struct SavedRightTests {
     held.withLock { $0 = nil }
   }
 
-  @Test("a lock of the session discards the proof before the next use")
+  @Test("locking the session discards the context that proves an LARight's authorization")
   func discarded() async throws {
     let machine = try await Machine()
     machine.share([touch])
@@ -384,7 +384,7 @@ struct SavedRightTests {
     #expect(isDiscarded)
   }
 
-  @Test("a touch for one right opens no other")
+  @Test("a touch for one saved right opens no other")
   func separate() async throws {
     let machine = try await Machine()
     machine.share([touch])

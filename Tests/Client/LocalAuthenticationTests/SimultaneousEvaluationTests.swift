@@ -12,7 +12,7 @@ import VaultStore
 struct SimultaneousEvaluationTests {
   private static let biometrics = LAPolicy.deviceOwnerAuthenticationWithBiometrics
 
-  @Test("two evaluations of one context share one touch")
+  @Test("two simultaneous evaluations of one context share one touch")
   func twiceAtOnce() async throws {
     let machine = try await Machine()
     let person = PersonAtPrompt(machine, [.press(.rightIndex)])
@@ -23,7 +23,7 @@ struct SimultaneousEvaluationTests {
     #expect(person.heard == ["touch", "matched"])
   }
 
-  @Test("two contexts each need a touch of their own")
+  @Test("two contexts with simultaneous evaluations each need a touch of their own")
   func twoContexts() async throws {
     let machine = try await Machine()
     let people = [PersonAtPrompt(machine, [.press(.rightIndex)]), PersonAtPrompt(machine, [.press(.rightIndex)])]
@@ -33,7 +33,7 @@ struct SimultaneousEvaluationTests {
     for person in people { #expect(person.heard == ["touch", "matched"]) }
   }
 
-  @Test("invalidate ends every evaluation of its context, and none of another's")
+  @Test("invalidating a context ends every evaluation of that context, and leaves another context usable")
   func invalidateOne() async throws {
     let machine = try await Machine()
     let held = Mutex<LAContext?>(nil)
@@ -58,7 +58,7 @@ struct SimultaneousEvaluationTests {
     #expect(await evaluation.value == nil)
   }
 
-  @Test("several constraints need all of them, and with `or` one is enough")
+  @Test("an item with several constraints needs all of them, and with `or` one is enough")
   func combinations() async throws {
     let machine = try await Machine()
     let unsaid = try await machine.add("unsaid", [.biometryAny, .devicePasscode])
@@ -80,7 +80,7 @@ struct SimultaneousEvaluationTests {
     }
   }
 
-  @Test("a credential is not stored in an invalidated context")
+  @Test("a credential set in a context is gone once the context is invalidated")
   func invalidCredential() async throws {
     let machine = try await Machine(fingers: [])
     let context = machine.context(PersonAtPrompt(machine))

@@ -24,7 +24,7 @@ struct CSVTests {
     return items
   }
 
-  @Test("fields are read as in RFC 4180")
+  @Test("fields of a CSV file are read as in RFC 4180")
   func fields() throws {
     #expect(try table("a,b\nc,d\n") == [["a", "b"], ["c", "d"]])
     #expect(try table("a,b\r\nc,d") == [["a", "b"], ["c", "d"]])
@@ -37,7 +37,7 @@ struct CSVTests {
     #expect(try table("") == [])
   }
 
-  @Test("a malformed file is refused, with the line number")
+  @Test("a malformed CSV file is refused, with the line number")
   func malformed() throws {
     #expect(throws: ImportError.malformed("line 2 has a quotation mark that is not closed")) {
       try table("a\n\"b\nc\n")
@@ -49,7 +49,7 @@ struct CSVTests {
     #expect(throws: ImportError.self) { try read("a,b\nc,d\n") }
   }
 
-  @Test("an entry is named by title and user, or by the host of its address, and its other secrets are items beside it")
+  @Test("a CSV entry is named by title and user, or by its address's host, and its other secrets are items beside it")
   func entries() async throws {
     let found = try await items(
       """
@@ -67,7 +67,7 @@ struct CSVTests {
   }
 
   @Test(
-    "the column names of other programs are known",
+    "the CSV column names of other password managers are known",
     arguments: [
       #""Group","Title","Username","Password","URL","Notes","TOTP","Icon","Last Modified","Created""# + "\n"
         + #""Root","T","u","p","https://x","n","o","0","2026","2026""#,
@@ -79,7 +79,7 @@ struct CSVTests {
     #expect(try await items(file) == ["T/u": "p", "T/u#notes": "n", "T/u#totp": "o"])
   }
 
-  @Test("address, folder and title are kept as attributes")
+  @Test("address, folder and title of a CSV entry are kept as attributes")
   func attributes() async throws {
     let read = try read("title,username,password,url,group\nT,u,p,https://x,f\n")
     let item = try #require(try await read.items(of: read.entries[0]).first)
@@ -87,7 +87,7 @@ struct CSVTests {
     #expect(texts == ["labl": .text("T"), "whorl.url": .text("https://x"), "whorl.folder": .text("f")])
   }
 
-  @Test("lines without a usable entry are reported, and the others are read")
+  @Test("CSV lines without a usable entry are reported, and the others are read")
   func unusable() throws {
     let read = try read("title,username,password\nT,u,p,x\n,u,p\nEmpty,u,\n\"a\nb\",u,p\nT,u,p\n")
     #expect(read.entries.map(\.name.description) == ["T/u"])
@@ -95,14 +95,14 @@ struct CSVTests {
     #expect(read.unusable[0].reason == .source("has 4 fields, and the first line names 3"))
   }
 
-  @Test("missing fields at the end of a line are empty, and so are lines of separators alone")
+  @Test("missing fields at the end of a CSV line are empty, and so are lines of separators alone")
   func missingFields() async throws {
     let file = "name,url,username,password,note\r\nA,https://a.test,ann,pw1\r\nB,https://b.test,bob,pw2,,\r\n,,,,\r\n"
     #expect(try await items(file) == ["A/ann": "pw1", "B/bob": "pw2"])
     #expect(try read(file).unusable.isEmpty)
   }
 
-  @Test("a field that another program has damaged excludes its entry, which is reported by line and column")
+  @Test("a CSV field that another program has damaged excludes its entry, which is reported by line and column")
   func spoiltFields() throws {
     let cases: [([UInt8], String)] = [
       ([0x70, 0xE4, 0x73], "is not in UTF-8"), ([0xFF], "is not in UTF-8"),
@@ -132,7 +132,7 @@ struct CSVTests {
     }
   }
 
-  @Test("blanks around a quoted field are ignored, and so are the blanks of ', ' separators")
+  @Test("blanks around a quoted CSV field are ignored, and so is the blank in separators of a comma and a blank")
   func blanks() async throws {
     #expect(try table("\"a\", \"b\" , c\n\td ,\"e\"\n") == [["a", "b", "c"], ["\td ", "e"]])
     #expect(try table("a, b\nc, d\ne,  f\n") == [["a", "b"], ["c", "d"], ["e", " f"]])
@@ -141,7 +141,7 @@ struct CSVTests {
   }
 
   @Test(
-    "the separator is found in the header, or given by a sep= line",
+    "the separator of a CSV file is found in its header, or given by a sep= line",
     arguments: [",", ";", "\t", "|"])
   func separators(_ separator: String) async throws {
     let password = "p,;\t|w"
@@ -152,18 +152,18 @@ struct CSVTests {
     }
   }
 
-  @Test("line numbers are those of an editor, whatever precedes the header")
+  @Test("line numbers in reports on a CSV file are those of an editor, whatever precedes the header")
   func lineNumbers() throws {
     let read = try read("sep=;\r\ntitle;password\r\n\"a\r\nb\";p\r\nC;\r\n;p\r\n")
     #expect(read.unusable.map(\.called) == ["a\r\nb", "C", "line 6"])
   }
 
-  @Test("a carriage return alone ends a line")
+  @Test("a carriage return alone ends a line of a CSV file")
   func carriageReturns() async throws {
     #expect(try await items("title,password\rA,a\rB,b\r") == ["A": "a", "B": "b"])
   }
 
-  @Test("a file without a header is refused with advice, and none of its fields is used as a name")
+  @Test("a CSV file without a usable header or without entries is refused, with the reason and without a password")
   func noNames() throws {
     let refused: [(String, String)] = [
       ("Work,Forum,ann,pw,https://a.test,,\n", "names no column 'password'"),

@@ -217,7 +217,7 @@ struct ExporterFile: CustomTestStringConvertible {
 
 @Suite("Sample CSV files of other programs")
 struct ExporterTests {
-  @Test("are read with accounts, passwords and the other fields", arguments: ExporterFile.all)
+  @Test("sample CSV files of other programs are read with passwords and other fields", arguments: ExporterFile.all)
   func read(_ file: ExporterFile) async throws {
     for lineEnd in ["\n", "\r\n"] {
       let text = file.lines.joined(separator: lineEnd) + lineEnd
@@ -237,7 +237,7 @@ struct ExporterTests {
     }
   }
 
-  @Test("with date and flag columns: the columns that are left out are reported")
+  @Test("columns of a Firefox CSV file that hold no secret or name, as of dates, are reported as left out")
   func leftOut() throws {
     let firefox = try #require(ExporterFile.all.first { $0.program == "Firefox" })
     let read = try CSVEntries.read(CSVTable(SecretBytes(text: firefox.lines.joined(separator: "\n"))))
@@ -249,7 +249,7 @@ struct ExporterTests {
   }
 
   @Test(
-    "without a header are refused",
+    "CSV files of Keeper and mSecure without a header are refused",
     arguments: [
       // Keeper and mSecure.
       #""Club","Forum","ann","pw1","https://forum.test","a note","""# + "\n",

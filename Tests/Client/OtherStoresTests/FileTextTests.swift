@@ -27,7 +27,7 @@ struct FileTextTests {
     }
   }
 
-  @Test("UTF-16 is read in both byte orders, with or without a mark", arguments: [true, false], [true, false])
+  @Test("an imported UTF-16 file is read in both byte orders, marked or not", arguments: [true, false], [true, false])
   func utf16(mark: Bool, bigEndian: Bool) async throws {
     let csv = units(Self.text, mark: mark, bigEndian: bigEndian)
     #expect(try await read(csv, EntryFile.csv) == ["Forum=pä€𝄞w"])
@@ -39,7 +39,7 @@ struct FileTextTests {
     #expect(try await read(units(xml, mark: mark, bigEndian: bigEndian), EntryFile.keepassxc) == ["Forum=pä€𝄞w"])
   }
 
-  @Test("broken text and binary files are refused with the reason")
+  @Test("an imported CSV file with broken text or binary contents is refused with the reason")
   func refused() async throws {
     var cut = units(Self.text, mark: true, bigEndian: false)
     cut.removeLast()

@@ -43,7 +43,7 @@ struct KeePassExportTests {
 
   private func read(_ text: String) throws -> ReadEntries { try KeePassExport.read(SecretBytes(text: text)) }
 
-  @Test("entries are read with their fields, without history and recycle bin")
+  @Test("entries of a KeePassXC export are read with their fields, without history and recycle bin")
   func entries() async throws {
     let read = try read(Self.export)
     var items: [String: String] = [:]
@@ -87,7 +87,7 @@ struct KeePassExportTests {
     "{REF:\(field)@I:\(String(repeating: "0", count: 31))\(number)}"
   }
 
-  @Test("a reference is replaced by the other entry's field, also through a second reference; a broken one is reported")
+  @Test("a KeePass reference becomes the other entry's field, also through a second; a broken one is reported")
   func references() async throws {
     let entries = [
       entry(1, ["Title": "Own", "UserName": "ann", "Password": "the password", "Notes": "a note"]),
@@ -123,7 +123,7 @@ struct KeePassExportTests {
   }
 
   @Test(
-    "a file that is not such an export is refused, with the line number",
+    "a file that is no XML export of KeePassXC is refused, with the line number",
     arguments: [
       ("<a/>", "line 1: it is no export of KeePassXC: it begins with a"),
       ("<!DOCTYPE a [<!ENTITY b \"c\">]>\n<KeePassFile/>", "line 1: it declares a document type, which no export does"),

@@ -44,7 +44,7 @@ struct MemoryTests {
     return names
   }
 
-  @Test("are wiped after a CSV file was read")
+  @Test("the secrets of a CSV file are wiped from memory after the import")
   func csv() async throws {
     try await withFolder { folder in
       let secret = randomSecret()
@@ -56,7 +56,7 @@ struct MemoryTests {
     }
   }
 
-  @Test("of a file of passkeys are in locked memory alone, also those of its other entries")
+  @Test("secrets of a passkey file's other entries are wiped from memory after the file was read")
   func passkeys() async throws {
     try await withFolder { folder in
       let secret = randomSecret()
@@ -74,7 +74,7 @@ struct MemoryTests {
     }
   }
 
-  @Test("are wiped after an XML export was read, including the parser's copies")
+  @Test("the secrets of an XML export are wiped from memory after the import, including the parser's copies")
   func xml() async throws {
     try await withFolder { folder in
       let secret = randomSecret()

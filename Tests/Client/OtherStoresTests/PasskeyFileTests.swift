@@ -61,7 +61,7 @@ struct PasskeyFileTests {
     try PasskeyFile(SharedSecret(SecretBytes(copying: Array(text.utf8).span)))
   }
 
-  @Test("passkeys of the exchange format are read, with each kind of key, and other entries are counted")
+  @Test("passkeys in the Credential Exchange Format are read with each kind of key, and other entries are counted")
   func exchange() throws {
     let other = #","# + #"{"type":"basic-auth","password":{"value":"secret \"quoted\" \u0041"}}"#
     let file = try Self.read(Self.exchange(more: other))
@@ -94,7 +94,7 @@ struct PasskeyFileTests {
       "payments":true}}
     """
 
-  @Test("the passkey of the format's own example is read, and what its site keeps with it is told of")
+  @Test("the Credential Exchange Format's example passkey is read, and counted as one that loses its site's data")
   func example() throws {
     let file = try Self.read(
       #"{"version":{"major":1,"minor":0},"exporterRpId":"exporter.example.com","exporterDisplayName":"Exporter app","#
@@ -111,13 +111,13 @@ struct PasskeyFileTests {
     }
   }
 
-  @Test("a file of KeePassXC is read")
+  @Test("a passkey file of KeePassXC is read")
   func keepassxc() throws {
     #expect(try Self.read(Self.keepassxc()).count == 1)
     #expect(try Self.read(Self.keepassxc(Self.ed25519)).count == 1)
   }
 
-  @Test("a passkey is refused if any member is missing, empty or of another type", arguments: 0..<7)
+  @Test("an imported passkey is refused if any member is missing or of another type", arguments: 0..<7)
   func members(_ place: Int) {
     var missing = Self.members
     missing.remove(at: place)
@@ -132,7 +132,7 @@ struct PasskeyFileTests {
     }
   }
 
-  @Test("an invalid key or identifier is refused in one line without its bytes")
+  @Test("a passkey's invalid key or identifier is refused in one line without its bytes")
   func values() throws {
     func refusal(_ name: String, _ value: String) -> ImportError? {
       var members = Self.members
@@ -155,7 +155,7 @@ struct PasskeyFileTests {
     }
   }
 
-  @Test("invalid keys of hmac-secret and invalid credBlobs are refused")
+  @Test("a passkey's invalid hmac-secret keys and credBlob are refused")
   func extensions() {
     func read(_ algorithm: String, _ key: String, _ blob: String) throws -> Int {
       var members = Self.members
@@ -174,7 +174,7 @@ struct PasskeyFileTests {
     ] { #expect(throws: ImportError.self) { try read(algorithm, key, blob) } }
   }
 
-  @Test("every member of KeePassXC's files but the address is required")
+  @Test("every member of a KeePassXC passkey file but the address is required")
   func keepassxcMembers() throws {
     for member in ["credentialId", "privateKey", "relyingParty", "userHandle", "username"] {
       #expect(throws: ImportError.self) { try Self.read(Self.keepassxc(leaving: member)) }
@@ -190,7 +190,7 @@ struct PasskeyFileTests {
     #expect(try Self.read(Self.keepassxc().replacing("-----BEGIN", with: #"\n -----BEGIN"#)).count == 1)
   }
 
-  @Test("other text and truncated files are refused")
+  @Test("text that is no passkey file and truncated passkey files are refused")
   func others() throws {
     for text in [
       "", "{", "{}", "[]", "null", "hello", #"{"version":{"major":2,"minor":0},"accounts":[]}"#,
@@ -205,7 +205,7 @@ struct PasskeyFileTests {
     }
   }
 
-  @Test("only strings that are known to be public reach the JSON decoder")
+  @Test("only strings of a passkey file that are known to be public reach the JSON decoder")
   func open() throws {
     func opened(_ text: String) -> String {
       let secret = SharedSecret(SecretBytes(copying: Array(text.utf8).span))
@@ -218,7 +218,7 @@ struct PasskeyFileTests {
     #expect(opened(#"{"open":1,"x":"open\"","y":"v"}"#) == #"{"open":1,"x":"@0","y":"@1"}"#)
   }
 
-  @Test("a mark of another text has no secret")
+  @Test("a placeholder without a secret in the passkey file gives none, and a malformed placeholder is refused")
   func marks() throws {
     func text(_ text: String) -> OpenText {
       OpenText(SharedSecret(SecretBytes(copying: Array(text.utf8).span)), open: [])

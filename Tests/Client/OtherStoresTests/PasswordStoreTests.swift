@@ -10,7 +10,7 @@ import VaultDriver
 
 @Suite("Folders of pass, the password store", .enabled(if: PasswordFolder.gpgIsInstalled, "gpg is not installed"))
 struct PasswordStoreTests {
-  @Test("entries are listed by path without decrypting any, and other and hidden files are left out")
+  @Test("entries of pass are listed by path without decrypting any, and other and hidden files are left out")
   func listed() async throws {
     try await PasswordFolder.with { folder in
       for path in ["web/alice.gpg", "mail.gpg", ".git/x.gpg", ".gpg-id", "web/readme.txt", "web/deep/er/b.gpg"] {
@@ -22,7 +22,7 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("symbolic links are followed, but not in a circle, and files that cannot be an entry are reported")
+  @Test("links in a folder of pass are followed, but not in a circle, and files that cannot be an entry are reported")
   func links() async throws {
     try await PasswordFolder.with { folder in
       for path in ["web/alice.gpg", "web/deep/b.gpg", "other.age", "mail.gpg", "web/with space.gpg"] {
@@ -57,7 +57,7 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("the first line is the password, and the lines after it are notes")
+  @Test("the first line of a pass entry is the password, and the lines after it are notes")
   func decrypted() async throws {
     try await PasswordFolder.with { folder in
       try await folder.encrypt("web/alice", "the password\nuser: alice\n\nurl: https://x\n")
@@ -74,7 +74,7 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("a decryption error of gpg is reported for its entry alone")
+  @Test("a decryption error of gpg is reported for its pass entry alone")
   func undecryptable() async throws {
     try await PasswordFolder.with { folder in
       try folder.write("a-junk.gpg", "no file of GnuPG's")
@@ -100,7 +100,7 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("closing gpg's prompt ends the import, and an entry for another key is reported")
+  @Test("closing gpg's prompt ends an import from pass, and an entry for another key is reported")
   func refused() async throws {
     try await PasswordFolder.with(passphrase: "of the key") { folder in
       try await folder.encrypt("mail", "the password")
@@ -147,7 +147,7 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("an entry is split into its first line and the rest, without blank lines at the end")
+  @Test("a pass entry is split into its first line and the rest, without blank lines at the end")
   func parts() {
     func parts(_ text: String) -> [String] { PasswordStore.parts(SecretBytes(text: text)).map { $0.value.bytes.text } }
     #expect(parts("a\r\nb\n") == ["a", "b"])

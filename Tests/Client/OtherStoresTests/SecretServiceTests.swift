@@ -28,7 +28,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("items are named by their attributes, or else by their label, and keep both")
+  @Test("items imported from the Secret Service are named by attributes, or else by their label, and keep both")
   func items() async throws {
     try await with { store in
       #expect(
@@ -45,7 +45,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an item that the service does not release is reported, and the others are read")
+  @Test("an item that the Secret Service does not release, or whose secret is empty, is reported")
   func refused() async throws {
     try await with { store in
       await #expect(throws: ImportError.unreadable("is not given out: It is locked")) {
@@ -57,7 +57,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a locked collection is unlocked by the service's prompt")
+  @Test("a locked collection of the Secret Service is unlocked by the service's prompt")
   func prompted() async throws {
     try await with(.accepted) { store in
       #expect(store.entries.count == 4 && store.unusable.isEmpty)
@@ -66,7 +66,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a collection whose prompt is dismissed is reported, also if another program sends a false completion")
+  @Test("a Secret Service collection with a dismissed prompt is reported, also if another program fakes its completion")
   func dismissed() async throws {
     for prompt in [SecretServiceStandIn.Prompt.dismissed, .forged] {
       try await with(prompt) { store in

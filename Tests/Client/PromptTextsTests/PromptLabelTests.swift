@@ -7,7 +7,7 @@ import Testing
 @Suite("Labels of other programs in a prompt")
 struct PromptLabelTests {
   @Test(
-    "have no quotation marks, brackets, line ends or bidirectional marks",
+    "other programs' labels in a prompt have no quotation marks, brackets, line ends or bidirectional marks",
     arguments: [
       ("Bank” (asked by /usr/bin/ssh, says whorl-agent)", "Bank asked by /usr/bin/ssh, says whorl-agent"),
       ("a\u{202E}b\u{2066}c\u{200F}d\u{200B}e", "abcde"),
@@ -20,7 +20,7 @@ struct PromptLabelTests {
     #expect(PromptLabel.text(name) == shown)
   }
 
-  @Test("have at most 64 characters; a longer one loses its middle")
+  @Test("other programs' labels in a prompt have at most 64 characters; a longer label loses its middle")
   func long() {
     let (start, end) = (String(repeating: "a", count: 32), String(repeating: "z", count: 31))
     #expect(PromptLabel.text(start + "x" + end) == start + "x" + end)
@@ -29,12 +29,12 @@ struct PromptLabelTests {
     #expect(PromptLabel.text(marks).unicodeScalars.count == 64)
   }
 
-  @Test("are each put between quotation marks")
+  @Test("other programs' labels in a prompt are each put between quotation marks")
   func several() {
     #expect(PromptLabel.names(["a", "", "b”, “c", "d", "e"]) == "“a”, “a secret without a name”, “b, c”, “d”, “e”")
   }
 
-  @Test("include every item that a touch releases")
+  @Test("a prompt for a touch names every item that the touch releases")
   func items() throws {
     let reader = ReaderDescription(
       id: "1", name: "virtual", identity: ReaderIdentity(driver: "virtual"), scanType: .press, enrollStages: 5,

@@ -21,14 +21,14 @@ struct PromptTextTests {
     return TouchRequest(purpose: purpose, reader: reader, passcodeInstead: true, isOnlyReader: alone)
   }
 
-  @Test("names the reader if there are several")
+  @Test("a prompt for a touch names the reader if there are several")
   func name() {
     #expect(touch("Synaptics Sensors", .physical) == "Touch the reader (Synaptics Sensors) to sign in")
     #expect(touch("Synaptics\nSensors", .physical) == "Touch the reader (Synaptics\\u{a}Sensors) to sign in")
     #expect(touch("Synaptics Sensors", .physical, alone: true) == "Touch the fingerprint reader to sign in")
   }
 
-  @Test("says if a reader is not a physical one")
+  @Test("a prompt for a touch says if the reader is not a physical one")
   func nature() {
     for alone in [false, true] {
       #expect(touch("Synaptics Sensors", .virtual, alone: alone) == "Touch the reader (virtual reader) to sign in")
@@ -36,7 +36,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("begins with the program that asks, and its purpose")
+  @Test("a prompt begins with the program that asks, and its purpose")
   func asker() throws {
     let evolution = PromptAsker(name: "Evolution", details: "/usr/bin/evolution")
     let stranger = PromptAsker(name: PromptAsker.unidentified, details: "process 7, unverified")
@@ -57,7 +57,7 @@ struct PromptTextTests {
     #expect(evolution.wanted(to: "read “Bank”") == "Evolution wanted to read “Bank”; nobody answered.")
   }
 
-  @Test("names the program that holds the reader by its file, or else by its own claim")
+  @Test("a prompt that waits for the reader names the program that holds the reader by file, or else by claim")
   func ahead() {
     func ahead(_ label: String?) -> String {
       PromptText.notice(.readerInUse(.program(label, items: [])))

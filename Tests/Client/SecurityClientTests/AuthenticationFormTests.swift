@@ -95,7 +95,7 @@ enum SignInProblem: Error, Equatable {
 extension ClientCode {
   @Suite("Forms of an authentication")
   struct AuthenticationFormTests {
-    @Test("a context can be subclassed, and its async form calls the overridden form with a reply")
+    @Test("an LAContext can be subclassed, and its async form calls the overridden form with a reply")
     func standIn() async throws {
       let context = StandInContext()
       let asked: Authenticating = context
@@ -118,7 +118,7 @@ extension ClientCode {
       #expect(LAError(_nsError: error!).code == .biometryNotEnrolled)
     }
 
-    @Test("an error is recognized by each form of comparison that programs use")
+    @Test("an LAError is recognized by each form of comparison that programs use")
     func errors() {
       let cases: [(LAError.Code, SignInProblem)] = [
         (.userCancel, .cancelled), (.userFallback, .fallback), (.biometryNotEnrolled, .notSetUp),
@@ -139,7 +139,7 @@ extension ClientCode {
       #expect(NSError(domain: NSOSStatusErrorDomain, code: -2) as Any as? LAError == nil)
     }
 
-    @Test("a reply may go to the main queue, and biometryType is switched over")
+    @Test("biometryType can be switched over, and an LAContext keeps the reuse duration that is set")
     func names() {
       func name(_ context: LAContext) -> String {
         if #available(iOS 11.0, macOS 10.13.2, *) {
@@ -164,7 +164,7 @@ extension ClientCode {
     }
 
     /// Builds a query that would ask a person, in both forms. It must compile; it is not run.
-    @Test("a context goes into a query of any kind")
+    @Test("an LAContext goes into a keychain query of any type of dictionary")
     func query() throws {
       let context = LAContext()
       context.localizedReason = "Access your password"

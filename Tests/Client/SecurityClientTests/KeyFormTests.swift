@@ -107,7 +107,7 @@ extension ClientCode {
       #expect(throws: NSError.self) { try key(kSecAttrKeyClassPrivate, "sign.private") }
     }
 
-    @Test("a key given as bytes is stored under a label and read back, with literals typed as text")
+    @Test("a key given as bytes is stored under a label and read back, by queries of type [String: Any]")
     func convertible() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -173,7 +173,7 @@ extension ClientCode {
       #expect(data == nil)
     }
 
-    @Test("an RSA pair under a tag encrypts and signs")
+    @Test("an RSA key pair is found by its tag, encrypts, decrypts and gives its attributes and bytes")
     func tagged() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }

@@ -6,7 +6,7 @@ extension ClientCode {
   /// Names that programs mention, mostly without depending on their effect.
   @Suite("Names of Apple's frameworks in client code")
   struct MentionTests {
-    @Test("null, errors, encodings and times of Core Foundation compile and work")
+    @Test("CFNull, CFError, string encodings and times of Core Foundation compile and work")
     func coreFoundation() {
       let null: CFNull = kCFNull
       #expect(CFGetTypeID(null) == CFNullGetTypeID())
@@ -25,7 +25,7 @@ extension ClientCode {
       #expect(before <= now && now <= Date().timeIntervalSinceReferenceDate)
     }
 
-    @Test("the policies for watches and companions compile, and no companion is available")
+    @Test("LAPolicy constants for watches and companions have Apple's values, and no companion is available")
     func policies() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }

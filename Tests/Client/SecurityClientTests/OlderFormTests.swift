@@ -27,7 +27,7 @@ extension ClientCode {
       return (status, Array(signature.prefix(length)))
     }
 
-    @Test("an elliptic-curve key signs a digest under any padding, also in the vault")
+    @Test("SecKeyRawSign with an elliptic-curve key signs a digest under any padding, also in the vault")
     func curves() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -57,7 +57,7 @@ extension ClientCode {
       }
     }
 
-    @Test("an RSA key signs with the given padding, and refuses input that does not fit it")
+    @Test("SecKeyRawSign with an RSA key uses the given padding, and refuses input that does not fit the padding")
     func signatures() throws {
       let (publicKey, privateKey) = try pair(kSecAttrKeyTypeRSA, 2048)
       let paddings: [(SecPadding, Int, SecKeyAlgorithm)] = [
@@ -81,7 +81,7 @@ extension ClientCode {
       #expect(sign(publicKey, .PKCS1, [1, 2, 3]).0 == errSecParam)
     }
 
-    @Test("an RSA key encrypts into the caller's buffer and decrypts from it, and writes nothing past its end")
+    @Test("SecKeyEncrypt and SecKeyDecrypt use the caller's buffers, and SecKeyDecrypt writes nothing past the end")
     func encryption() throws {
       let (publicKey, privateKey) = try pair(kSecAttrKeyTypeRSA, 2048)
       let message = "message"
@@ -109,7 +109,7 @@ extension ClientCode {
       #expect(SecPadding.PKCS1SHA512.rawValue == 0x8006 && SecPadding().isEmpty && SecPadding.sigRaw.rawValue == 0x4000)
     }
 
-    @Test("decrypting without padding drops the leading zeros")
+    @Test("SecKeyDecrypt without padding drops the leading zeros")
     func blocks() throws {
       let (publicKey, privateKey) = try pair(kSecAttrKeyTypeRSA, 2048)
       var block = [UInt8](repeating: 0, count: 256)
@@ -185,7 +185,7 @@ extension ClientCode {
       }
     }
 
-    @Test("data can be created over memory that the caller keeps")
+    @Test("CFDataCreateWithBytesNoCopy creates data over memory that the caller keeps")
     func lentMemory() throws {
       let bytes: [UInt8] = [1, 2, 3]
       bytes.withUnsafeBufferPointer { lent in

@@ -9,7 +9,7 @@ extension ClientCode {
   /// The forms in which programs build a query.
   @Suite("Forms of a query")
   struct QueryFormTests {
-    @Test("every kind of dictionary is a query")
+    @Test("every type of dictionary works as a keychain query")
     func dictionaries() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -50,7 +50,7 @@ extension ClientCode {
       }
     }
 
-    @Test("a query is built pair by pair, also with NSMutableDictionary")
+    @Test("a keychain query can be built pair by pair, also with NSMutableDictionary")
     func mutableDictionaries() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -82,7 +82,7 @@ extension ClientCode {
       #expect(result as? Data == Data("secret".utf8))
     }
 
-    @Test("the calls can be stored in variables, and replaced by functions of the same type")
+    @Test("the SecItem calls can be stored in variables, and replaced by functions of the same type")
     func functions() async throws {
       typealias Copy = (_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus
       typealias Perform = (_ query: CFDictionary, _ result: inout AnyObject?) -> OSStatus
@@ -112,14 +112,14 @@ extension ClientCode {
       #expect(result is NSDate)
     }
 
-    @Test("the bundle identifier serves as the default service")
+    @Test("kCFBundleIdentifierKey compiles as a key of a bundle's dictionary, and kCFBundleNameKey is Apple's")
     func bundle() {
       let service = Bundle.main.infoDictionary?[String(kCFBundleIdentifierKey)] as? String ?? "default"
       #expect(!service.isEmpty)
       #expect(kCFBundleNameKey as String == "CFBundleName")
     }
 
-    @Test("optionals in a dictionary are unwrapped")
+    @Test("optionals in the dictionary of a keychain query are unwrapped")
     func optionals() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }

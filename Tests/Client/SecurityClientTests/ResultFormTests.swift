@@ -25,7 +25,7 @@ extension ClientCode {
       return store
     }
 
-    @Test("attributes are a dictionary of whichever type the program casts to")
+    @Test("attributes of a keychain item are a dictionary of whichever type the program casts to")
     func dictionaries() async throws {
       let store = try await added()
       defer { withExtendedLifetime(store) {} }
@@ -45,7 +45,7 @@ extension ClientCode {
       #expect(CFGetTypeID(result) == CFDictionaryGetTypeID())
     }
 
-    @Test("constants and their strings are the same dictionary key")
+    @Test("keychain constants and their strings are equal as dictionary keys")
     func hashableKeys() async throws {
       let store = try await added()
       defer { withExtendedLifetime(store) {} }
@@ -64,7 +64,7 @@ extension ClientCode {
       #expect(AnyHashable(kSecClass).base as? NSString == kSecClass)
     }
 
-    @Test("several results are an array of whichever type the program casts to")
+    @Test("several results of a keychain search are an array of whichever type the program casts to")
     func arrays() async throws {
       let store = try await added()
       defer { withExtendedLifetime(store) {} }
@@ -84,7 +84,7 @@ extension ClientCode {
       #expect(secrets == [Data("secret".utf8)])
     }
 
-    @Test("secrets are Data or NSData")
+    @Test("secrets of keychain items are Data or NSData")
     func data() async throws {
       let store = try await added()
       defer { withExtendedLifetime(store) {} }
@@ -98,7 +98,7 @@ extension ClientCode {
       #expect(NSString(data: result as! Data, encoding: String.Encoding.utf8.rawValue) == "secret")
     }
 
-    @Test("an account given as data comes back as data, and is also found as text")
+    @Test("an account given as data comes back as data in a search for its service")
     func dataAccounts() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }

@@ -22,7 +22,7 @@ extension ClientCode {
       return String(data: data, encoding: .utf8)
     }
 
-    @Test("a secret is replaced by delete and add, and by add or else update")
+    @Test("the secret of a keychain item is replaced by delete and add, and by add or else update")
     func replacing() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -46,7 +46,7 @@ extension ClientCode {
       #expect(text() == "4")
     }
 
-    @Test("an item's existence is checked without a result, also where prompts are not allowed")
+    @Test("SecItemCopyMatching checks without a result whether an item exists, also where prompts are not allowed")
     func presence() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -57,7 +57,7 @@ extension ClientCode {
       #expect(SecItemCopyMatching(with([kSecReturnData as String: false]), nil) == errSecSuccess)
     }
 
-    @Test("the prefix of the access groups is read from a placeholder item without a secret")
+    @Test("a program reads the prefix of its access groups from a placeholder item without a secret")
     func accessGroupPrefix() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -76,7 +76,7 @@ extension ClientCode {
       }
     }
 
-    @Test("synchronizable and other items, of every accessibility, are listed together")
+    @Test("one search lists synchronizable and other items, of several accessibilities, together")
     func listing() async throws {
       let store = try await ClientStore()
       defer { withExtendedLifetime(store) {} }
@@ -120,7 +120,7 @@ extension ClientCode {
       #expect(SecItemDelete(all as CFDictionary) == errSecItemNotFound)
     }
 
-    @Test("a status is turned into an error with a message")
+    @Test("an OSStatus is turned into an error with the message of SecCopyErrorMessageString")
     func errors() {
       struct KeychainError: LocalizedError {
         let status: OSStatus

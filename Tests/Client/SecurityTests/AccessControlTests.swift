@@ -11,7 +11,7 @@ struct AccessControlTests {
     return (control, error?.takeRetainedValue().code)
   }
 
-  @Test("the flags have Apple's values")
+  @Test("SecAccessControlCreateFlags have Apple's values")
   func bits() {
     let bits: [(SecAccessControlCreateFlags, UInt)] = [
       (.userPresence, 0), (.biometryAny, 1), (.touchIDAny, 1), (.biometryCurrentSet, 3), (.touchIDCurrentSet, 3),
@@ -21,7 +21,7 @@ struct AccessControlTests {
     for (flag, bit) in bits { #expect(flag.rawValue == 1 << bit) }
   }
 
-  @Test("valid combinations of flags are accepted without an error")
+  @Test("SecAccessControlCreateWithFlags accepts valid combinations of flags without an error")
   func allowed() {
     let allowed: [SecAccessControlCreateFlags] = [
       [], .userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .privateKeyUsage, .applicationPassword,
@@ -38,7 +38,7 @@ struct AccessControlTests {
     }
   }
 
-  @Test("invalid combinations give nil and errSecParam")
+  @Test("SecAccessControlCreateWithFlags gives nil and errSecParam for invalid combinations of flags")
   func refused() {
     let refused: [SecAccessControlCreateFlags] = [
       [.biometryAny, .devicePasscode, .or, .and], [.biometryAny, .biometryCurrentSet], [.userPresence, .biometryAny],
@@ -55,7 +55,7 @@ struct AccessControlTests {
     #expect(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, [.or, .and], nil) == nil)
   }
 
-  @Test("a companion alone is refused with errSecParam, and user presence is what the access control then says")
+  @Test("SecAccessControlCreateWithFlags refuses a companion alone, with `and`, or with user presence")
   func companionAndPresence() {
     for flags in [
       SecAccessControlCreateFlags.companion, [.companion, .and, .biometryAny], [.companion, .userPresence],
@@ -69,7 +69,7 @@ struct AccessControlTests {
     #expect(control != create(.userPresence).0, "with another accessibility")
   }
 
-  @Test("every known protection is accepted, as String or CFString; an unknown one is refused")
+  @Test("SecAccessControlCreateWithFlags accepts every known protection, as String or CFString, and no other")
   func protections() {
     for name in ["ak", "ck", "dk", "aku", "cku", "dku", "akpu"] {
       #expect(create(.userPresence, name).0 != nil)
@@ -79,7 +79,7 @@ struct AccessControlTests {
     for name in ["f", "", kSecClass, 5] as [Any] { #expect(create(.userPresence, name).1 == -50) }
   }
 
-  @Test("two of the same protection and flags are equal")
+  @Test("two access controls of the same protection and flags are equal")
   func equality() {
     #expect(create(.userPresence).0 == create(.userPresence).0)
     #expect(create(.userPresence).0?.hash == create(.userPresence).0?.hash)

@@ -27,7 +27,7 @@ extension SharedStore {
       return row?[kSecAttrAccessGroup as String] as? String
     }
 
-    @Test("an item that names no group, or an empty one, goes into the program's own")
+    @Test("an item that names no access group, or an empty one, goes into the program's own")
     func ownGroup() {
       #expect(add("a") == errSecSuccess)
       #expect(add("b", "secret", [kSecAttrAccessGroup: ""]) == errSecSuccess)
@@ -38,7 +38,7 @@ extension SharedStore {
       #expect(secret("b", [kSecAttrAccessGroup: ""]) == "secret")
     }
 
-    @Test("clearing every class deletes only the items of the program's own group")
+    @Test("deleting every class of items leaves the items of other access groups")
     func cleanUp() async throws {
       #expect(add("mine") == errSecSuccess)
       #expect(add("theirs", "secret", elsewhere) == errSecSuccess)
@@ -54,7 +54,7 @@ extension SharedStore {
       #expect(secret("shell") == nil)
     }
 
-    @Test("reading searches the own group first, then the command line's, and other groups only if they are named")
+    @Test("a search reads the program's own access group, then the command line's, and others only if named")
     func reading() async throws {
       try await setByCommandLine("a", "command line")
       #expect(add("a", "theirs", elsewhere) == errSecSuccess)
@@ -70,7 +70,7 @@ extension SharedStore {
       #expect(texts(all.merging(elsewhere) { $1 }) == ["theirs"])
     }
 
-    @Test("an update changes the program's own items only, unless it names another group or an item by reference")
+    @Test("an update changes only items of the program's own access group, unless a group or reference is named")
     func updating() async throws {
       try await setByCommandLine("a", "typed")
       let new = [kSecValueData: Data("new".utf8)] as CFDictionary
@@ -85,7 +85,7 @@ extension SharedStore {
       #expect(secret("a") == nil)
     }
 
-    @Test("the Swift library follows the same rule, and can name every group")
+    @Test("SecretStore searches the program's own and the command line's access groups, or those that are named")
     func library() async throws {
       let store = keychain.store
       func add(_ group: String?) async throws -> Item {
@@ -108,7 +108,7 @@ extension SharedStore {
       #expect(try await store.items(ItemSearch(.genericPassword))[0].id == theirs.id)
     }
 
-    @Test("the own group is the bundle identifier in the Info.plist beside the executable, or else the program's name")
+    @Test("a program's access group is the bundle identifier in the Info.plist beside it, or else its own name")
     func derivation() throws {
       let folder = keychain.scratch.folder
       func group(_ plist: String?) throws -> String {

@@ -4,7 +4,7 @@ import Testing
 /// The value of every algorithm constant; `KeyTests` uses the algorithms.
 @Suite("Names of algorithms")
 struct AlgorithmNameTests {
-  @Test("every constant of a signature has its name")
+  @Test("every SecKeyAlgorithm constant for signatures has Apple's name")
   func signatures() {
     let values: [(SecKeyAlgorithm, String)] = [
       (.rsaSignatureRaw, "sign:RSA:raw"), (.rsaSignatureDigestPKCS1v15Raw, "sign:RSA:digest-PKCS1v15"),
@@ -55,7 +55,7 @@ struct AlgorithmNameTests {
     #expect(Set(values.map(\.1)).count == 45)
   }
 
-  @Test("every constant of an encryption and of a key exchange has its name")
+  @Test("every SecKeyAlgorithm constant for encryption and key exchange has Apple's name")
   func encryption() {
     let values: [(SecKeyAlgorithm, String)] = [
       (.rsaEncryptionRaw, "encrypt:RSA:raw"), (.rsaEncryptionPKCS1, "encrypt:RSA:PKCS1"),

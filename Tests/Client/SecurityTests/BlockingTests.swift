@@ -13,7 +13,7 @@ extension SharedStore {
 
     init() async throws { keychain = try await Keychain() }
 
-    @Test("more blocking callers than the pool has threads all finish")
+    @Test("keychain calls all finish, even if more callers block than the thread pool has threads")
     func crowdOnThePool() async {
       #expect(add("alice") == errSecSuccess)
       await withTaskGroup(of: Bool.self) { group in
@@ -22,7 +22,7 @@ extension SharedStore {
       }
     }
 
-    @Test("callers that block every thread of the pool still get their prompts")
+    @Test("keychain calls that block every thread of the pool still get their prompts")
     func fingersWithoutPool() async throws {
       let guarded = try await GuardedKeychain()
       let control = try #require(SecAccessControlCreateWithFlags(nil, "ak", .biometryAny, nil))
@@ -34,7 +34,7 @@ extension SharedStore {
       #expect(guarded.person.touches == 6)
     }
 
-    @Test("the main thread, other threads and actors may all call")
+    @Test("keychain calls work on the main thread, on other threads and in actors")
     func everywhere() async {
       #expect(add("alice") == errSecSuccess)
       #expect(await MainActor.run { secret("alice") } == "secret")
@@ -46,7 +46,7 @@ extension SharedStore {
       #expect(answer == "secret")
     }
 
-    @Test("writers and readers on many threads see whole items")
+    @Test("keychain writers and readers on many threads see whole items")
     func writers() async {
       await withTaskGroup(of: Void.self) { group in
         for writer in 1...8 {
@@ -62,7 +62,7 @@ extension SharedStore {
       #expect((rows as? NSArray)?.count == 40)
     }
 
-    @Test("a thousand results are converted to dictionaries only when they are read, from any type of array")
+    @Test("two hundred results of a search can be read as any type of array")
     func manyResults() throws {
       for number in 1...200 { #expect(add("\(number)", "\(number)") == errSecSuccess) }
       let query: [CFString: Any] = [
@@ -82,7 +82,7 @@ extension SharedStore {
       #expect((rows as? Array<NSDictionary>)?.count == 200)
     }
 
-    @Test("takes microseconds, and prints how many")
+    @Test("the median durations of keychain and signature calls are printed")
     func cost() throws {
       #expect(add("alice") == errSecSuccess)
       let clock = ContinuousClock()

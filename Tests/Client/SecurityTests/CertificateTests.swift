@@ -85,7 +85,7 @@ extension SharedStore {
       }
     }
 
-    @Test("the attributes of a stored certificate are those Apple names")
+    @Test("a stored certificate has the attributes that Apple names")
     func attributes() throws {
       #expect(SecItemAdd(query([kSecValueRef: try certificate()]), nil) == errSecSuccess)
       let found = try #require(copy(query([kSecReturnAttributes: true])).1 as? [CFString: Any])
@@ -104,7 +104,7 @@ extension SharedStore {
       #expect(found.keys.allSatisfy { !($0 as String).hasPrefix("whorl") })
     }
 
-    @Test("certificates are found by each of their attributes, and by no other's")
+    @Test("certificates are found by each of their own attributes, and not by another certificate's")
     func conditions() throws {
       for der in [CertificateSamples.alice, CertificateSamples.authority] {
         #expect(SecItemAdd(query([kSecValueData: der]), nil) == errSecSuccess)
@@ -189,7 +189,7 @@ extension SharedStore {
       #expect(copy(query([kSecReturnData: true])).1 as? Data == CertificateSamples.alice)
     }
 
-    @Test("a certificate is neither a password nor a key, and a query names one class")
+    @Test("a certificate is neither a password nor a key, and kSecMatchItemList takes only one certificate")
     func otherClasses() throws {
       let reference: [CFString: Any] = [kSecValueRef: try certificate()]
       for itemClass in [kSecClassGenericPassword, kSecClassKey] {

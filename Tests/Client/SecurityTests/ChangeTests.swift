@@ -14,7 +14,7 @@ extension SharedStore {
 
     init() async throws { keychain = try await Keychain() }
 
-    @Test("an update changes every match, keeps the order, and leaves the rest")
+    @Test("SecItemUpdate changes every match, keeps the order, and leaves the rest")
     func updatesAll() throws {
       for account in ["a", "b", "c"] { #expect(add(account, account) == errSecSuccess) }
       #expect(add("d", service: "web", "d") == errSecSuccess)
@@ -27,7 +27,7 @@ extension SharedStore {
       #expect(secret("b") == "b")
     }
 
-    @Test("an update replaces the secret, and a rename can be found")
+    @Test("SecItemUpdate replaces the secret, and a renamed item is found under its new name")
     func updatesSecret() {
       #expect(add("a", "old") == errSecSuccess)
       let new: [CFString: Any] = [kSecValueData: Data("new".utf8), kSecAttrAccount: "b"]
@@ -36,7 +36,7 @@ extension SharedStore {
       #expect(secret("b") == "new")
     }
 
-    @Test("an update that would create a duplicate changes nothing")
+    @Test("SecItemUpdate changes nothing if a change would create a duplicate")
     func updateToDuplicate() {
       for account in ["a", "b"] { #expect(add(account, account) == errSecSuccess) }
       #expect(SecItemUpdate(password("a"), [kSecAttrAccount: "b"] as CFDictionary) == errSecDuplicateItem)
@@ -46,7 +46,7 @@ extension SharedStore {
       #expect(secret("c") == nil)
     }
 
-    @Test("an update without a match finds nothing; the class and attributes of other classes cannot be changed")
+    @Test("SecItemUpdate finds nothing without a match, and changes neither the class nor attributes of other classes")
     func uselessUpdates() {
       #expect(SecItemUpdate(password("a"), [kSecAttrLabel: "x"] as CFDictionary) == errSecItemNotFound)
       #expect(add("a") == errSecSuccess)
@@ -56,7 +56,7 @@ extension SharedStore {
       #expect(SecItemUpdate(password("a"), [:] as CFDictionary) == errSecSuccess)
     }
 
-    @Test("an update changes the modification date and keeps the creation date; both can be searched for")
+    @Test("SecItemUpdate changes the modification date and keeps the creation date; both can be searched for")
     func dates() throws {
       #expect(add("a") == errSecSuccess)
       func dates() throws -> (Date, Date) {
@@ -76,7 +76,7 @@ extension SharedStore {
       #expect(secret(nil, [kSecAttrModificationDate: before.1]) == nil)
     }
 
-    @Test("accessibility and synchronizable can be changed, but not to a combination that is not allowed")
+    @Test("SecItemUpdate can change accessibility and synchronizable, alone or together")
     func protection() {
       #expect(add("a") == errSecSuccess)
       let passcodeSet = [kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly] as CFDictionary
@@ -92,7 +92,7 @@ extension SharedStore {
       #expect(secret("a") == "secret")
     }
 
-    @Test("a delete removes every match, and a second one is errSecItemNotFound")
+    @Test("SecItemDelete removes every match, and a second call returns errSecItemNotFound")
     func deletes() {
       for account in ["a", "b"] { #expect(add(account) == errSecSuccess) }
       #expect(add("c", service: "web") == errSecSuccess)
@@ -104,7 +104,7 @@ extension SharedStore {
       #expect(secret("c", service: "web") == nil)
     }
 
-    @Test("a delete of items that are not synchronizable leaves the synchronizable ones")
+    @Test("SecItemDelete without kSecAttrSynchronizable leaves the synchronizable items")
     func deletesBySynchronizable() {
       #expect(add("a", "plain") == errSecSuccess)
       #expect(add("a", "shared", [kSecAttrSynchronizable: true]) == errSecSuccess)
@@ -132,7 +132,7 @@ extension SharedStore {
       #expect(copy(byReference as CFDictionary).1 as? Data == Data("new".utf8), "a reference outlives the process")
     }
 
-    @Test("a delete without a match writes nothing")
+    @Test("SecItemDelete without a match writes nothing")
     func fruitlessDelete() throws {
       #expect(add("a") == errSecSuccess)
       let before = try files()

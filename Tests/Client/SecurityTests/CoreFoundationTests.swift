@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The names of Core Foundation")
 struct CoreFoundationTests {
-  @Test("Booleans and the allocator are optional where Apple's are")
+  @Test("kCFBooleanTrue, kCFBooleanFalse and kCFAllocatorDefault are optional where Apple's are")
   func constants() {
     let query: [CFString: Any] = [kSecReturnData: kCFBooleanTrue!, kSecReturnRef: kCFBooleanFalse as Any]
     #expect(query[kSecReturnData] as? Bool == true)
@@ -13,7 +13,7 @@ struct CoreFoundationTests {
     #expect(allocator == nil)
   }
 
-  @Test("constants work as dictionary keys, values and strings")
+  @Test("keychain constants work as dictionary keys, values and strings")
   func bridging() {
     let literal = [kSecClass: kSecClassGenericPassword, kSecAttrAccount: "a", kSecReturnData: true] as CFDictionary
     let typed: [String: Any] = [
@@ -28,7 +28,7 @@ struct CoreFoundationTests {
     #expect("\(kSecClass)" == "class")
   }
 
-  @Test("an error has a code, a domain, a description and user info")
+  @Test("a CFError has a code, a domain, a description and user info")
   func errors() throws {
     var error: Unmanaged<CFError>?
     #expect(SecAccessControlCreateWithFlags(nil, "?", [], &error) == nil)
@@ -46,7 +46,7 @@ struct CoreFoundationTests {
     #expect(CFErrorCopyFailureReason(made) == nil)
   }
 
-  @Test("equal objects have the same hash and a description")
+  @Test("equal Core Foundation objects have the same hash and a description")
   func hashes() throws {
     let key = try newKey()
     let again = try #require(SecKeyCopyPublicKey(key))
@@ -60,7 +60,7 @@ struct CoreFoundationTests {
     #expect(CFCopyDescription(nil) == nil)
   }
 
-  @Test("objects of different types have different type identifiers")
+  @Test("Core Foundation objects of different types have different type identifiers")
   func types() throws {
     let objects: [(CFTypeRef, CFTypeID)] = [
       ("x" as NSString, CFStringGetTypeID()), (NSData(), CFDataGetTypeID()), (NSDictionary(), CFDictionaryGetTypeID()),
@@ -76,7 +76,7 @@ struct CoreFoundationTests {
     #expect(CFEqual(nil, nil))
   }
 
-  @Test("the bytes of data can be read and copied")
+  @Test("the bytes of a CFData can be read and copied")
   func bytes() throws {
     let data = try #require(
       [UInt8](arrayLiteral: 1, 2, 3).withUnsafeBufferPointer {
@@ -87,7 +87,7 @@ struct CoreFoundationTests {
     #expect(data as Data == Data([1, 2, 3]))
   }
 
-  @Test("random bytes are random")
+  @Test("SecRandomCopyBytes fills buffers of any size with random bytes")
   func random() {
     var one = [UInt8](repeating: 0, count: 32)
     var other = Data(count: 32)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("What Security re-exports")
 struct ExportTests {
-  @Test("Foundation, as on Apple's systems")
+  @Test("Security re-exports Foundation, as on Apple's systems")
   func reexports() {
     let key: CFString = kSecClass
     #expect(key as String == "class")

@@ -105,7 +105,7 @@ extension SharedStore {
       #expect(SecItemCopyMatching(query([kSecValuePersistentRef: own]), nil) == errSecParam)
     }
 
-    @Test("label, names and serial number are matched against the certificate, all else against the key")
+    @Test("a search for identities compares label and serial number with the certificate, the rest with the key")
     func conditions() throws {
       try store([kSecAttrApplicationTag: "org.example.alice", kSecAttrLabel: "the key's label"])
       for condition in [
@@ -148,7 +148,7 @@ extension SharedStore {
       #expect((count(kSecClassCertificate), count(kSecClassKey)) == (1, 1))
     }
 
-    @Test("a key stays for the certificate of another access group")
+    @Test("deleting an identity keeps a key that a certificate of another access group uses")
     func deletingBesideAnotherGroup() throws {
       try store()
       let renewed: [CFString: Any] = [

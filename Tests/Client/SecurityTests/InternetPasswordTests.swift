@@ -18,7 +18,7 @@ extension SharedStore {
       SecItemAdd(query.merging([kSecValueData: Data("s".utf8)]) { $1 } as CFDictionary, nil)
     }
 
-    @Test("each primary attribute distinguishes two items, and no other attribute does")
+    @Test("each primary attribute distinguishes two internet passwords, and no other attribute does")
     func primaryKey() {
       #expect(add(whole) == errSecSuccess)
       #expect(add(whole) == errSecDuplicateItem)
@@ -36,7 +36,7 @@ extension SharedStore {
       }
     }
 
-    @Test("attributes come back with the values they were given")
+    @Test("attributes of an internet password come back with the values they were given")
     func attributes() throws {
       #expect(add(whole) == errSecSuccess)
       let (_, result) = copy(whole.merging([kSecReturnAttributes: true]) { $1 } as CFDictionary)
@@ -48,7 +48,7 @@ extension SharedStore {
       #expect(row[kSecAttrProtocol as String] as? String == "htps")
     }
 
-    @Test("each attribute works as a search condition")
+    @Test("each attribute of an internet password works as a search condition")
     func conditions() {
       #expect(add(whole) == errSecSuccess)
       for (key, value) in whole where key != kSecClass {
@@ -60,7 +60,7 @@ extension SharedStore {
       }
     }
 
-    @Test("the port is a number, whichever type it is given as")
+    @Test("the port of an internet password is a number, whichever type it is given as")
     func ports() {
       #expect(add(whole) == errSecSuccess)
       for port in [443 as Any, "443", NSNumber(value: 443), UInt16(443)] {
@@ -68,7 +68,7 @@ extension SharedStore {
       }
     }
 
-    @Test("every protocol and every type of authentication is kept")
+    @Test("every protocol and every type of authentication is accepted for an internet password")
     func names() {
       let protocols = [
         kSecAttrProtocolFTP, kSecAttrProtocolFTPAccount, kSecAttrProtocolHTTP, kSecAttrProtocolIRC,

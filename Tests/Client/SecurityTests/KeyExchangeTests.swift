@@ -37,7 +37,7 @@ extension SharedStore {
     }
 
     @Test(
-      "every algorithm that is listed as supported gives both sides the secret of X9.63, in this process and in the store",
+      "every supported key exchange algorithm gives both sides the X9.63 secret, in the process and in the store",
       arguments: [256, 384, 521])
     func everyAlgorithm(bits: Int) throws {
       let kept = try newKey(
@@ -68,7 +68,7 @@ extension SharedStore {
       }
     }
 
-    @Test("an algorithm that is not listed is refused, and so are keys for other purposes")
+    @Test("a key exchange refuses other algorithms, and neither RSA keys nor public keys support a key exchange")
     func refused() throws {
       let (key, other) = (try newKey(), try newKey())
       let rsa = try newKey(kSecAttrKeyTypeRSA, 2048)
@@ -88,7 +88,7 @@ extension SharedStore {
       }
     }
 
-    @Test("the data protection keychain is the one store: whatever the value, the same items are found and changed")
+    @Test("kSecUseDataProtectionKeychain finds and changes the same items, whether true or false")
     func dataProtectionKeychain() throws {
       let (chosen, other): ([CFString: Any], [CFString: Any]) = (
         [kSecUseDataProtectionKeychain: true], [kSecUseDataProtectionKeychain: false]

@@ -18,7 +18,7 @@ struct KeyTests {
   let message = Data("a message".utf8) as CFData
 
   @Test(
-    "keys of every size there is sign, encrypt and are exported",
+    "keys of every supported size sign, encrypt and are exported",
     arguments: [
       (kSecAttrKeyTypeECSECPrimeRandom as String, 256), ("73", 384), ("73", 521), ("42", 2048), ("42", 3072),
     ])
@@ -134,7 +134,7 @@ struct KeyTests {
     #expect(derived?.length == 48)
   }
 
-  @Test("the constants have Apple's names")
+  @Test("SecKeyAlgorithm, SecKeyOperationType and SecKeyKeyExchangeParameter constants have Apple's values")
   func constants() {
     #expect(
       SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256.rawValue as String == "algid:sign:ECDSA:message-X962:SHA256")
@@ -150,7 +150,7 @@ struct KeyTests {
     #expect(SecKeyKeyExchangeParameter.sharedInfo.rawValue as String == "sharedInfo")
   }
 
-  @Test("the wrong algorithm, key half, digest or ciphertext is refused with errSecParam")
+  @Test("a key call with the wrong algorithm, key half, digest or ciphertext is refused with errSecParam")
   func misuse() throws {
     let key = try newKey()
     let publicKey = try #require(SecKeyCopyPublicKey(key))
@@ -210,7 +210,7 @@ struct KeyTests {
     #expect(CFGetTypeID(key) == SecKeyGetTypeID())
   }
 
-  @Test("a key of the secure enclave is never exported, not even before it is stored")
+  @Test("a key of the secure enclave that is not stored cannot be exported")
   func secureEnclave() throws {
     let key = try newKey(kSecAttrKeyTypeECSECPrimeRandom, 256, [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave])
     var error: Unmanaged<CFError>?
@@ -221,7 +221,7 @@ struct KeyTests {
     #expect(attributes?[kSecAttrTokenID as String] as? String == kSecAttrTokenIDSecureEnclave as String)
   }
 
-  @Test("a key whose access control says privateKeyUsage is never exported, stored or not, token or not")
+  @Test("a key outside the store whose access control says privateKeyUsage cannot be exported")
   func privateKeyUsage() throws {
     let control = try #require(SecAccessControlCreateWithFlags(nil, "ak", .privateKeyUsage, nil))
     for (type, bits) in [(kSecAttrKeyTypeEC, 256), (kSecAttrKeyTypeEC, 384), (kSecAttrKeyTypeRSA, 2048)] {
@@ -235,7 +235,7 @@ struct KeyTests {
     }
   }
 
-  @Test("a key that needs a prompt can only be made in the store")
+  @Test("a key that needs a prompt cannot be made outside the store")
   func constrainedOutsideTheStore() throws {
     for flags in [.biometryAny, [.privateKeyUsage, .userPresence], .applicationPassword]
       as [SecAccessControlCreateFlags]
@@ -251,7 +251,7 @@ struct KeyTests {
     }
   }
 
-  @Test("the older call returns both halves of the pair")
+  @Test("SecKeyGeneratePair returns both halves of the pair")
   func pairs() {
     var (publicKey, privateKey): (SecKey?, SecKey?)
     let parameters = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256] as CFDictionary

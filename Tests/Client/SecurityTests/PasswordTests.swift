@@ -13,7 +13,7 @@ extension SharedStore {
 
     init() async throws { keychain = try await Keychain() }
 
-    @Test("what is added is found, with its secret")
+    @Test("a generic password that was added is found, with its secret")
     func roundTrip() {
       #expect(add("alice") == errSecSuccess)
       #expect(secret("alice") == "secret")
@@ -21,7 +21,7 @@ extension SharedStore {
       #expect(copy(password("bob", [kSecReturnData: true])).0 == errSecItemNotFound)
     }
 
-    @Test("a second one with the same account, service, group and synchronizable is a duplicate")
+    @Test("a second generic password of the same account, service, group and synchronizable is a duplicate")
     func duplicates() {
       #expect(add("alice") == errSecSuccess)
       #expect(add("alice", "other") == errSecDuplicateItem)
@@ -32,7 +32,7 @@ extension SharedStore {
       #expect(add("alice", "other", [kSecAttrComment: "another comment"]) == errSecDuplicateItem)
     }
 
-    @Test("a missing account or service is the same as an empty one")
+    @Test("a missing account or service of a generic password is the same as an empty one")
     func absentIsEmpty() {
       #expect(SecItemAdd(password(nil, [kSecValueData: Data("a".utf8)]), nil) == errSecSuccess)
       #expect(SecItemAdd(password("", [kSecValueData: Data("b".utf8)]), nil) == errSecDuplicateItem)
@@ -42,7 +42,7 @@ extension SharedStore {
       #expect((attributes as? [String: Any])?[kSecAttrAccount as String] as? String == "")
     }
 
-    @Test("a single requested result comes back alone, several in a dictionary")
+    @Test("SecItemCopyMatching returns a single requested result alone, and several in a dictionary")
     func returns() throws {
       #expect(add("alice", "s", [kSecAttrGeneric: Data([1, 2]), kSecAttrLabel: "Mail"]) == errSecSuccess)
       #expect(copy(password("alice", [kSecReturnData: true])).1 as? Data == Data("s".utf8))
@@ -77,7 +77,7 @@ extension SharedStore {
       #expect(Set(two.keys) == [kSecValueData as String, kSecValuePersistentRef as String])
     }
 
-    @Test("an add returns what is requested, also the data")
+    @Test("SecItemAdd returns what is requested, also the data")
     func addReturns() {
       var result: CFTypeRef?
       let query: [CFString: Any] = [kSecValueData: Data("s".utf8), kSecReturnData: true, kSecReturnAttributes: true]
@@ -92,7 +92,7 @@ extension SharedStore {
       #expect(secret("carl") == nil)
     }
 
-    @Test("a requested result needs somewhere to store it; a query that requests none does not")
+    @Test("SecItemCopyMatching needs a place to store a requested result, and none if nothing is requested")
     func places() {
       #expect(add("alice") == errSecSuccess)
       #expect(SecItemCopyMatching(password("alice"), nil) == errSecSuccess)
@@ -101,7 +101,7 @@ extension SharedStore {
       #expect(SecItemCopyMatching(password("alice", [kSecReturnData: false]), nil) == errSecSuccess)
     }
 
-    @Test("without a limit, or with one, the oldest match comes alone; otherwise an array, oldest first")
+    @Test("SecItemCopyMatching returns the oldest match alone for limit 1 or none, else an array, oldest first")
     func limits() {
       for account in ["b", "a", "c"] { #expect(add(account, account) == errSecSuccess) }
       #expect(secret() == "b")
@@ -122,7 +122,7 @@ extension SharedStore {
       }
     }
 
-    @Test("all with data, attributes and reference is an array of dictionaries")
+    @Test("kSecMatchLimitAll with data, attributes and reference gives an array of dictionaries")
     func dictionaries() throws {
       for account in ["a", "b"] { #expect(add(account, account) == errSecSuccess) }
       let query: [CFString: Any] = [
@@ -157,7 +157,7 @@ extension SharedStore {
       #expect(copy([kSecValuePersistentRef: Data([1])] as CFDictionary).0 == errSecParam)
     }
 
-    @Test("synchronizable items are found only where the query includes them")
+    @Test("synchronizable items are found only where a query includes them")
     func synchronizable() {
       #expect(add("a", "plain") == errSecSuccess)
       #expect(add("b", "shared", [kSecAttrSynchronizable: kCFBooleanTrue!]) == errSecSuccess)
@@ -169,7 +169,7 @@ extension SharedStore {
       #expect(add("c", "x", [kSecAttrSynchronizable: kSecAttrSynchronizableAny]) == errSecParam)
     }
 
-    @Test("an item of another group is found if the query names that group")
+    @Test("an item of another access group is found only if the query names that group")
     func groups() {
       #expect(add("a", "s", [kSecAttrAccessGroup: "one"]) == errSecSuccess)
       #expect(secret("a") == nil)
@@ -177,7 +177,7 @@ extension SharedStore {
       #expect(secret("a", [kSecAttrAccessGroup: "two"]) == nil)
     }
 
-    @Test("text is compared with case unless the query says otherwise")
+    @Test("a search compares text with case unless the query says otherwise")
     func ignoringCase() {
       #expect(add("Alice") == errSecSuccess)
       #expect(secret("alice") == nil)
@@ -229,7 +229,7 @@ extension SharedStore {
       #expect(add("x", "x", [kSecAttrAccessible: "f"]) == errSecParam)
     }
 
-    @Test("an item that a search returned can be added again in another group")
+    @Test("attributes and data that a search returned can be added again for another account")
     func copies() throws {
       #expect(add("alice", "s", [kSecAttrComment: "c", kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]) == 0)
       let query: [CFString: Any] = [kSecReturnAttributes: true, kSecReturnData: true]

@@ -28,7 +28,7 @@ extension SharedStore {
     private var touches: Int { keychain.person.touches }
 
     @Test(
-      "adding, finding, reading attributes and deleting need no touch; reading needs one, whose prompt has the reason")
+      "a protected item needs a touch only when its secret is read, and the prompt has the query's reason")
     func reading() throws {
       #expect(try add("a", .biometryCurrentSet) == errSecSuccess)
       #expect(try add("a", .biometryCurrentSet) == errSecDuplicateItem)
@@ -46,7 +46,7 @@ extension SharedStore {
       #expect(touches == 1)
     }
 
-    @Test("one touch releases all that a search finds")
+    @Test("one touch releases all protected items that a search finds")
     func oneTouch() throws {
       for account in ["a", "b", "c"] { #expect(try add(account, .biometryAny) == errSecSuccess) }
       #expect(SecurityTests.add("d", "d") == errSecSuccess)
@@ -56,7 +56,7 @@ extension SharedStore {
       #expect(touches == 1)
     }
 
-    @Test("user presence is shown by one touch, for each read without a context")
+    @Test("an item that needs user presence takes one touch for each read without a context")
     func userPresence() throws {
       #expect(try add("a", .userPresence) == errSecSuccess)
       #expect(secret("a") == "a")
@@ -65,7 +65,7 @@ extension SharedStore {
       #expect(touches == 2)
     }
 
-    @Test("skip leaves out items that need a prompt, before the limit counts; if none is left, the item is not found")
+    @Test("kSecUseAuthenticationUISkip leaves out items that need a prompt; if none is left, nothing is found")
     func skip() throws {
       #expect(try add("a", .userPresence) == errSecSuccess)
       let skip: [CFString: Any] = [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip, kSecReturnData: true]
@@ -80,7 +80,7 @@ extension SharedStore {
       #expect(touches == 0)
     }
 
-    @Test("fail returns errSecInteractionNotAllowed in the new form, the old form, and through a context")
+    @Test("a protected item gives errSecInteractionNotAllowed if the query or its context forbids prompts")
     func fail() async throws {
       #expect(try add("a", .userPresence) == errSecSuccess)
       let silent = keychain.store.makeContext()
@@ -100,7 +100,7 @@ extension SharedStore {
       _ = silent
     }
 
-    @Test("a context that was satisfied is used by later calls without a prompt, also with skip and fail")
+    @Test("a context that was satisfied serves later keychain calls without a prompt, even if prompts are forbidden")
     func satisfiedContext() async throws {
       #expect(try add("a", .biometryCurrentSet) == errSecSuccess)
       let context = keychain.store.makeContext()
@@ -117,7 +117,7 @@ extension SharedStore {
       #expect(copy(password("a", given.merging([kSecReturnData: true]) { $1 })).0 == errSecAuthFailed)
     }
 
-    @Test("an update needs a touch, and changes the secret")
+    @Test("an update of a protected item needs a touch, and changes the secret")
     func update() throws {
       #expect(try add("a", .biometryAny) == errSecSuccess)
       #expect(SecItemUpdate(password("a"), [kSecValueData: Data("new".utf8)] as CFDictionary) == errSecSuccess)
@@ -125,7 +125,7 @@ extension SharedStore {
       #expect(secret("a") == "new")
     }
 
-    @Test("a cancelled prompt gives errSecUserCanceled")
+    @Test("a keychain call whose prompt is cancelled returns errSecUserCanceled")
     func cancelling() throws {
       #expect(try add("a", .biometryAny) == errSecSuccess)
       keychain.person.memory.withLock { $0.cancels = true }
@@ -144,7 +144,7 @@ extension SharedStore {
       #expect(secret("a") == "a")
     }
 
-    @Test("accessible beside an access control is refused, and so is a constraint beside synchronizable")
+    @Test("kSecAttrAccessible beside an access control is refused, and a constraint beside kSecAttrSynchronizable")
     func contradictions() throws {
       #expect(try add("a", .userPresence, [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked]) == errSecParam)
       #expect(try add("a", .userPresence, [kSecAttrSynchronizable: true]) == errSecParam)

@@ -16,7 +16,7 @@ extension SharedStore {
       ]
     }
 
-    @Test("the class of Apple's file servers is errSecUnimplemented, and other classes do not exist")
+    @Test("a query for Apple's file server class gives errSecUnimplemented, and for unknown classes an error")
     func classes() {
       #expect(statuses([kSecClass: "apls"]) == Array(repeating: errSecUnimplemented, count: 4))
       #expect(statuses([kSecClass: "what"]) == Array(repeating: errSecNoSuchClass, count: 4))
@@ -24,7 +24,7 @@ extension SharedStore {
       #expect(SecItemAdd([kSecValueData: Data()] as CFDictionary, nil) == errSecParam)
     }
 
-    @Test("without a class or reference all four calls return errSecParam")
+    @Test("all four SecItem calls return errSecParam for a query without a class or reference")
     func classless() throws {
       #expect(add("alice") == errSecSuccess)
       #expect(add("alice", "other", [kSecAttrAccessGroup: "other"]) == errSecSuccess)
@@ -52,7 +52,7 @@ extension SharedStore {
       #expect(secret("alice", [kSecAttrAccessGroup: "other"]) == "other")
     }
 
-    @Test("a change or delete with a condition that is not supported, or with no keychain, is refused")
+    @Test("an update or delete with an unsupported condition, or a delete in an empty list of keychains, is refused")
     func overlookedConditions() {
       #expect(add("alice") == errSecSuccess)
       for name in ["tomb", "sha1", "musr", "UUID", "persistref", "vwht"] {
@@ -64,7 +64,7 @@ extension SharedStore {
       #expect(secret("alice") == "secret")
     }
 
-    @Test("all four calls refuse an attribute that the class does not have")
+    @Test("all four SecItem calls refuse an attribute that the class does not have")
     func unknownAttributes() {
       for (itemClass, key) in [
         (kSecClassGenericPassword, kSecAttrServer), (kSecClassInternetPassword, kSecAttrService),
@@ -77,7 +77,7 @@ extension SharedStore {
       }
     }
 
-    @Test("a key of another kind and a value of the wrong type are refused")
+    @Test("all four SecItem calls refuse an unknown key and a value of the wrong type")
     func wrongValues() {
       let wrong: [(CFString, Any)] = [
         (kSecAttrAccount, 5), (kSecAttrAccount, NSNull()), (kSecAttrGeneric, 5), (kSecAttrCreationDate, "today"),
@@ -95,7 +95,7 @@ extension SharedStore {
       #expect(SecItemCopyMatching([5: "x"] as NSDictionary, nil) == errSecParam)
     }
 
-    @Test("conditions on certificates are refused for other classes, not ignored")
+    @Test("conditions on certificates in a delete of passwords are refused, not ignored")
     func certificateConditions() {
       #expect(add("alice") == errSecSuccess)
       for key in [kSecMatchPolicy, kSecMatchIssuers, kSecMatchTrustedOnly, kSecMatchSubjectContains] {
@@ -104,7 +104,7 @@ extension SharedStore {
       #expect(secret("alice") == "secret")
     }
 
-    @Test("an add accepts no match conditions, limit or persistent reference")
+    @Test("SecItemAdd accepts no match conditions, limit or persistent reference")
     func addsWithConditions() throws {
       #expect(add("a", "s", [kSecMatchLimit: kSecMatchLimitOne]) == errSecParam)
       #expect(add("a", "s", [kSecMatchCaseInsensitive: true]) == errSecParam)
@@ -112,7 +112,7 @@ extension SharedStore {
       #expect(secret("a") == nil)
     }
 
-    @Test("updates and deletes accept no limit but all, and an update returns nothing")
+    @Test("SecItemUpdate and SecItemDelete accept no limit but kSecMatchLimitAll, and SecItemUpdate returns nothing")
     func changesWithLimits() {
       #expect(add("a") == errSecSuccess)
       let new = [kSecAttrLabel: "x"] as CFDictionary
@@ -129,7 +129,7 @@ extension SharedStore {
       #expect(SecItemDelete(password("a", [kSecMatchLimit: kSecMatchLimitAll])) == errSecSuccess)
     }
 
-    @Test("skip is accepted in searches only")
+    @Test("kSecUseAuthenticationUISkip is accepted in searches only")
     func skipping() {
       #expect(add("a") == errSecSuccess)
       let skip: [CFString: Any] = [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip]
@@ -139,7 +139,7 @@ extension SharedStore {
       #expect(secret("a", skip) == "secret")
     }
 
-    @Test("skip wins over the older key for fail, whatever their order in the dictionary")
+    @Test("kSecUseAuthenticationUISkip wins over kSecUseNoAuthenticationUI, whatever their order in the dictionary")
     func bothForms() {
       let fillers = ["nleg", "tomb", "sha1", "musr", "UUID", "persistref", "vwht"]
       // With more pairs the order of the dictionary differs.
@@ -153,7 +153,7 @@ extension SharedStore {
       }
     }
 
-    @Test("hints that have no effect here are accepted")
+    @Test("hints without an effect, such as kSecUseDataProtectionKeychain, are accepted in keychain queries")
     func acceptedHints() {
       let hints: [CFString: Any] = [
         kSecUseDataProtectionKeychain: true, kSecUseOperationPrompt: "see it", kSecUseNoAuthenticationUI: false,

@@ -4,7 +4,7 @@ import Testing
 /// Raw values occur in files, protocols and other programs' tests, so each must be exactly Apple's.
 @Suite("Raw values")
 struct RawValueTests {
-  @Test("accessibility")
+  @Test("kSecAttrAccessible constants have Apple's raw values")
   func accessibleValues() {
     let values: [(CFString, String)] = [
       (kSecAttrAccessibleWhenUnlocked, "ak"), (kSecAttrAccessibleAfterFirstUnlock, "ck"),
@@ -15,7 +15,7 @@ struct RawValueTests {
     for (constant, value) in values { #expect(constant as String == value) }
   }
 
-  @Test("protocols and types of authentication")
+  @Test("constants for protocols and types of authentication have Apple's raw values")
   func internetPasswordValues() {
     let values: [(CFString, String)] = [
       (kSecAttrProtocolFTP, "ftp "), (kSecAttrProtocolFTPAccount, "ftpa"), (kSecAttrProtocolHTTP, "http"),
@@ -37,7 +37,7 @@ struct RawValueTests {
     for (constant, value) in values { #expect(constant as String == value) }
   }
 
-  @Test("attributes of items")
+  @Test("constants for attributes of items have Apple's raw values")
   func itemAttributeKeys() {
     let values: [(CFString, String)] = [
       (kSecAttrAccessible, "pdmn"), (kSecAttrAccessControl, "accc"), (kSecAttrAccessGroup, "agrp"),
@@ -56,7 +56,7 @@ struct RawValueTests {
     for (constant, value) in values { #expect(constant as String == value) }
   }
 
-  @Test("classes")
+  @Test("kSecClass constants have Apple's raw values")
   func itemClassNames() {
     let values: [(CFString, String)] = [
       (kSecClass, "class"), (kSecClassGenericPassword, "genp"), (kSecClassInternetPassword, "inet"),
@@ -65,7 +65,7 @@ struct RawValueTests {
     for (constant, value) in values { #expect(constant as String == value) }
   }
 
-  @Test("attributes of keys, and their values")
+  @Test("constants for attributes of keys, and for their values, have Apple's raw values")
   func keyAttributeKeys() {
     let values: [(CFString, String)] = [
       (kSecAttrKeyClass, "kcls"), (kSecAttrApplicationLabel, "klbl"), (kSecAttrApplicationTag, "atag"),
@@ -87,7 +87,7 @@ struct RawValueTests {
     for (constant, value) in values { #expect(constant as String == value) }
   }
 
-  @Test("keys of a search")
+  @Test("kSecMatch, kSecReturn, kSecValue and kSecUse constants have Apple's raw values")
   func searchKeys() {
     let values: [(CFString, String)] = [
       (kSecMatchLimit, "m_Limit"), (kSecMatchLimitOne, "m_LimitOne"), (kSecMatchLimitAll, "m_LimitAll"),

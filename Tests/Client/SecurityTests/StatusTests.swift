@@ -8,7 +8,7 @@ import VaultStore
 
 @Suite("Statuses")
 struct StatusTests {
-  @Test("have Apple's values")
+  @Test("errSec constants have Apple's values")
   func values() {
     let values: [(OSStatus, OSStatus)] = [
       (noErr, 0), (errSecSuccess, 0), (errSecUnimplemented, -4), (errSecDiskFull, -34), (errSecIO, -36),
@@ -28,7 +28,7 @@ struct StatusTests {
     for (status, value) in values { #expect(status == value) }
   }
 
-  @Test("have messages, and so do unknown ones")
+  @Test("SecCopyErrorMessageString has a message for every status, also for an unknown one")
   func words() {
     #expect(SecCopyErrorMessageString(errSecItemNotFound, nil) as String? == "The item was not found.")
     #expect(SecCopyErrorMessageString(errSecUnsupportedKeyUsageMask, nil) as String? == "Unsupported key usage mask.")
@@ -41,7 +41,7 @@ struct StatusTests {
     }
   }
 
-  @Test("of authentication are cancelled, interaction not allowed, and failed for everything else")
+  @Test("authentication errors become errSecUserCanceled, errSecInteractionNotAllowed, or else errSecAuthFailed")
   func authentication() {
     #expect(VaultError.cancelled.status == errSecUserCanceled)
     #expect(VaultError.interactionNotAllowed.status == errSecInteractionNotAllowed)
@@ -53,7 +53,7 @@ struct StatusTests {
     for error in rest { #expect(error.status == errSecAuthFailed, "\(error)") }
   }
 
-  @Test("of the vault's errors are Apple's, under the names that the command line prints")
+  @Test("every vault error has Apple's status, under the name that the command line prints")
   func agreement() {
     let constants: [AppleStatus: OSStatus] = [
       .errSecDiskFull: errSecDiskFull, .errSecIO: errSecIO, .errSecParam: errSecParam,
@@ -77,7 +77,7 @@ struct StatusTests {
     #expect(Set(EveryError.ofVault.map(\.name)) == Set(VaultErrorName.allCases))
   }
 
-  @Test("distinguish an unusable store from a missing item")
+  @Test("vault errors of an unusable store have other statuses than those of a missing item")
   func stores() {
     #expect(VaultError.storeNotFound("x").status == errSecNoSuchKeychain)
     #expect(VaultError.storeDamaged("x").status == errSecInvalidKeychain)

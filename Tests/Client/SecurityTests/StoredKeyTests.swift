@@ -129,7 +129,7 @@ extension SharedStore {
       #expect(copy([kSecValueRef: publicKey, kSecReturnAttributes: true] as CFDictionary).0 == errSecSuccess)
     }
 
-    @Test("both halves are stored if both are permanent")
+    @Test("both halves of a key pair are stored if both are permanent")
     func bothHalves() throws {
       let parameters: [CFString: Any] = [
         kSecPrivateKeyAttrs: [kSecAttrIsPermanent: true, kSecAttrApplicationTag: "pair"] as [CFString: Any],
@@ -143,7 +143,7 @@ extension SharedStore {
       #expect(all?.count == 2)
     }
 
-    @Test("keys differ by type, in whichever form it is given, size and label")
+    @Test("a search for keys compares their type, in whichever form it is given, their size, label and use")
     func conditions() throws {
       let key = try permanent()
       let label = try #require((SecKeyCopyAttributes(key) as? [String: Any])?[kSecAttrApplicationLabel as String])
@@ -196,7 +196,7 @@ extension SharedStore {
       #expect(SecItemAdd(tagged("org.example.key", [kSecValueRef: found]), nil) == errSecDuplicateItem)
     }
 
-    @Test("a key made in this process also identifies its stored copy in updates and deletes")
+    @Test("a key made in the program's own process also identifies its stored copy in updates and deletes")
     func changedByReference() throws {
       let key = try newKey()
       #expect(SecItemAdd(tagged("a tag", [kSecValueRef: key]), nil) == errSecSuccess)
@@ -271,7 +271,7 @@ extension SharedStore {
   struct ProtectedKeyTests {
     let message = Data("a message".utf8) as CFData
 
-    @Test("a key in the vault needs a touch for each use, or none in a satisfied context")
+    @Test("a protected key in the vault needs a touch for each use, or none in a satisfied context")
     func touches() async throws {
       let keychain = try await GuardedKeychain()
       let control = try #require(

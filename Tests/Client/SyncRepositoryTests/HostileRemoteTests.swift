@@ -16,7 +16,7 @@ struct HostileRemoteTests {
   }
 
   @Test(
-    "with symbolic links, submodules, programs and strange names: they are ignored and named, and the rest is taken")
+    "symbolic links, submodules, programs and strange names in a remote are ignored and named; the rest is taken")
   func strangeFiles() async throws {
     try await withTwo { folder, one, two in
       let text = try await blob("/etc/passwd", in: folder)
@@ -39,7 +39,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("that replaces a file with a symbolic link is reported as having lost the file")
+  @Test("a remote that replaces a file with a symbolic link is reported as having lost the file")
   func replacedFile() async throws {
     try await withTwo { folder, one, _ in
       let text = try await blob("items", in: folder)
@@ -49,7 +49,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("with a file of 50 MB of zeros: it is ignored, and git does not hold it in memory")
+  @Test("a file of 50 MB of zeros in a remote is ignored as too large, and the rest is taken")
   func hugeFile() async throws {
     try await withTwo { folder, one, two in
       let made = try await Invocation(
@@ -69,7 +69,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("with an object that claims another length than it has: the run fails, and nothing changes")
+  @Test("an object in a remote that claims another length than it has fails the sync run, and changes nothing")
   func lyingObject() async throws {
     try await withTwo { folder, one, two in
       // A loose object: the words "blob 1000000000" and a NUL, and few bytes, deflated without compression.
@@ -95,7 +95,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("with more than 200,000 files is refused")
+  @Test("a remote with more than 200,000 files is refused")
   func hugeTree() async throws {
     try await withTwo { folder, one, _ in
       let text = try await blob("x", in: folder)
@@ -111,7 +111,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("of another kind is refused, and nothing is written to it")
+  @Test("a remote that holds another kind of repository is refused, and nothing is written to the remote")
   func foreign() async throws {
     try await withRemote { folder in
       let readme = try await blob("# A project\n", in: folder)
@@ -127,7 +127,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("that becomes another repository is refused in later runs, too")
+  @Test("a remote that becomes another kind of repository is refused in later sync runs, too")
   func swapped() async throws {
     try await withTwo { folder, one, _ in
       let readme = try await blob("# A project\n", in: folder)
@@ -139,7 +139,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("of a newer version is refused as such")
+  @Test("a remote of a newer sync format is refused as newer")
   func newer() async throws {
     try await withTwo { folder, one, _ in
       let format = try await blob("whorl-sync 2\n", in: folder)
@@ -148,7 +148,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("cannot run a program on this machine: hooks in the private repository are not run")
+  @Test("a sync run does not run hooks in the private repository")
   func hooks() async throws {
     try await withTwo { folder, one, _ in
       mkdir("\(one.place)/repository/hooks", 0o755)
@@ -163,7 +163,7 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("is refused if git could take its address for an option or a program")
+  @Test("a remote's address is refused if git could take it for an option or a program")
   func names() throws {
     for text in [
       "", "-oProxyCommand=x", "--upload-pack=x", "ext::sh -c x", "ext::sh", "fd::3", "http://example.com/x",

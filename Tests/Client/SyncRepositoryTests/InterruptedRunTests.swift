@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A run that is interrupted")
 struct InterruptedRunTests {
-  @Test("at any call of the vault loses nothing when it is repeated", arguments: ["status", "receive", "files"], 1...4)
+  @Test("a sync run interrupted at a vault call loses nothing", arguments: ["status", "receive", "files"], 1...4)
   func calls(name: String, count: Int) async throws {
     try await withRemote { folder in
       let other = try await Machine.named("other", in: folder, PretendVault(["items/x": "1"]))
@@ -33,7 +33,7 @@ struct InterruptedRunTests {
     }
   }
 
-  @Test("between its push and the report of it to the vault publishes nothing twice")
+  @Test("a sync run interrupted between its push and the report to the vault publishes nothing twice")
   func afterPush() async throws {
     try await withRemote { folder in
       let isFailing = Mutex(true)
@@ -50,7 +50,7 @@ struct InterruptedRunTests {
     }
   }
 
-  @Test("by a loss of power, which leaves locks, empty objects or refs, begins again with a new private repository")
+  @Test("a sync run succeeds after a loss of power that left locks, empty objects or empty refs")
   func damage() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -80,7 +80,7 @@ struct InterruptedRunTests {
     }
   }
 
-  @Test("while it replaces the private repository goes on with the earlier one")
+  @Test("a sync run goes on with the earlier private repository if its replacement was interrupted")
   func halfReplaced() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -92,7 +92,7 @@ struct InterruptedRunTests {
     }
   }
 
-  @Test("and has lost the private repository's reference to the taken state takes everything again")
+  @Test("a sync run takes everything again if the private repository lost its reference to the taken state")
   func lostRef() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A run of sync")
 struct SyncRunTests {
-  @Test("initializes an empty remote, from which a second machine gets everything")
+  @Test("a sync run initializes an empty remote, from which a second machine gets everything")
   func twoMachines() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["circle/a": "1", "items/x": "secret"]))
@@ -22,7 +22,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("makes one call to the vault and nothing else if nothing has changed")
+  @Test("a sync run makes one call to the vault and nothing else if nothing has changed")
   func nothingNew() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -37,7 +37,7 @@ struct SyncRunTests {
   }
 
   @Test(
-    "has the vault store the items that wait for the store, even if nothing has changed",
+    "a sync run has the vault store items that wait for the store, even if nothing has changed",
     arguments: SyncStatus.Waiting.Reason.allCases)
   func waiting(_ reason: SyncStatus.Waiting.Reason) async throws {
     try await withRemote { folder in
@@ -51,7 +51,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("transfers changes both ways, in one commit each, without information about the machine")
+  @Test("sync runs transfer changes both ways, in one commit each, without information about the machine")
   func changes() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["circle/a": "1", "items/x": "1"]))
@@ -72,7 +72,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("passes records of members before items to the vault, in pages of limited size, and marks the last")
+  @Test("a sync run passes records of members before items to the vault, in pages of limited size, and marks the last")
   func order() async throws {
     try await withRemote { folder in
       var files = ["circle/m/a": "1", "circle/m/b": "1"]
@@ -92,7 +92,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("of four machines at once loses nothing, whichever is first", arguments: 1...3)
+  @Test("sync runs of four machines at once lose nothing, whichever is first", arguments: 1...3)
   func race(round: Int) async throws {
     try await withRemote { folder in
       let machines = try await (0..<4).asyncMap { number in
@@ -117,7 +117,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("fails if the remote refuses a push, and the next one takes what another machine has published since")
+  @Test("a sync run fails if the remote refuses a push, and the next takes what another machine has published since")
   func rejected() async throws {
     try await withRemote { folder in
       let other = try await Machine.named("other", in: folder, PretendVault(["items/x": "1"]))
@@ -143,7 +143,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("that cannot reach the remote makes no commit, and catches up later")
+  @Test("a sync run that cannot reach the remote makes no commit, and catches up later")
   func offline() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -160,7 +160,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("notices a remote that was reset to an earlier state, publishes nothing, and repairs it on request")
+  @Test("a sync run notices a remote that was reset, publishes nothing, and repairs the remote on request")
   func putBack() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -184,7 +184,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("notices a remote that was emptied")
+  @Test("a sync run notices a remote that was emptied, and repairs the remote on request")
   func emptied() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -198,7 +198,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("takes the files of a rewritten history, and reports that it was rewritten")
+  @Test("a sync run takes the files of a rewritten history, and reports that the history was rewritten")
   func rewritten() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -212,7 +212,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("changes nothing in a dry run, and reports what it would do")
+  @Test("a dry sync run changes nothing, and reports what a run would do")
   func dry() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
@@ -226,7 +226,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("takes only the records of members while the machine asks to join, and everything once it is a member")
+  @Test("a sync run takes only records of members while the machine asks to join, and everything as a member")
   func asking() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["circle/a": "1", "items/x": "1"]))
@@ -246,7 +246,7 @@ struct SyncRunTests {
   }
 
   @Test(
-    "is refused for a store in no circle, and for one that was removed",
+    "a sync run is refused for a store in no circle, and for a store that was removed",
     arguments: [SyncStatus.Standing.none, .removed])
   func notIn(standing: SyncStatus.Standing) async throws {
     try await withRemote { folder in
@@ -257,7 +257,7 @@ struct SyncRunTests {
     }
   }
 
-  @Test("waits for another run of the same store")
+  @Test("a sync run fails as busy while another run of the store holds the lock")
   func lock() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))

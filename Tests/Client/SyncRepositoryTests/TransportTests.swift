@@ -16,7 +16,7 @@ struct TransportTests {
     #expect(two.vault.files == one.vault.files)
   }
 
-  @Test("over ssh works with the user's own command and key, and without the key ssh's error is reported")
+  @Test("sync over ssh works with the user's own command and key, and without the key ssh's error is reported")
   func ssh() async throws {
     guard access("/usr/sbin/sshd", X_OK) == 0 else { return }
     try await withRemote { folder in
@@ -57,7 +57,7 @@ struct TransportTests {
     }
   }
 
-  @Test("over https works, and an unknown certificate is refused")
+  @Test("sync over https works, and an unknown certificate is refused")
   func https() async throws {
     try await withRemote { folder in
       try await git("config", "http.receivepack", "true", in: "\(folder)/remote")

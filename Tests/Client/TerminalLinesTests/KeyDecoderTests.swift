@@ -13,7 +13,7 @@ struct KeyDecoderTests {
     return keys
   }
 
-  @Test("Esc by itself cancels; Esc as the start of an escape sequence does not")
+  @Test("KeyDecoder reads Esc by itself as cancel, and ignores Esc as the start of an escape sequence")
   func escape() {
     #expect(keys("\u{1B}") == [.cancel])
     for sequence in ["\u{1B}[A", "\u{1B}OP", "\u{1B}[1;5D", "\u{1B}[200~", "\u{1B}\u{1B}[B", "\u{1B}x"] {
@@ -23,7 +23,7 @@ struct KeyDecoderTests {
     #expect(keys("a\u{1B}") == [.text(UInt8(ascii: "a")), .cancel])
   }
 
-  @Test("the editing keys are those of the terminal's settings")
+  @Test("KeyDecoder takes the editing keys from the terminal's settings")
   func settings() {
     #expect(
       keys("\r\n\u{4}\u{7F}\u{8}\u{17}\u{15}") == [.enter, .enter, .cancel, .erase, .erase, .eraseWord, .eraseLine])
@@ -33,12 +33,12 @@ struct KeyDecoderTests {
     #expect(keys("\u{0}", own) == [.text(0)])
   }
 
-  @Test("Ctrl-V inserts the next byte as text")
+  @Test("KeyDecoder takes the byte after Ctrl-V as text")
   func literal() {
     #expect(keys("\u{16}\u{1B}\u{16}\n") == [.text(0x1B), .text(0x0A)])
   }
 
-  @Test("editing deletes a whole character, a word or the line, and reports a line that is too long")
+  @Test("SecretLine erases a whole character, a word or the line, and reports a line that is too long")
   func line() {
     var line = SecretLine(limit: 8)
     var counts: [Int] = []

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Importing from a real KWallet", .withKWallet)
 struct KWalletImportTests {
-  @Test("whorl secret-service import copies the wallet's entries, and a second run copies none")
+  @Test("whorl secret-service import copies KWallet's entries, and a second run copies none")
   func command() async throws {
     try await TestStore.with { store in
       try await KWalletDesktop.with { desktop in

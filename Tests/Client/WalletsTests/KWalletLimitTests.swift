@@ -29,7 +29,7 @@ struct KWalletLimitTests {
     return places
   }
 
-  @Test("a runtime directory whose path is too long for a socket is reported, and nothing is left in it")
+  @Test("a runtime directory with a path too long for KWallet's socket is reported, and nothing is left in it")
   func longPath() async throws {
     try await withFolder { folder in
       let long = "\(folder)/\(String(repeating: "a", count: 100))"
@@ -44,7 +44,7 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("a socket folder that others can enter is not used")
+  @Test("a folder for KWallet's socket that others can enter is not used")
   func openFolder() async throws {
     try await withFolder { folder in
       let socket = "\(folder)/socket"
@@ -59,7 +59,7 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("a daemon in a place where others could have put it gets no key, also if a root-owned launcher runs it")
+  @Test("a KWallet daemon where others could have put it gets no key, also if a root-owned launcher runs it")
   func plantedDaemon() async throws {
     try await withFolder { folder in
       let others = "\(folder)/others"
@@ -81,7 +81,7 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("a user can run one trial at a time, and a refused second one keeps the first one's copy")
+  @Test("a second trial of KWallet's key at the same time is refused, and keeps the first trial's copy")
   func oneTrial() async throws {
     try await withFolder { folder in
       let places = try wallet(in: folder)
@@ -99,7 +99,7 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("without a desktop no daemon is started")
+  @Test("opening KWallet without a desktop is refused as not running")
   func withoutDesktop() async throws {
     try await PrivateBus.with { bus in
       try await withFolder { folder in
@@ -114,7 +114,7 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("a process that owns the daemon's name and does not answer is waited for only until the limit")
+  @Test("a process that owns the name of KWallet's daemon and does not answer is waited for only until the limit")
   func silentOwner() async throws {
     try await PrivateBus.with { bus in
       let held = Mutex<[BusCall]>([])
@@ -133,7 +133,7 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("a daemon that never appears on the bus is waited for only until the limit", .withKWallet)
+  @Test("a KWallet daemon that never appears on the bus is waited for only until the limit", .withKWallet)
   func neverComes() async throws {
     try await KWalletDesktop.with { desktop in
       let key = try desktop.key(of: KWalletDesktop.password)

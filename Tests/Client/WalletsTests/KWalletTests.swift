@@ -34,7 +34,7 @@ struct KWalletTests {
     ).run(at: moment).map(\.outcome)
   }
 
-  @Test("the key is stored after it has opened a copy, opens the wallet when a desktop begins, and can be removed")
+  @Test("KWallet's key is stored after it opened a copy, opens the wallet at a login, and can be removed")
   func wholeWay() async throws {
     try await KWalletDesktop.with { desktop in
       let store = try await ScratchStore()
@@ -59,7 +59,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("the daemon gets the key in no argument and no environment variable")
+  @Test("KWallet's daemon gets the key in no argument and no environment variable")
   func keyIsNotSeen() async throws {
     try await KWalletDesktop.with { desktop in
       let key = try desktop.key(of: KWalletDesktop.password)
@@ -74,7 +74,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("a wrong password is reported, and nothing is stored")
+  @Test("a wrong password for KWallet is reported, and nothing is stored")
   func wrongPassword() async throws {
     try await KWalletDesktop.with { desktop in
       let store = try await ScratchStore()
@@ -86,7 +86,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("a missing, damaged, GPG or older-format wallet is reported before a daemon gets the key")
+  @Test("a missing, damaged, GPG or older-format KWallet file is reported before a daemon gets the key")
   func otherFiles() async throws {
     try await KWalletDesktop.with { desktop in
       let key = try desktop.key(of: KWalletDesktop.password)
@@ -115,7 +115,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("a daemon that runs with a closed wallet is reported, and gets no key")
+  @Test("a KWallet daemon that runs with a closed wallet is reported, and gets no key")
   func closedDaemon() async throws {
     try await KWalletDesktop.with { desktop in
       let key = try desktop.key(of: KWalletDesktop.password)
@@ -130,7 +130,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("a daemon that ends at once or answers something else is reported")
+  @Test("a KWallet daemon that ends at once or answers something else is reported")
   func otherDaemons() async throws {
     try await KWalletDesktop.with { desktop in
       let key = try desktop.key(of: KWalletDesktop.password)
@@ -159,7 +159,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("without a desktop a login leaves the wallet for later, and says so")
+  @Test("a login without a desktop leaves KWallet closed in silence, and a command to open it fails")
   func withoutDesktop() async throws {
     try await KWalletDesktop.with { desktop in
       let store = try await ScratchStore()
@@ -173,7 +173,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("repair notices a changed password, and keeps the old key until it has the new one")
+  @Test("the repair of KWallet's key notices a changed password, and keeps the old key until it has the new one")
   func changedPassword() async throws {
     try await KWalletDesktop.with { desktop in
       let store = try await ScratchStore()
@@ -199,7 +199,7 @@ struct KWalletTests {
     }
   }
 
-  @Test("the commands: enable, status, open, repair, disable")
+  @Test("whorl login enable, status, open, repair and disable manage KWallet's key")
   func commands() async throws {
     try await TestStore.with { store in
       try await KWalletDesktop.with { desktop in

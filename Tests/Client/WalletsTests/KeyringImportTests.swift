@@ -8,7 +8,7 @@ import VaultDriver
 
 @Suite("Importing from a real GNOME Keyring", .withKeyring)
 struct KeyringImportTests {
-  @Test("items are read with their secrets and attributes")
+  @Test("items of GNOME Keyring are read with their secrets and attributes")
   func items() async throws {
     try await PrivateBus.with { bus in
       try await KeyringDaemon.with(bus: bus.address) { daemon in
@@ -25,7 +25,7 @@ struct KeyringImportTests {
   }
 
   @Test(
-    "whorl secret-service import copies items and their attributes once, without the session's"
+    "whorl secret-service import copies GNOME Keyring's items once, without those of the session's collection"
   )
   func command() async throws {
     try await TestStore.with { store in

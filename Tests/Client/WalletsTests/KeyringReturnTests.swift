@@ -70,7 +70,7 @@ struct KeyringReturnTests {
     }
   }
 
-  @Test("disable copies new and changed items into the open keyring, and compares what it wrote")
+  @Test("whorl secret-service disable copies new and changed items into the open GNOME Keyring, and only once")
   func copiedBack() async throws {
     try await with { desktop in
       let daemon = desktop.daemon
@@ -134,7 +134,7 @@ struct KeyringReturnTests {
   }
 
   @Test(
-    "import --remove-old removes originals that are the same in Whorl, and disable brings them back"
+    "whorl secret-service import --remove-old removes unchanged originals, and disable brings them back"
   )
   func removed() async throws {
     try await with { desktop in

@@ -15,7 +15,7 @@ struct KeyringWayBackTests {
     ["XDG_DATA_HOME": "\(daemon.folder)/data", "XDG_RUNTIME_DIR": daemon.runtime, "HOME": daemon.folder]
   }
 
-  @Test("is refused without the recovery key, and with a wrong one, and nothing is changed")
+  @Test("whorl login enable gnome-keyring is refused without the right recovery key, and changes nothing")
   func recoveryKey() async throws {
     try await TestStore.with { store in
       try await KeyringDaemon.with { daemon in
@@ -37,7 +37,7 @@ struct KeyringWayBackTests {
     }
   }
 
-  @Test("is refused where the login password is not the passcode any more, and done where it is")
+  @Test("whorl login enable gnome-keyring is refused unless the login password is the passcode")
   func loginPassword() async throws {
     try await TestStore.with { store in
       try await KeyringDaemon.with { daemon in

@@ -27,7 +27,7 @@ struct LoginCommandTests {
     return call
   }
 
-  @Test("enables, opens at a login, and disables")
+  @Test("whorl login enables GNOME Keyring, opens the keyring at a login, and disables it again")
   func wholeWay() async throws {
     try await TestStore.with { store in
       try await KeyringDaemon.with { daemon in
@@ -53,7 +53,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("disables with the sealed copy where the store has an earlier secret")
+  @Test("whorl login disable uses the copy sealed beside the keyring where the store has an earlier secret")
   func staleStore() async throws {
     try await TestStore.with { store in
       try await KeyringDaemon.with { daemon in
@@ -93,7 +93,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("a signal ends the daemon on the copy, and removes the copy")
+  @Test("a signal to whorl login enable ends the daemon on the keyring's copy, and removes the copy")
   func signalled() async throws {
     try await TestStore.with { store in
       try await KeyringDaemon.with { daemon in
@@ -113,7 +113,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("a kill after any step leaves a keyring that opens, and repair finds which secret opens it")
+  @Test("a kill of whorl login enable after any step leaves a keyring that opens, and repair finds with which secret")
   func killed() async throws {
     let steps = [
       "Tested: the copy to keep beside the keyring opens without the store.", "Tested on a copy of the keyring.",
@@ -144,7 +144,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("refuses a wrong password, and a machine where no login would open the keyring, and changes nothing")
+  @Test("whorl login enable changes nothing with a wrong password, or where no login would open the keyring")
   func refusals() async throws {
     try await TestStore.with { store in
       try await KeyringDaemon.with { daemon in
@@ -162,7 +162,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("if the store is gone, repair brings the secret into a new one with the old recovery key")
+  @Test("whorl login repair brings the keyring's secret of a lost store into a new one with the old recovery key")
   func lostStore() async throws {
     try await TestStore.with { store in
       try await KeyringDaemon.with { daemon in
@@ -180,7 +180,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("delivers a secret to a file and to a command, lists it, and stops delivering it")
+  @Test("whorl login delivers a secret to a file and to a command, lists it, and stops delivering it")
   func delivery() async throws {
     try await TestStore.with { store in
       try await withFolder { folder in
@@ -216,7 +216,7 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("a login of a user without a store ends at once and prints nothing")
+  @Test("whorl login open --at-login succeeds for a user without a store, and prints nothing")
   func withoutStore() async throws {
     try await withFolder { folder in
       let result = try await Invocation(

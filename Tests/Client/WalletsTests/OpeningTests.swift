@@ -30,7 +30,7 @@ struct OpeningTests {
     try KeyringOpening(daemon.places, limit: .seconds(2)).open(with: SecretBytes(text: secret))
   }
 
-  @Test("after GNOME's own module has sent a typed password, the secret opens the keyring and stays its password")
+  @Test("the stored secret opens GNOME Keyring also after a typed password was sent to it, and stays its password")
   func afterTypedPush() async throws {
     try await PrivateBus.with { bus in
       try await withLocked(bus: bus.address) { daemon in
@@ -47,7 +47,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a missing or damaged file is reported before a secret is sent, since the daemon would create a new keyring")
+  @Test("a missing or damaged keyring file is reported before GNOME Keyring gets a secret and creates a new keyring")
   func unreadable() async throws {
     try await withLocked { daemon in
       let whole = try readFile(daemon.places.file)
@@ -69,7 +69,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a keyring without a password is reported as such")
+  @Test("a login keyring without a password is reported as one without")
   func withoutPassword() async throws {
     try await withLocked { daemon in
       try writeFile(daemon.places.file, Array("[keyring]\ndisplay-name=Login\n".utf8))
@@ -77,7 +77,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a daemon that was started for the login alone is initialized, and then opens")
+  @Test("a GNOME Keyring daemon that was started for the login alone is initialized, and opens the keyring")
   func loginDaemon() async throws {
     try await PrivateBus.with { bus in
       try await withLocked(bus: bus.address) { daemon in
@@ -89,7 +89,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a wrong secret is refused, and does not change the file")
+  @Test("a wrong secret for GNOME Keyring is refused, and does not change the keyring's file")
   func wrongSecret() async throws {
     try await withLocked { daemon in
       #expect(throws: WalletError.self) { try open(daemon, "another") }
@@ -98,7 +98,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a missing daemon is reported")
+  @Test("a missing GNOME Keyring daemon is reported")
   func noDaemon() async throws {
     try await withLocked { daemon in
       daemon.end()
@@ -110,7 +110,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a daemon that accepts the connection and does not answer times out", arguments: [0, 1, 4, 7])
+  @Test("a GNOME Keyring daemon that accepts the connection and does not answer times out", arguments: [0, 1, 4, 7])
   func silentDaemon(answer: Int) async throws {
     try await withLocked { daemon in
       daemon.end()
@@ -127,7 +127,7 @@ struct OpeningTests {
     }
   }
 
-  @Test("a malformed answer is an error")
+  @Test("a malformed answer of GNOME Keyring's daemon is an error")
   func strangeAnswer() async throws {
     try await withLocked { daemon in
       daemon.end()
@@ -145,14 +145,14 @@ struct OpeningTests {
     }
   }
 
-  @Test("a secret with a NUL in it is not sent")
+  @Test("a secret with a NUL in it is not sent to GNOME Keyring")
   func unsendable() async throws {
     try await withLocked { daemon in
       #expect(throws: WalletError.unsendable) { try open(daemon, "a\0b") }
     }
   }
 
-  @Test("a socket of another user gets no secret", .enabled(if: geteuid() == 0, "needs root"))
+  @Test("a GNOME Keyring socket of another user gets no secret", .enabled(if: geteuid() == 0, "needs root"))
   func foreign() async throws {
     try await withLocked { daemon in
       daemon.end()

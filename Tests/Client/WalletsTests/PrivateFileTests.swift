@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Files beside a wallet")
 struct PrivateFileTests {
-  @Test("a file with more bytes than its size says is read only up to the limit")
+  @Test("a wallet file with more bytes than its size says is refused if they exceed the limit")
   func growing() throws {
     // A file of /proc reports the length 0 but has contents, like a file that grows while it is read.
     #expect(try PrivateFile.read("/proc/self/maps").count > 500)

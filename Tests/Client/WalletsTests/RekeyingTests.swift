@@ -36,7 +36,7 @@ struct RekeyingTests {
     { SharedSecret(try await ScratchStore.open($0, with: .recoveryKey(SecretBytes(text: store.recoveryKey)))) }
   }
 
-  @Test("the keyring opens with the secret alone, keeps its items, and can get a password back")
+  @Test("a login keyring with a random secret opens with that alone, keeps its items, and can get a password back")
   func wholeWay() async throws {
     try await PrivateBus.with { bus in
       try await KeyringDaemon.with(bus: bus.address) { daemon in
@@ -79,7 +79,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("a wrong password changes nothing, and the user's daemon never sees it")
+  @Test("a wrong password for the login keyring changes nothing, and the user's daemon never sees it")
   func wrongPassword() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -99,7 +99,7 @@ struct RekeyingTests {
   }
 
   @Test(
-    "an interruption after any step leaves a keyring that opens, and repair finds which secret opens it",
+    "an interrupted change to a random secret leaves a keyring that opens, and repair finds which secret does",
     arguments: KeyringRekeying.Step.allCases)
   func interruptedEnabling(_ last: KeyringRekeying.Step) async throws {
     try await KeyringDaemon.with { daemon in
@@ -131,7 +131,7 @@ struct RekeyingTests {
   }
 
   @Test(
-    "an interruption of the way back leaves a keyring that opens, and repair finds which secret opens it",
+    "an interrupted change back to a password leaves a keyring that opens, and repair finds which secret does",
     arguments: [KeyringRekeying.Step.rehearsed, .changed, .verified, .opened])
   func interruptedDisabling(_ last: KeyringRekeying.Step) async throws {
     try await KeyringDaemon.with { daemon in
@@ -156,7 +156,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("repair removes nothing if it does not know which secret opens the keyring")
+  @Test("the login keyring's repair removes nothing if it does not know which secret opens the keyring")
   func unknown() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -189,7 +189,7 @@ struct RekeyingTests {
     SharedSecret(try await ScratchStore.open(copy, with: .passcode(SecretBytes(text: ScratchStore.passcode))))
   }
 
-  @Test("if the store has an earlier secret, the sealed copy beside the keyring brings back the right one")
+  @Test("the copy sealed beside the login keyring brings back the right secret if the store has an earlier one")
   func staleStore() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -207,7 +207,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("if the store is gone, the sealed copy beside the keyring brings the secret into another store")
+  @Test("the copy sealed beside the login keyring brings its secret into another store if the first is gone")
   func lostStore() async throws {
     try await KeyringDaemon.with { daemon in
       let lost = try await ScratchStore()
@@ -229,7 +229,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("a missing or truncated keyring is restored from before the change", arguments: [false, true])
+  @Test("repair restores a missing or truncated login keyring as it was before the change", arguments: [false, true])
   func lostFile(isCut: Bool) async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -254,7 +254,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("a login keeps the sealed copy while the passcode is unchanged, and then seals it for the recovery key alone")
+  @Test("a login keeps the keyring's sealed copy until the passcode changes, then seals for the recovery key alone")
   func renewedCopy() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -282,7 +282,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("the keyring is not changed if the person does not give the passcode for the sealed copy")
+  @Test("a login keyring is not changed if the person does not give the passcode for its sealed copy")
   func refusedSealing() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -302,7 +302,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("the keyring is not changed if its sealed copy does not give the secret back")
+  @Test("a login keyring is not changed if its sealed copy does not give the secret back")
   func uselessCopy() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()
@@ -324,7 +324,7 @@ struct RekeyingTests {
     }
   }
 
-  @Test("the keyring is not changed if its sealed copy cannot be read back from the file")
+  @Test("a login keyring is not changed if its sealed copy cannot be read back from the file")
   func unreadableCopy() async throws {
     try await KeyringDaemon.with { daemon in
       let store = try await ScratchStore()

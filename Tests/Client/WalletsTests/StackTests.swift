@@ -61,7 +61,7 @@ struct StackTests {
     }
   }
 
-  @Test("rules are read in order through every form of include, with file and line")
+  @Test("PAM rules are read in order through every form of include, with file and line")
   func rules() async throws {
     try await with(Self.debian) { folder in
       let gdm = try #require(PAMStack(service: "gdm-fingerprint", in: [folder]))
@@ -85,14 +85,14 @@ struct StackTests {
     }
   }
 
-  @Test("a stack that includes itself does not loop")
+  @Test("a PAM stack that includes itself does not loop")
   func loop() async throws {
     try await with(["login": "session optional pam_systemd.so\n@include login"]) { folder in
       #expect(PAMStack(service: "login", in: [folder])?.rules.count == 32)
     }
   }
 
-  @Test("the first folder that has a file for the service is used")
+  @Test("the PAM file of a service is taken from the first folder that has one")
   func folders() async throws {
     try await with(["login": "session optional a.so"]) { first in
       try await with(["login": "session optional b.so", "sudo": "session optional c.so"]) { second in
@@ -102,7 +102,7 @@ struct StackTests {
     }
   }
 
-  @Test("each login service is reported as right, misplaced or absent, with advice")
+  @Test("the PAM stack of each login service is reported as right, misplaced or absent, with advice")
   func findings() async throws {
     try await with(Self.debian) { folder in
       let stacks = LoginStacks(folders: [folder], moduleIsInstalled: true)
@@ -117,7 +117,7 @@ struct StackTests {
     }
   }
 
-  @Test("a missing line, module or pam_systemd is reported, and so is a control that could block a login")
+  @Test("a PAM stack that lacks pam_whorl or pam_systemd, or could block a login, is reported")
   func missing() async throws {
     try await with([
       "login": "session optional pam_systemd.so", "sddm": "session optional pam_whorl.so",
@@ -136,7 +136,7 @@ struct StackTests {
     }
   }
 
-  @Test("a `verify` line has to come before the password and before another module that takes a finger")
+  @Test("a verify line of pam_whorl has to come before the password and before another module that takes a finger")
   func verify() async throws {
     let session = "\nsession optional pam_systemd.so\nsession optional pam_whorl.so"
     let kept = "\nauth optional pam_whorl.so"

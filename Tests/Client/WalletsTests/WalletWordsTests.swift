@@ -8,7 +8,7 @@ struct WalletWordsTests {
   private static let machineWords = "org.freedesktop.DBus.Error.NoReply"
 
   @Test(
-    "contains no technical names, and says what to do",
+    "a wallet's error contains no technical names, and says what to do",
     arguments: [
       .missing("/home/a/.local/share/keyrings/login.keyring"), .damaged("/k", why: "it is larger than 4 MiB"),
       .withoutPassword("/k"), .unsupported("/k", why: "it is encrypted with GnuPG"), .wrongSecret, .unsendable,

@@ -24,7 +24,7 @@ struct TemporaryStoreTests {
     return released[0].secret.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
   }
 
-  @Test("releases items that are bound to its fingers to one of them, and to no other finger")
+  @Test("a TemporaryStore releases a bound item to one of its enrolled fingers, and to no other finger")
   func touch() async throws {
     let temporary = try await make(.rightIndex)
     let id = try await put(.biometryCurrentSet, in: temporary.store)
@@ -36,7 +36,7 @@ struct TemporaryStoreTests {
     #expect(temporary.person.touchesWanted == 7)
   }
 
-  @Test("lets the simulated person cancel, and choose the passcode")
+  @Test("a TemporaryStore lets the simulated person cancel, and choose the passcode")
   func person() async throws {
     let temporary = try await make(.rightIndex)
     let id = try await put(.userPresence, in: temporary.store)
@@ -46,7 +46,7 @@ struct TemporaryStoreTests {
     #expect(try await read(id, from: temporary.store) == "abc")
   }
 
-  @Test("invalidates bound items when a finger is added or removed")
+  @Test("a TemporaryStore invalidates bound items when a finger is added or removed")
   func changedFingers() async throws {
     let temporary = try await make(passcode: nil, .rightIndex)
     let first = try await put(.biometryCurrentSet, in: temporary.store)
@@ -66,7 +66,7 @@ struct TemporaryStoreTests {
 
 @Suite("Keychain Services and LocalAuthentication over a throw-away store", SharedStoreTrait(), .serialized)
 struct SharedTemporaryStoreTests {
-  @Test("store, ask for a finger, and give the secret")
+  @Test("an LAContext over a TemporaryStore asks the simulated person for a touch, who can also cancel")
   func calls() async throws {
     let programs = ReaderBuild.program.split(separator: "/").dropLast().map { "/\($0)" }.joined()
     let temporary = try await TemporaryStore(enrolled: [.rightIndex], programs: programs)

@@ -13,7 +13,7 @@ struct ConcurrentCallTests {
     }
   }
 
-  @Test("all use the application password that was set before them")
+  @Test("simultaneous calls of one context all use the application password that was set before them")
   func applicationPassword() async throws {
     let vault = try await EndingVault()
     let store = vault.store(prompt: CancellingPrompt())

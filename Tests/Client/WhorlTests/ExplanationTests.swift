@@ -19,7 +19,7 @@ struct ExplanationTests {
     EveryError.ofVault.map { ("\($0)", $0.explanation) } + EveryError.ofReader.map { ("\($0)", $0.explanation) }
     + importErrors.map { ("\($0)", $0.explanation) }
 
-  @Test("contains no technical names, and says what to do")
+  @Test("the explanation of an error contains no technical names, and says what to do")
   func plain() {
     for (error, said) in Self.all {
       #expect(PlainWords.foreign(in: said.what) == [], "\(error)")
@@ -30,7 +30,7 @@ struct ExplanationTests {
     #expect(Self.all.count > 100)
   }
 
-  @Test("keeps the system's own error text in its detail")
+  @Test("the explanation of an error keeps the system's own error text in its detail")
   func details() {
     let machine = EveryError.machineWords
     for error in [
@@ -46,7 +46,7 @@ struct ExplanationTests {
     #expect(VaultError.sessionRefused(.notPermitted).explanation.detail == "not-permitted")
   }
 
-  @Test("does not say of a store with a key file that a TPM keeps its keys")
+  @Test("the error for a store with a key file does not say that a TPM keeps the store's keys")
   func keyFile() {
     let said = Explanation.noTPMForKeyFile("there is no /dev/tpmrm0")
     #expect(said.what.contains("keeps its keys in a file") && !said.what.contains("which keeps"))
@@ -55,7 +55,7 @@ struct ExplanationTests {
     #expect(PlainWords.foreign(in: said.what + said.advice) == [])
   }
 
-  @Test("names each class of items in plain words of its own")
+  @Test("the error for locked items names each class of items in plain words of its own")
   func classes() {
     let names = Accessibility.allCases.map(\.plainName)
     #expect(Set(names).count == Accessibility.allCases.count)
@@ -68,7 +68,7 @@ struct ExplanationTests {
     }
   }
 
-  @Test("tells a remote user to log in at the machine, or which secrets the passcode opens")
+  @Test("the error for a refused session advises to log in at the machine or to use --passcode-fd")
   func elsewhere() {
     for refusal in [SessionRefusal.noSession, .remote, .notPermitted] {
       let advice = VaultError.sessionRefused(refusal).explanation.advice
@@ -79,7 +79,7 @@ struct ExplanationTests {
     #expect(said.advice.contains("'sudo -u', cron or ssh"))
   }
 
-  @Test("distinguishes a wrong login password, a closed prompt, and a prompt that nobody could answer")
+  @Test("the error for a refused authorization says which of its causes applies, such as a wrong login password")
   func permissions() {
     func said(_ problem: AuthorizationProblem, _ action: String = "org.whorl.own") -> String {
       VaultError.notAuthorized(problem, action: action).explanation.what
@@ -89,7 +89,7 @@ struct ExplanationTests {
     #expect(Set(AuthorizationProblem.allCases.map { said($0) }).count == AuthorizationProblem.allCases.count)
   }
 
-  @Test("is shown as a sentence before the passcode replaces the finger")
+  @Test("PromptText says in a sentence why the passcode replaces the finger")
   func passcodeInstead() {
     #expect(
       PromptText.unavailable(.authenticationFailed) == "Three touches did not match an enrolled finger.")

@@ -19,7 +19,7 @@ struct LostConnectionTests {
     try await store.items(ItemSearch(.genericPassword)).map { $0.name?.service }
   }
 
-  @Test("has no connection before its first call, and one for all calls")
+  @Test("a SecretStore has no connection before its first call, and one for all calls")
   func lazy() async throws {
     let store = vault.store()
     #expect(vault.connections == 0)
@@ -28,7 +28,7 @@ struct LostConnectionTests {
     #expect(vault.connections == 1)
   }
 
-  @Test("reconnects at the next call")
+  @Test("a SecretStore whose vault ended reconnects at the next call")
   func reopens() async throws {
     let store = vault.store()
     try await add("a", to: store)
@@ -39,7 +39,7 @@ struct LostConnectionTests {
     #expect(vault.connections == 2)
   }
 
-  @Test("ends the running call with systemCancelled and invalidates its context, but no new one")
+  @Test("the end of a vault ends the running call with systemCancelled and invalidates its context, but no new one")
   func runningCall() async throws {
     let store = vault.store(prompt: ActingPrompt { [vault] in vault.end() })
     let context = store.makeContext()
@@ -53,7 +53,7 @@ struct LostConnectionTests {
     #expect(vault.connections == 2)
   }
 
-  @Test("invalidates its contexts, also those without a prompt")
+  @Test("the end of a vault invalidates the contexts of its store, also those without a prompt")
   func contexts() async throws {
     let store = vault.store()
     let context = store.makeContext()

@@ -16,7 +16,7 @@ struct NewStoreTests {
     return path
   }
 
-  @Test("finds no store, creates one, and uses it")
+  @Test("a program that finds no store creates one with SecretStore.create, and uses it")
   func makes() async throws {
     try await withFolder { folder in
       let (place, configuration) = (folder + "/store", try configuration(in: folder))
@@ -39,7 +39,7 @@ struct NewStoreTests {
     }
   }
 
-  @Test("gets no store if the recovery key could not be shown")
+  @Test("SecretStore.create leaves no store if the recovery key could not be shown")
   func unshown() async throws {
     try await withFolder { folder in
       let configuration = try configuration(in: folder)

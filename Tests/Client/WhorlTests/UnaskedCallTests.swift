@@ -18,7 +18,7 @@ struct UnaskedCallTests {
     func finished(in session: PromptSession) async { calls.withLock { $0 += 1 } }
   }
 
-  @Test("creates one only if the item needs a prompt")
+  @Test("an update without a context creates a context only if the item needs a prompt")
   func updates() async throws {
     let vault = try await EndingVault()
     let prompt = CountingPrompt()
@@ -37,7 +37,7 @@ struct UnaskedCallTests {
     #expect(prompt.count == 1)
   }
 
-  @Test("fails and changes nothing if its search has no match")
+  @Test("an update by a search that has no match fails with itemGone")
   func nothingMeant() async throws {
     let store = try await EndingVault().store()
     await #expect(throws: VaultError.itemGone) {

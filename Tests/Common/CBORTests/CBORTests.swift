@@ -21,7 +21,7 @@ struct CBORTests {
     ("a56161614161626142616361436164614461656145", ["a": "A", "b": "B", "c": "C", "d": "D", "e": "E"]),
   ]
 
-  @Test("is read and written as in the examples of RFC 8949", arguments: published)
+  @Test("CBOR is read and written as in the examples of RFC 8949", arguments: published)
   func vectors(hex: String, value: CBORValue) throws {
     let bytes = try #require(Hexadecimal.bytes(in: hex))
     #expect(try CBORValue(decoding: bytes) == value)
@@ -29,7 +29,7 @@ struct CBORTests {
   }
 
   @Test(
-    "is refused in another form",
+    "CBOR that is not in CTAP2's canonical form is refused",
     arguments: [
       ("", CBORError.incomplete), ("1800", .notShortest), ("1817", .notShortest), ("190017", .notShortest),
       ("1b0000000000000001", .notShortest), ("3800", .notShortest), ("580100", .notShortest), ("780161", .notShortest),
@@ -49,25 +49,25 @@ struct CBORTests {
     #expect(throws: error) { try CBORValue(decoding: bytes) }
   }
 
-  @Test("may be nested four levels deep")
+  @Test("CBOR may be nested four levels deep")
   func depth() throws {
     #expect(throws: Never.self) { try CBORValue(decoding: [0x81, 0x81, 0x81, 0x80]) }
   }
 
-  @Test("orders keys by type, then length, then bytes, as CTAP2 does")
+  @Test("CBOR orders keys by type, then length, then bytes, as CTAP2 does")
   func order() throws {
     let value: CBORValue = ["aa": 1, "b": 2, 10: 3, -1: 4, 100: 5, .bytes([9]): 6]
     #expect(Hexadecimal.text(of: value.encoded) == "a60a031864052004410906616202626161" + "01")
     #expect(try CBORValue(decoding: value.encoded) == value)
   }
 
-  @Test("reports where the first of several values ends")
+  @Test("the CBOR decoder reports where the first of several values ends")
   func first() throws {
     let (value, count) = try CBORValue.first(in: [0x82, 1, 2, 0xA0])
     #expect(value == .array([1, 2]) && count == 3)
   }
 
-  @Test("of random bytes is read or refused without a crash, and written as it was read", arguments: 0..<8)
+  @Test("CBOR of random bytes is read or refused without a crash, and written as it was read", arguments: 0..<8)
   func random(seed: Int) throws {
     print("CBOR seed \(seed)")
     var random = SeededGenerator(state: UInt64(seed) &* 0x9E37_79B9 &+ 1)
@@ -87,7 +87,7 @@ struct CBORTests {
     }
   }
 
-  @Test("represents public keys as COSE does")
+  @Test("CBOR represents public keys as COSE does")
   func keys() throws {
     let (x, y) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
     for key in [COSEKey(signing: [4] + x + y), COSEKey(agreement: [4] + x + y), COSEKey(signing: x)] {

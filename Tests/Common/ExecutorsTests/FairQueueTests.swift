@@ -58,20 +58,20 @@ struct FairQueueTests {
     return record
   }
 
-  @Test("gives one turn at a time, and a group with many calls only delays itself")
+  @Test("a fair queue gives one turn at a time, and a group with many calls only delays itself")
   func fair() async throws {
     let record = try await serve(["a1", "a2", "a3", "b1", "c1", "b2"], by: FairQueue())
     #expect(record.order == ["a1", "b1", "c1", "a2", "b2", "a3"])
     #expect(record.most == 1)
   }
 
-  @Test("gives the turn of a cancelled call to the next one")
+  @Test("a fair queue gives the turn of a cancelled call to the next one")
   func cancelled() async throws {
     let record = try await serve(["a1", "b1", "c1"], by: FairQueue(), cancelling: 1)
     #expect(record.order == ["a1", "c1"])
   }
 
-  @Test("gives a group that is limited to one turn no second one at the same time")
+  @Test("a fair queue gives a group that is limited to one turn no second one at the same time")
   func oneOfGroup() async throws {
     let record = try await serve(["a1", "a2", "a3"], by: FairQueue(width: 2), width: 2)
     #expect(record.order == ["a1", "a2", "a3"])
@@ -87,7 +87,7 @@ struct FairQueueTests {
     try await second.value
   }
 
-  @Test("gives as many turns at a time as its width")
+  @Test("a fair queue gives as many turns at a time as its width")
   func width() async throws {
     let record = try await serve(["a1", "b1", "c1", "d1"], by: FairQueue(width: 2), width: 2)
     #expect(record.most == 2)
@@ -101,7 +101,7 @@ struct FairQueueTests {
     _ = consume second
   }
 
-  @Test("refuses a call of a group whose queue is full, and no call of another group")
+  @Test("a fair queue refuses a call of a group whose queue is full, and no call of another group")
   func waitingLimit() async throws {
     let queue = FairQueue<String>(waitingLimit: 1)
     let turn = try await queue.turn(for: "a")
@@ -115,7 +115,7 @@ struct FairQueueTests {
     try await other.value
   }
 
-  @Test("gives no turn to a call that was cancelled before it began to wait")
+  @Test("a fair queue gives no turn to a call that was cancelled before it began to wait")
   func cancelledBefore() async throws {
     let queue = FairQueue<String>()
     let turn = try await queue.turn(for: "a")

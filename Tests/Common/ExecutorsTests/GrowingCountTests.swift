@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A growing count", .timeLimit(.minutes(1)))
 struct GrowingCountTests {
-  @Test("ends the waits whose number it has reached, and no others")
+  @Test("a growing count ends the waits whose number it has reached, and no others")
   func reached() async {
     let count = GrowingCount()
     count.grow(to: 2)
@@ -22,7 +22,7 @@ struct GrowingCountTests {
     #expect(await fourth.value == 4)
   }
 
-  @Test("ends a wait that is cancelled, before it begins or later")
+  @Test("a growing count ends a wait that is cancelled, before the wait begins or later")
   func cancelled() async {
     let count = GrowingCount()
     let early = Task {

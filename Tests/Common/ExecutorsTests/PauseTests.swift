@@ -3,14 +3,14 @@ import Testing
 
 @Suite("Pauses")
 struct PauseTests {
-  @Test("end after the time, at once if it is not positive", arguments: [-1, 0, 20])
+  @Test("a pause ends after its time, at once if the time is not positive", arguments: [-1, 0, 20])
   func end(_ milliseconds: Int) async throws {
     let start = ContinuousClock.now
     try await Pause.wait(for: .milliseconds(milliseconds))
     #expect(ContinuousClock.now - start >= .milliseconds(milliseconds))
   }
 
-  @Test("end with an error when the task is cancelled, before the pause or in it", arguments: [true, false])
+  @Test("a pause ends with an error when its task is cancelled, before the pause or in it", arguments: [true, false])
   func cancelled(_ before: Bool) async throws {
     let (begun, begin) = AsyncStream.makeStream(of: Void.self)
     let task = Task {
@@ -23,7 +23,7 @@ struct PauseTests {
     await #expect(throws: CancellationError.self) { try await task.value }
   }
 
-  @Test("of many tasks at once all end")
+  @Test("pauses of many tasks at once all end")
   func many() async throws {
     let ended = try await withThrowingTaskGroup(of: Void.self, returning: Int.self) { group in
       for number in 0..<200 { group.addTask { try await Pause.wait(for: .microseconds(number * 50)) } }

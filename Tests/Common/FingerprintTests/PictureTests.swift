@@ -8,7 +8,7 @@ struct PictureTests {
       width: 200, height: 100, resolution: resolution, minutiae: minutiae, contrast: contrast, file: nil)
   }
 
-  @Test("is poor with fewer than 10 minutiae, fair with fewer than 20 or more than 150, good between")
+  @Test("a finger's picture is poor below 10 minutiae, fair below 20 or above 150, and good between")
   func minutiae() {
     for (count, quality, flaws) in [
       (0, .poor, [.tooFewMinutiae]), (9, .poor, [.tooFewMinutiae]), (10, .fair, [.fewMinutiae]),
@@ -19,7 +19,7 @@ struct PictureTests {
     }
   }
 
-  @Test("is fair with a contrast below 64")
+  @Test("a finger's picture is fair with a contrast below 64")
   func contrast() {
     #expect(picture(minutiae: 40, contrast: 63).flaws == [.lowContrast])
     #expect(picture(minutiae: 40, contrast: 63).quality == .fair)
@@ -28,7 +28,7 @@ struct PictureTests {
     #expect(picture(minutiae: 3, contrast: 0).quality == .poor)
   }
 
-  @Test("gives the resolution in dots per inch where the driver reports one")
+  @Test("a finger's picture gives the resolution in dots per inch where the driver reports one")
   func resolution() {
     #expect(picture(minutiae: 40, resolution: 19_685).dotsPerInch == 500)
     #expect(picture(minutiae: 40).dotsPerInch == nil)

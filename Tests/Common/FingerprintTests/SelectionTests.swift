@@ -15,7 +15,7 @@ struct SelectionTests {
   }
 
   @Test(
-    "any other text is not the name of a reader",
+    "text in none of the known forms is not the name of a reader",
     arguments: [
       "", "Auto", "auto:", "fprintd:", "libfprint:", "virtual-image", "virtual-image:", "replay:", "fprint",
       "virtual:x",
@@ -24,7 +24,7 @@ struct SelectionTests {
     #expect(ReaderSelection(text) == nil)
   }
 
-  @Test("only selections of virtual or replayed readers are simulated")
+  @Test("only the names of virtual or replayed readers select a simulated reader")
   func natures() {
     #expect(ReaderSelection("auto")?.nature == .physical)
     #expect(ReaderSelection("libfprint:x")?.nature == .physical)

@@ -9,7 +9,7 @@ struct Base64URLTests {
     ("foobar", "Zm9vYmFy"),
   ]
 
-  @Test("encodes and decodes as in RFC 4648")
+  @Test("Base64URL encodes and decodes as in RFC 4648")
   func published() {
     for (plain, text) in Self.vectors {
       #expect(Base64URL.text(of: Array(plain.utf8)) == text)
@@ -18,7 +18,7 @@ struct Base64URLTests {
     #expect(Base64URL.text(of: [0xFB, 0xEF, 0xFF]) == "--__")
   }
 
-  @Test("decodes to the bytes that were encoded, whatever their number")
+  @Test("Base64URL decodes to the bytes that were encoded, whatever their number")
   func lengths() {
     for count in 0...70 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 201) }
@@ -26,14 +26,14 @@ struct Base64URLTests {
     }
   }
 
-  @Test("also decodes the other alphabet and padding")
+  @Test("Base64URL also decodes the other alphabet and padding")
   func others() {
     #expect(Base64URL.bytes(of: "++//") == [0xFB, 0xEF, 0xFF])
     #expect(Base64URL.bytes(of: "Zg==") == [0x66] && Base64URL.bytes(of: "Zm8=") == [0x66, 0x6F])
   }
 
   @Test(
-    "refuses what no encoder writes", arguments: ["Z", "Zg=", "Zg===", "=", "====", "Zh", "Zm9", "Z g", "Zg\n", "Zä"])
+    "Base64URL refuses invalid texts", arguments: ["Z", "Zg=", "Zg===", "=", "====", "Zh", "Zm9", "Z g", "Zg\n", "Zä"])
   func refused(_ text: String) {
     #expect(Base64URL.bytes(of: text) == nil)
   }

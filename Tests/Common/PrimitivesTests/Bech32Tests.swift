@@ -4,7 +4,7 @@ import Testing
 @Suite("Bech32")
 struct Bech32Tests {
   @Test(
-    "reads and writes the valid strings of BIP 173",
+    "Bech32 reads and writes the valid strings of BIP 173",
     arguments: [
       ("a", "a12uel5l", ""),
       (
@@ -23,7 +23,7 @@ struct Bech32Tests {
     #expect(Bech32.text(of: bytes, prefix: prefix) == text)
   }
 
-  @Test("decodes to the bytes that were encoded, whatever their number")
+  @Test("Bech32 decodes to the bytes that were encoded, whatever their number")
   func roundTrip() {
     for count in 0...40 {
       let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 37 + 5) }
@@ -31,7 +31,7 @@ struct Bech32Tests {
     }
   }
 
-  @Test("refuses every wrong character, another prefix, upper case and Bech32m")
+  @Test("Bech32 refuses every wrong character, another prefix, upper case and Bech32m")
   func refusals() {
     let text = Bech32.text(of: [UInt8](1...32), prefix: "age")
     #expect(Bech32.bytes(in: text, prefix: "agf") == nil)

@@ -13,7 +13,7 @@ struct FolderTests {
 
   private func write(_ path: String) { close(creat(path, 0o600)) }
 
-  @Test("names come in the order of their bytes, without those of the folder itself and the one above")
+  @Test("the names in a folder come in the order of their bytes, without those of the folder itself and the one above")
   func names() throws {
     try withFolder { folder in
       for name in ["b", ".hidden", "a", "..more"] { write("\(folder)/\(name)") }
@@ -24,7 +24,7 @@ struct FolderTests {
     }
   }
 
-  @Test("names that are not UTF-8 come as the bytes that they are")
+  @Test("names in a folder that are not UTF-8 come as the bytes that they are")
   func otherBytes() throws {
     try withFolder { folder in
       var path = Array("\(folder)/".utf8CString.dropLast()) + [CChar(bitPattern: 0xE4), 0]

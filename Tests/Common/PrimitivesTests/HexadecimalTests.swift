@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Hexadecimal digits")
 struct HexadecimalTests {
-  @Test("encode every byte, and are decoded to it")
+  @Test("hexadecimal digits encode every byte, and are decoded to it")
   func bytes() {
     let all = Array(0...255 as ClosedRange<UInt8>)
     let text = Hexadecimal.text(of: all)
@@ -14,12 +14,12 @@ struct HexadecimalTests {
   }
 
   @Test(
-    "other characters are refused", arguments: ["0", "abc", "+1", "0x", " 1", "1 ", "g0", "٠٠", "é"])
+    "invalid text of hexadecimal digits is refused", arguments: ["0", "abc", "+1", "0x", " 1", "1 ", "g0", "٠٠", "é"])
   func others(_ text: String) {
     #expect(Hexadecimal.bytes(in: text) == nil)
   }
 
-  @Test("a number is written with its full width")
+  @Test("a number is written with its full width in hexadecimal digits")
   func numbers() {
     #expect(Hexadecimal.text(of: 0 as UInt16) == "0000")
     #expect(Hexadecimal.text(of: 0x27C6 as UInt16) == "27c6")
@@ -29,7 +29,7 @@ struct HexadecimalTests {
 
 @Suite("The clocks of the kernel")
 struct SystemClockTests {
-  @Test("run forward, and the one that includes sleep is never behind the one that does not")
+  @Test("the kernel's clocks run forward, and the one that includes sleep is never behind the one that does not")
   func order() {
     let (awake, sinceBoot, calendar) = (
       SystemClock.awake.nanoseconds, SystemClock.sinceBoot.nanoseconds, SystemClock.calendar.nanoseconds

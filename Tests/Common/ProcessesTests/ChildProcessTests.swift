@@ -6,14 +6,14 @@ import Testing
 
 @Suite("A child process")
 struct ChildProcessTests {
-  @Test("is reaped when it ends by itself, and says how it ended")
+  @Test("a child process is reaped when it ends by itself, and says how it ended")
   func endsByItself() async throws {
     let child = try Child("/bin/sh", "-c", "exit 3")
     #expect(await child.process.end(grace: .seconds(10)).value == "exit status 3")
     #expect(!isThere(child.process))
   }
 
-  @Test("ends when the other end of its standard input is closed")
+  @Test("a child process ends when the other end of its standard input is closed")
   func endOfInput() async throws {
     let child = try Child("/bin/cat")
     let end = child.process.end(grace: .seconds(10))
@@ -21,7 +21,7 @@ struct ChildProcessTests {
     #expect(await end.value == "exit status 0")
   }
 
-  @Test("is terminated after the grace period, and killed if it does not end")
+  @Test("a child process is terminated after the grace period, and killed if it does not end")
   func isEnded() async throws {
     let willing = try Child("/bin/sleep", "1000")
     #expect(await willing.process.end(grace: .zero).value == "killed by signal 15 (Terminated)")
@@ -32,7 +32,7 @@ struct ChildProcessTests {
     #expect(await stubborn.process.end(grace: .zero).value == "killed by signal 9 (Killed)")
   }
 
-  @Test("gets the environment and the descriptors it is given, and no others")
+  @Test("a child process gets the environment and the descriptors it is given, and no others")
   func inheritsNothing() async throws {
     let open = dup(0)
     defer { close(open) }
@@ -42,7 +42,7 @@ struct ChildProcessTests {
     _ = await child.process.end(grace: .seconds(10)).value
   }
 
-  @Test("keeps descriptors under the same numbers, below and above its program's own")
+  @Test("a child process keeps descriptors under the same numbers, below and above its program's own")
   func keepsDescriptors() async throws {
     let low = open("/dev/null", O_RDONLY | O_CLOEXEC)
     let high = fcntl(low, F_DUPFD_CLOEXEC, 200)
@@ -55,7 +55,7 @@ struct ChildProcessTests {
     _ = await child.process.end(grace: .seconds(10)).value
   }
 
-  @Test("is in a session of its own")
+  @Test("a child process is in a session of its own")
   func session() async throws {
     let child = try Child("/bin/sh", "-c", "cut -d ' ' -f 1,6 /proc/$$/stat >&0")
     let fields = child.output().split(whereSeparator: \.isWhitespace)
@@ -63,7 +63,7 @@ struct ChildProcessTests {
     _ = await child.process.end(grace: .seconds(10)).value
   }
 
-  @Test("is neither signalled nor waited for once the program itself has reaped it")
+  @Test("the end of a child process that the program itself has reaped is reported as unknown")
   func reapedElsewhere() async {
     // In a process of its own, which has no other children.
     await #expect(processExitsWith: .success) {
@@ -76,7 +76,7 @@ struct ChildProcessTests {
     }
   }
 
-  @Test("is ended also in a program that ignores SIGCHLD")
+  @Test("a child process is ended also in a program that ignores SIGCHLD")
   func ignoredByTheProgram() async {
     await #expect(processExitsWith: .success) {
       signal(SIGCHLD, SIG_IGN)
@@ -86,7 +86,7 @@ struct ChildProcessTests {
     }
   }
 
-  @Test("that cannot be executed reports why")
+  @Test("a child process that cannot be executed reports why")
   func notExecutable() async throws {
     try await withFolder { folder in
       let path = "\(folder)/program"
@@ -97,7 +97,7 @@ struct ChildProcessTests {
     }
   }
 
-  @Test("cannot be waited for by another process")
+  @Test("a process of another parent is not taken for an own child")
   func stranger() throws {
     let parent = try #require(ProcessHandle(getppid()))
     #expect(!parent.hasEnded)
@@ -105,7 +105,7 @@ struct ChildProcessTests {
     #expect(ProcessHandle(pid_t.max) == nil)
   }
 
-  @Test("is waited for no longer than the limit")
+  @Test("the end of another process is awaited no longer than the limit")
   func limit() async throws {
     let parent = try #require(ProcessHandle(getppid()))
     #expect(await !parent.ended(within: .milliseconds(10)))

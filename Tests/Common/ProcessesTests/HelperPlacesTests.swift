@@ -5,7 +5,7 @@ import Testing
 @Suite("Where helper programs are looked for")
 struct HelperPlacesTests {
   @Test(
-    "beside the executable, relative to an installation, in the configured place, then in the default folders")
+    "a helper program is looked for beside the executable, in its installation, as configured, and by default")
   func places() {
     #expect(
       HelperPlaces.reader.candidates(executable: "/home/me/app/.build/debug/app", configured: "/opt/w/whorl-reader")
@@ -15,7 +15,7 @@ struct HelperPlacesTests {
         ])
   }
 
-  @Test("a process that does not know its own path looks in the other places")
+  @Test("a process that does not know its own path looks for helper programs in the default folders")
   func unknownExecutable() {
     #expect(
       HelperPlaces.reader.candidates(executable: nil, configured: nil) == [

@@ -11,12 +11,12 @@ private let stranger: uid_t = 4321
 
 @Suite("Checks of a helper program before it runs")
 struct HelperProgramTests {
-  @Test("accepts the system's folders, also through root's symbolic links")
+  @Test("a helper program in the system's folders is accepted, also through root's symbolic links")
   func system() throws {
     #expect(try HelperProgram(at: "/bin/sh").path == "/bin/sh")
   }
 
-  @Test("accepts a folder of this user's own below root's sticky folder")
+  @Test("a helper program in this user's own folder below root's sticky folder is accepted")
   func own() async throws {
     try await withProgram { folder, program in
       #expect(problem(with: program) == nil)
@@ -24,7 +24,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("refuses a folder of another user", .enabled(if: isRoot, "only root can give a folder away"))
+  @Test("helper programs in others' folders are refused", .enabled(if: isRoot, "only root can give a folder away"))
   func foldersOwner() async throws {
     try await withProgram { folder, program in
       try #require(chown("\(folder)/place", stranger, 0) == 0)
@@ -35,7 +35,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("refuses a program that belongs to another user", .enabled(if: isRoot, "only root can give a file away"))
+  @Test("a helper program of another user is refused", .enabled(if: isRoot, "only root can give a file away"))
   func filesOwner() async throws {
     try await withProgram { folder, program in
       try #require(chown(program, stranger, 0) == 0)
@@ -46,7 +46,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("refuses a symbolic link of another user", .enabled(if: isRoot, "only root can give a link away"))
+  @Test("a link of another user to a helper program is refused", .enabled(if: isRoot, "only root can give a link away"))
   func linksOwner() async throws {
     try await withProgram { folder, program in
       let link = "\(folder)/link"
@@ -57,7 +57,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("refuses our own symbolic link through a folder that others can write to")
+  @Test("our own link to a helper program is refused if it leads through a folder that others can write to")
   func linkedFolder() async throws {
     try await withProgram { folder, program in
       let link = "\(folder)/other/link"
@@ -69,7 +69,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("refuses a program or folder that everybody can write to, except a sticky folder")
+  @Test("a helper program or its folder that everybody can write to is refused, except a sticky folder")
   func writable() async throws {
     try await withProgram { folder, program in
       try #require(chmod("\(folder)/place", 0o777) == 0)
@@ -84,7 +84,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("refuses a program that a shared group can write to", .enabled(if: isRoot))
+  @Test("a helper program that a shared group can write to is refused", .enabled(if: isRoot))
   func groupWritable() async throws {
     try await withProgram { folder, program in
       try #require(chown("\(folder)/place", 0, stranger) == 0)
@@ -98,7 +98,7 @@ struct HelperProgramTests {
   }
 
   @Test(
-    "accepts one that this user's private group can write to, unless an access control list lets others",
+    "a helper program in a folder of this user's private group is accepted, unless an access list lets others",
     .enabled(if: hasPrivateGroup))
   func privateGroup() async throws {
     try await withProgram { folder, program in
@@ -112,7 +112,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("finds none for a folder, a file that cannot be executed, a loop of links or a missing file")
+  @Test("no helper program is found for a folder, a file that cannot be executed, a loop of links or a missing file")
   func missing() async throws {
     try await withProgram { folder, program in
       #expect(errorCode(of: "\(folder)/place") == EACCES)
@@ -126,7 +126,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("runs the checked file, also if another one takes its path afterwards")
+  @Test("a helper program runs as the checked file, also if another one takes its path afterwards")
   func swapped() async throws {
     try await withProgram { _, program in
       let checked = try HelperProgram(at: program)
@@ -140,7 +140,7 @@ struct HelperProgramTests {
     }
   }
 
-  @Test("refuses in one line that says what, why, and what to do")
+  @Test("the refusal of a helper program says in one line what, why, and what to do")
   func words() {
     let error = HelperProgramError.untrusted(path: "/tmp/x/whorl-reader", component: "/tmp/x", problem: .owner(4321))
     #expect(

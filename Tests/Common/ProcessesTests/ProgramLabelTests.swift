@@ -9,7 +9,7 @@ struct ProgramLabelTests {
   private static let app = "/user.slice/user-1000.slice/user@1000.service/app.slice"
 
   @Test(
-    "is its command and the application in the name of its unit",
+    "the label of a program is its command and the application in the name of its unit",
     arguments: [
       ("\(app)/app-org.gnome.Console-4711.scope", "org.gnome.Console"),
       ("\(app)/app-gnome-org.gnome.Maps-12.scope", "org.gnome.Maps"),
@@ -26,7 +26,7 @@ struct ProgramLabelTests {
   }
 
   @Test(
-    "is its command alone if its unit names no application",
+    "the label of a program is its command alone if its unit names no application",
     arguments: [
       "/user.slice/user-1000.slice/session-3.scope", "/system.slice/cron.service", "/", "\(app)/app-.scope",
       "\(app)/app-a-b-c-d-e.scope", "\(app)/snap.x.y.scope",
@@ -35,7 +35,7 @@ struct ProgramLabelTests {
     #expect(ProgramLabel.text(command: "mail\n", groups: "0::\(path)\n") == "mail")
   }
 
-  @Test("ends with the path of its file, without special characters, and shortened in the middle")
+  @Test("a program's label ends with the path of its file, without special characters, shortened in the middle")
   func path() {
     #expect(ProgramLabel.text("mail (org.x.Mail)", path: "/usr/bin/mail") == "mail (org.x.Mail) (/usr/bin/mail)")
     #expect(ProgramLabel.text(nil, path: "/a(b)\u{1B}\u{202E}c") == "(/abc)")
@@ -45,7 +45,7 @@ struct ProgramLabelTests {
     #expect(ProgramLabel.text("mail", path: start + "--" + end) == "mail (\(start)…\(end))")
   }
 
-  @Test("has no control characters, bidirectional marks or markup, and a limited length")
+  @Test("the label of a program has no control characters, bidirectional marks or markup, and a limited length")
   func hostile() {
     #expect(ProgramLabel.text(command: "\u{1B}[2Ja\u{202E}b\u{7F}<b>\n\r\t&", groups: nil) == "[2Jabb")
     #expect(ProgramLabel.text(command: "whorl (org.gn", groups: nil) == "whorl org.gn")
@@ -58,7 +58,7 @@ struct ProgramLabelTests {
     #expect(ProgramLabel.text(command: "mail", groups: escaped) == "mail (a[2Jbcx)")
   }
 
-  @Test("is read for a running process, and is nil for another")
+  @Test("the label of a program is read for a running process, and is nil for another")
   func running() throws {
     let label = try #require(ProgramLabel.text(of: getpid()))
     let command = try #require(fopen("/proc/self/comm", "r"))

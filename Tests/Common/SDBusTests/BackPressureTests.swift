@@ -46,7 +46,7 @@ struct BackPressureTests {
     return sent
   }
 
-  @Test("is not read from either, and gets every answer once it reads again", .timeLimit(.minutes(1)))
+  @Test("a D-Bus client that does not read is not read from either, until it reads again", .timeLimit(.minutes(1)))
   func pause() async throws {
     for size in [100, 100_000] {
       try await serve(size: size) { peer, _, calls in
@@ -67,7 +67,7 @@ struct BackPressureTests {
     }
   }
 
-  @Test("is not read from while it floods calls that the D-Bus library answers itself", .timeLimit(.minutes(1)))
+  @Test("a D-Bus client that floods Ping calls and reads nothing is not read from", .timeLimit(.minutes(1)))
   func pings() async throws {
     try await serve(size: 0) { peer, _, _ in
       let sent = flood(peer, interface: "org.freedesktop.DBus.Peer", "Ping")
@@ -75,7 +75,7 @@ struct BackPressureTests {
     }
   }
 
-  @Test("is disconnected when the signals for it exceed the limits", .timeLimit(.minutes(1)))
+  @Test("a D-Bus client that does not read is disconnected when its signals exceed the limits", .timeLimit(.minutes(1)))
   func signals() async throws {
     var few = BusLimits()
     few.unreadMessages = 500
@@ -96,7 +96,7 @@ struct BackPressureTests {
   }
 
   @Test(
-    "costs no memory for its answers after it has read them or its connection has ended",
+    "an object kept for a D-Bus answer is released once the client has read the answer or disconnected",
     .timeLimit(.minutes(1)), arguments: [true, false])
   func keptForAnswers(reads: Bool) async throws {
     final class Kept: Sendable {
@@ -129,7 +129,7 @@ struct BackPressureTests {
     }
   }
 
-  @Test("does not slow down another client", .timeLimit(.minutes(1)))
+  @Test("a D-Bus client that does not read does not block another client", .timeLimit(.minutes(1)))
   func others() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
     defer { bus.close() }
@@ -142,7 +142,7 @@ struct BackPressureTests {
     }
   }
 
-  @Test("is disconnected when it closes either half of its socket", .timeLimit(.minutes(1)))
+  @Test("a D-Bus client is disconnected when it closes either half of its socket", .timeLimit(.minutes(1)))
   func halfClosed() async throws {
     for half in [SHUT_RD, SHUT_WR] {
       let ends = Collected<Bool>()

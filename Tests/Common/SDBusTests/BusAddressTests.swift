@@ -8,7 +8,7 @@ struct BusAddressTests {
   private static func path(_ text: String) -> BusAddress.Socket { .path(Array(text.utf8)) }
 
   @Test(
-    "is parsed as in the D-Bus specification: guid, alternatives and escaped bytes",
+    "a D-Bus address is parsed as in the specification: guid, alternatives and escaped bytes",
     arguments: [
       ("unix:path=/run/user/1000/bus", [path("/run/user/1000/bus")]),
       ("unix:path=/run/user/1000/bus,guid=b81ccf1e1f4ba1d2c9c0d9be6565f6a5", [path("/run/user/1000/bus")]),
@@ -25,7 +25,7 @@ struct BusAddressTests {
   }
 
   @Test(
-    "is nil if no alternative is a connectable socket of this machine",
+    "a D-Bus address is nil if no alternative is a connectable socket of this machine",
     arguments: [
       "", ";", "unix:", "unix:path=", "unix:path=bus", "unix:abstract=", "unix:path=/a,abstract=b",
       "unix:path=/a,path=/b",
@@ -34,14 +34,14 @@ struct BusAddressTests {
     ])
   func unusable(_ text: String) { #expect(BusAddress(text) == nil) }
 
-  @Test("of a socket's path is escaped, so that parsing gives the same path", arguments: ["/run/bus", "/a b,;%=/å\\*"])
+  @Test("a D-Bus address escapes a socket's path, and is parsed back to it", arguments: ["/run/bus", "/a b,;%=/å\\*"])
   func written(_ path: String) {
     let text = BusAddress.of(socketAt: path)
     #expect(BusAddress(text)?.sockets == [Self.path(path)])
     #expect(!text.dropFirst("unix:path=".count).contains { ",; =".contains($0) })
   }
 
-  @Test("leads to the first alternative that can be reached, by its path or in the abstract namespace")
+  @Test("a D-Bus address leads to its first alternative that can be reached, also in the abstract namespace")
   func connected() throws {
     let name = "whorl-test-\(getpid())-\(UInt64.random(in: 0 ... .max))"
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The bus loop")
 struct BusLoopTests {
-  @Test("continues in order on another thread when its work blocks, again and again")
+  @Test("the bus loop continues in order on another thread when its work blocks, again and again")
   func waiting() async throws {
     let threads = Mutex<Set<UInt>>([])
     for _ in 0..<50 {
@@ -50,7 +50,7 @@ struct BusLoopTests {
     private func step() async { order.append(1) }
   }
 
-  @Test("lets no other work run between the steps of an actor's task")
+  @Test("the bus loop lets no other work run between the steps of an actor's task")
   func steps() async throws {
     let actor = OnLoop()
     await actor.twoSteps()
@@ -58,7 +58,7 @@ struct BusLoopTests {
     #expect(await actor.order == [1, 2])
   }
 
-  @Test("runs tasks that prefer it, with the answers to their calls, on its own thread")
+  @Test("the bus loop runs tasks that prefer it on its own thread")
   func tasks() async throws {
     let isOnLoop = await Task(executorPreference: LoopTasks.shared) {
       await Task.yield()
@@ -67,7 +67,7 @@ struct BusLoopTests {
     #expect(isOnLoop)
   }
 
-  @Test("calls the idle action once after each burst of work")
+  @Test("the bus loop calls the idle action once after each burst of work")
   func idle() async {
     // In a new process, because the tests of this one use the loop all the time.
     await #expect(processExitsWith: .success) {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A connection")
 struct ConnectionTests {
-  @Test("carries every type of value in both directions")
+  @Test("a D-Bus connection carries every type of value in both directions")
   func values() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
     defer { bus.close() }
@@ -24,7 +24,7 @@ struct ConnectionTests {
     #expect(received[13].asDictionary?.isEmpty == true)
   }
 
-  @Test("delivers the path, interface, member and arguments of a call")
+  @Test("a D-Bus connection delivers the path, interface, member and signature of a call")
   func header() async throws {
     let bus = try Loopback(
       server: .init(call: {
@@ -35,7 +35,7 @@ struct ConnectionTests {
     #expect(answer.compactMap(\.asString) == ["/org/whorl/Test", "org.whorl.Test1", "Ask", "uay"])
   }
 
-  @Test("passes file descriptors, of which each side owns its own copy")
+  @Test("a D-Bus connection passes file descriptors, of which each side owns its own copy")
   func descriptors() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
     defer { bus.close() }
@@ -48,7 +48,7 @@ struct ConnectionTests {
     #expect(read(theirs.rawValue, &byte, 1) == 1)
   }
 
-  @Test("sends calls in the order in which tasks on the loop made them")
+  @Test("a D-Bus connection sends calls in the order in which tasks on the bus loop made them")
   func order() async throws {
     let seen = Collected<UInt32>()
     let bus = try Loopback(
@@ -77,7 +77,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("delivers signals in order, and before an answer that was sent after them")
+  @Test("a D-Bus connection delivers signals in order, and before an answer that was sent after them")
   func signals() async throws {
     let seen = Collected<UInt32>()
     let bus = try Loopback(
@@ -94,7 +94,7 @@ struct ConnectionTests {
   // With a task executor preference, other jobs run on the loop between the steps of a call. An answer must not be
   // handled before the call waits for it.
   @Test(
-    "answers every call of tasks with an executor preference, including cancelled calls",
+    "a D-Bus connection ends every call of tasks with an executor preference, also cancelled calls",
     .timeLimit(.minutes(1)))
   func preferredExecutor() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
@@ -115,7 +115,7 @@ struct ConnectionTests {
     #expect(answered.isSuperset(of: (0..<2_000 as Range<UInt32>).filter { $0 % 7 != 0 }))
   }
 
-  @Test("throws the peer's errors under their names")
+  @Test("a D-Bus connection throws the peer's errors under their names")
   func errors() async throws {
     let bus = try Loopback(server: .init(call: { $0.fail("org.whorl.Test1.Error.Busy", "fprintd") }))
     defer { bus.close() }
@@ -124,7 +124,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("throws the arguments after an error's text, also if the text is empty")
+  @Test("a D-Bus error carries the arguments after its text, also if the text is empty")
   func errorDetails() async throws {
     let details: [BusValue] = [
       .int64(-3), .double(0.5), .array(of: "s", [.string("left")]), .dictionary(["name": .bytes([1, 2])]),
@@ -142,7 +142,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("accepts a message that costs exactly the limit, and no larger one")
+  @Test("a D-Bus connection accepts a message that costs exactly the limit, and no larger one")
   func costs() async throws {
     let values: [BusValue] = [
       .string("text"), .bytes([1, 2, 3]), .array(of: "(sv)", [.structure([.string("a"), .variant(.double(1))])]),
@@ -159,7 +159,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("refuses text that a D-Bus string cannot hold, instead of truncating it")
+  @Test("a D-Bus connection refuses text that a D-Bus string cannot hold, instead of truncating it")
   func nulInText() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer($0.arguments) }))
     defer { bus.close() }
@@ -167,14 +167,14 @@ struct ConnectionTests {
     #expect(try await bus.client.call(target, "Echo", [.string("a")]) == [.string("a")])
   }
 
-  @Test("answers a call with an error if its handler drops it")
+  @Test("a D-Bus connection answers a call with an error if the handler drops the call")
   func dropped() async throws {
     let bus = try Loopback(server: .init(call: { _ in }))
     defer { bus.close() }
     await #expect(throws: BusError.self) { _ = try await bus.client.call(target, "Ask") }
   }
 
-  @Test("delivers answers in any order to the right callers")
+  @Test("a D-Bus connection delivers answers in any order to the right callers")
   func interleaved() async throws {
     let held = Collected<BusCall>()
     let bus = try Loopback(
@@ -194,7 +194,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("fails a cancelled call at once and drops the late answer")
+  @Test("a D-Bus connection fails a cancelled call at once and drops the late answer")
   func cancellation() async throws {
     let held = Collected<BusCall>()
     let bus = try Loopback(server: .init(call: { $0.member == "Wait" ? held.append($0) : $0.answer() }))
@@ -207,7 +207,7 @@ struct ConnectionTests {
     _ = try await bus.client.call(target, "Again")
   }
 
-  @Test("fails every waiting call when the peer disconnects, and calls the closed handler once")
+  @Test("a D-Bus connection fails all waiting calls when the peer disconnects, and reports its end once")
   func disconnection() async throws {
     let held = Collected<BusCall>()
     let ends = Collected<Bool>()
@@ -224,7 +224,7 @@ struct ConnectionTests {
     bus.close()
   }
 
-  @Test("reports a call as not sent if the peer has gone, also if the loop has not noticed yet")
+  @Test("a D-Bus connection reports a call as not sent if the peer has gone, also if the loop has not noticed")
   func unsentCall() async throws {
     let bus = try Loopback(server: .init(call: { $0.answer() }))
     // Wait for the end of the handshake: messages sent before it are queued in this process.
@@ -240,7 +240,7 @@ struct ConnectionTests {
     bus.close()
   }
 
-  @Test("keeps a call's time limit while every thread of the cooperative pool is blocked")
+  @Test("a D-Bus connection keeps a call's time limit while all threads of the cooperative pool are blocked")
   func limitWithoutPool() async {
     // In a new process, because the tests of this one need the pool.
     await #expect(processExitsWith: .success) {
@@ -267,7 +267,7 @@ struct ConnectionTests {
     }
   }
 
-  @Test("leaves no descriptor open after fifty connections")
+  @Test("fifty D-Bus connections leave no descriptor open")
   func flat() async {
     // In a new process, because other tests open files at the same time.
     await #expect(processExitsWith: .success) {

@@ -64,7 +64,7 @@ struct HostileMessageTests {
   ]
 
   // sd-bus drops some of them and disconnects after others.
-  @Test("reach no handler: each is dropped, or ends the connection", arguments: malformed)
+  @Test("a malformed D-Bus message reaches no handler, and is dropped or ends the connection", arguments: malformed)
   func reachesNobody(_ message: Malformed) async throws {
     let (mine, theirs) = try socketPair()
     defer { close(mine) }
@@ -82,7 +82,7 @@ struct HostileMessageTests {
     #expect(["Next", "closed"].contains(seen.elements.first))
   }
 
-  @Test("of one changed byte are answered or end the connection")
+  @Test("a D-Bus connection with randomly changed messages ends when the client stops sending")
   func mutated() async throws {
     var body = Bytes()
     body.string("name")
@@ -108,7 +108,7 @@ struct HostileMessageTests {
     }
   }
 
-  @Test("end the connection if they are not completed in time, like an unfinished handshake")
+  @Test("an unfinished D-Bus message or handshake ends the connection after the time limit")
   func unfinished() async throws {
     var limits = BusLimits()
     limits.messageMicroseconds = 200_000
@@ -141,7 +141,7 @@ struct HostileMessageTests {
     }
   }
 
-  @Test("leave no descriptor open after the connection, with 253 of them in every part")
+  @Test("a D-Bus message with 253 descriptors in every part leaves none open after the connection")
   func descriptors() async {
     await #expect(processExitsWith: .success) {
       let (before, file) = (try openDescriptors() + 1, open("/dev/null", O_RDONLY))
@@ -166,7 +166,7 @@ struct HostileMessageTests {
     }
   }
 
-  @Test("hold only the descriptors that their body refers to, and at most 16")
+  @Test("a D-Bus message holds only the descriptors that its body refers to, and at most 16")
   func openCallDescriptors() async {
     await #expect(processExitsWith: .success) {
       let file = open("/dev/null", O_RDONLY)

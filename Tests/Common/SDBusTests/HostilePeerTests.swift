@@ -16,12 +16,12 @@ struct HostilePeerTests {
     return try await eventually { ends.elements.count == 1 }
   }
 
-  @Test("is disconnected after an invalid handshake")
+  @Test("a D-Bus peer is disconnected after an invalid handshake")
   func noGreeting() async throws {
     #expect(try await isRefused(Array("GET / HTTP/1.1\r\n\r\n".utf8)))
   }
 
-  @Test("cannot authenticate as another user")
+  @Test("a D-Bus peer cannot authenticate as another user")
   func otherUser() async throws {
     let (mine, theirs) = try socketPair()
     defer { close(mine) }
@@ -34,7 +34,7 @@ struct HostilePeerTests {
     #expect(String(decoding: answer.prefix(max(count, 0)), as: UTF8.self).hasPrefix("REJECTED"))
   }
 
-  @Test("is disconnected after random bytes that follow the handshake")
+  @Test("a D-Bus peer is disconnected after random bytes that follow the handshake")
   func rubbish() async throws {
     var random = SplitMix(state: 20)
     for _ in 0..<20 {
@@ -43,13 +43,13 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("is disconnected after a message header that announces four gigabytes")
+  @Test("a D-Bus peer is disconnected after a message header that announces four gigabytes")
   func claimedLength() async throws {
     let header: [UInt8] = [0x6C, 1, 0, 1, 0xFF, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0, 0, 0, 0, 0]
     #expect(try await isRefused(RawPeer.greeting + header))
   }
 
-  @Test("is disconnected after a message over the size limit, but not after one within it")
+  @Test("a D-Bus peer is disconnected after a message over the size limit, but not after one within it")
   func tooLarge() async throws {
     var limits = BusLimits()
     limits.messageBytes = 100_000
@@ -61,7 +61,7 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("is disconnected after a message with too many empty values")
+  @Test("a D-Bus peer is disconnected after a message with too many empty values")
   func countless() async throws {
     var limits = BusLimits()
     limits.messageBytes = 100_000
@@ -73,7 +73,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "is disconnected if it does not read, and calls to it fail", .timeLimit(.minutes(1)))
+    "a D-Bus peer that does not read is disconnected, and calls to it fail", .timeLimit(.minutes(1)))
   func readsNothing() async throws {
     let (mine, theirs) = try socketPair()
     defer { close(theirs) }
@@ -95,7 +95,7 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("is disconnected after too many unanswered calls")
+  @Test("a D-Bus peer is disconnected after too many unanswered calls")
   func tooManyCalls() async throws {
     var limits = BusLimits()
     limits.openCalls = 8

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A listening socket")
 struct ListenerTests {
-  @Test("serves each client on its own connection, and reports the client")
+  @Test("a D-Bus listener serves each client on its own connection, and reports the client")
   func serves() async throws {
     let place = try ListeningPlace()
     let peers = Collected<BusPeer>()
@@ -31,7 +31,7 @@ struct ListenerTests {
     if let process = peer.process { #expect(fcntl(process.rawValue, F_GETFD) == FD_CLOEXEC) }
   }
 
-  @Test("closes the connections over its limits, and takes new ones when others have gone")
+  @Test("a D-Bus listener closes the connections over its limits, and takes new ones when others have gone")
   func limit() async throws {
     let place = try ListeningPlace()
     for ofOneUser in [false, true] {
@@ -63,7 +63,7 @@ struct ListenerTests {
     }
   }
 
-  @Test("closes a connection that no handler accepts")
+  @Test("a D-Bus listener closes a connection that no handler accepts")
   func refused() throws {
     let place = try ListeningPlace()
     let listener = try BusListener(socket: place.socket) { _ in nil }
@@ -73,7 +73,7 @@ struct ListenerTests {
     #expect(client.isClosed())
   }
 
-  @Test("ends its connections when it closes")
+  @Test("a D-Bus listener ends its connections when it closes")
   func ends() async throws {
     let place = try ListeningPlace()
     let held = Collected<BusCall>()
@@ -86,7 +86,7 @@ struct ListenerTests {
     await #expect(throws: BusError.disconnected) { _ = try await waiting.value }
   }
 
-  @Test("serves 10,000 clients one after the other and 1,000 at once, and leaks no descriptor", .timeLimit(.minutes(2)))
+  @Test("a D-Bus listener leaks no descriptor after 10,000 clients in turn and 1,000 at once", .timeLimit(.minutes(2)))
   func many() async {
     // In a new process, because other tests open files at the same time.
     await #expect(processExitsWith: .success) {
@@ -122,7 +122,7 @@ struct ListenerTests {
     }
   }
 
-  @Test("recovers after the process ran out of descriptors, without spinning meanwhile")
+  @Test("a D-Bus listener recovers after the process ran out of descriptors, without spinning meanwhile")
   func exhausted() async {
     await #expect(processExitsWith: .success) {
       let place = try ListeningPlace()
@@ -156,7 +156,7 @@ struct ListenerTests {
 
 @Suite("The peer of a socket")
 struct PeerTests {
-  @Test("is the process that connected, and no other process after that one has ended")
+  @Test("the peer of a Unix socket is the process that connected, and its pidfd reports when that process ends")
   func ended() throws {
     let place = try ListeningPlace()
     let shell = Process()
@@ -181,7 +181,7 @@ struct PeerTests {
     #expect(poll(&poller, 1, 10_000) == 1)
   }
 
-  @Test("is refused for a descriptor that is not a Unix socket")
+  @Test("asking for the peer of a descriptor that is not a socket throws ENOTSOCK")
   func noSocket() {
     #expect(throws: BusError.system(ENOTSOCK)) { try BusPeer(of: STDIN_FILENO) }
   }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A timer of the bus loop")
 struct LoopTimerTests {
-  @Test("runs its closure once, and not too early")
+  @Test("a timer of the bus loop runs its closure once, and not too early")
   func fires() async throws {
     let runs = Collected<UInt64>()
     let start = LoopClock.now
@@ -15,7 +15,7 @@ struct LoopTimerTests {
     withExtendedLifetime(timer) {}
   }
 
-  @Test("does not run after it was cancelled, and is released")
+  @Test("a timer of the bus loop does not run after it was cancelled, and is released")
   func cancelled() async throws {
     weak var timer: LoopTimer?
     do {

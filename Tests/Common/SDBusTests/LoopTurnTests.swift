@@ -65,7 +65,7 @@ struct LoopTurnTests {
   /// Longer than any test runs, in microseconds.
   private static let forever: UInt64 = 3_600_000_000
 
-  @Test("the loop is lent to one thread at a time, while it polls and not while it works")
+  @Test("the bus loop is lent to one thread at a time, while it polls and not while it works")
   func lending() async throws {
     let own = try await OwnThread(rest: Self.forever)
     try #require(own.turn.borrow())
@@ -78,14 +78,14 @@ struct LoopTurnTests {
     #expect(!own.turn.borrow(), "its own thread works")
   }
 
-  @Test("the own thread's poll ends without a loan, so it knows that connections may have changed")
+  @Test("the bus loop's own thread learns after its poll that the loop was lent meanwhile")
   func returned() async throws {
     let own = try await OwnThread(rest: Self.forever)
     own.endPoll()
     #expect(try await eventually { own.wasNotBorrowed == false })
   }
 
-  @Test("after a loan the own thread pauses, and takes the loop back when it is called")
+  @Test("the bus loop's own thread pauses after a loan, and takes the loop back when it is called")
   func resting() async throws {
     let own = try await OwnThread(rest: Self.forever)
     try #require(own.turn.borrow())
@@ -102,7 +102,7 @@ struct LoopTurnTests {
     #expect(try await eventually { own.wasNotBorrowed == false })
   }
 
-  @Test("the own thread takes the loop back at once if somebody waits for an answer")
+  @Test("the bus loop's own thread takes the loop back at once if somebody waits for an answer")
   func awaited() async throws {
     let own = try await OwnThread(rest: Self.forever)
     try #require(own.turn.borrow())
@@ -113,7 +113,7 @@ struct LoopTurnTests {
     #expect(try await eventually { own.wasNotBorrowed == false })
   }
 
-  @Test("the own thread sleeps through a long loan, and takes the loop back afterwards")
+  @Test("the bus loop's own thread sleeps through a long loan, and takes the loop back afterwards")
   func sleeping() async throws {
     let own = try await OwnThread(rest: 1_000)
     try #require(own.turn.borrow())
@@ -124,7 +124,7 @@ struct LoopTurnTests {
     #expect(try await eventually { own.wasNotBorrowed == false })
   }
 
-  @Test("the own thread takes the loop back by itself after its pause")
+  @Test("the bus loop's own thread takes the loop back by itself after its pause")
   func byItself() async throws {
     let own = try await OwnThread(rest: 50_000)
     try #require(own.turn.borrow())

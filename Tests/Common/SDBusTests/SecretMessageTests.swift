@@ -35,7 +35,7 @@ struct SecretMessageTests {
     return .secret(BusSecret(all.withUnsafeBytes { Wiped(copying: $0) }))
   }
 
-  @Test("are wiped from memory after a call with one secret was answered with another", arguments: [true, false])
+  @Test("a secret in a D-Bus call or answer is wiped from memory afterwards", arguments: [true, false])
   func wiped(inCalls: Bool) async throws {
     // The first call of a C function resolves its symbol, which saves the vector registers on the stack. Programs are
     // linked so that all symbols are resolved at the start (scripts/build). Here a first round resolves them; its

@@ -23,7 +23,7 @@ struct WaitingThreadTests {
     repeat { usleep(20_000) } while !isLent()
   }
 
-  @Test("sends the call and receives the answer itself")
+  @Test("a thread that blocks on a D-Bus call sends the call and receives the answer itself")
   func itself() async {
     await #expect(processExitsWith: .success) {
       alarm(30)
@@ -36,7 +36,7 @@ struct WaitingThreadTests {
     }
   }
 
-  @Test("gets the answer to its own call, time after time, and leaves the loop to its own thread afterwards")
+  @Test("a thread that blocks on D-Bus calls gets its own answers, and gives the bus loop back afterwards")
   func afterwards() async {
     await #expect(processExitsWith: .success) {
       alarm(30)
@@ -57,7 +57,7 @@ struct WaitingThreadTests {
     }
   }
 
-  @Test("does not keep the loop from serving other threads")
+  @Test("threads that block on D-Bus calls do not keep the bus loop from serving other threads")
   func many() async {
     await #expect(processExitsWith: .success) {
       alarm(120)
@@ -84,7 +84,7 @@ struct WaitingThreadTests {
     }
   }
 
-  @Test("runs what other threads give it while it waits in the loop")
+  @Test("a thread that waits in the bus loop runs what other threads give it")
   func jobs() async {
     await #expect(processExitsWith: .success) {
       alarm(30)
@@ -103,7 +103,7 @@ struct WaitingThreadTests {
     }
   }
 
-  @Test("can make a blocking call within another")
+  @Test("a thread can make a blocking D-Bus call within another")
   func nested() async {
     await #expect(processExitsWith: .success) {
       alarm(30)
@@ -120,7 +120,7 @@ struct WaitingThreadTests {
     WaitingThread.run { _ = try? await bus.client.call(target, "Echo") }
   }
 
-  @Test("hands the loop to another thread when work on it is about to block")
+  @Test("a thread that waits in the bus loop hands the loop on when its work is about to block")
   func waitElsewhere() async {
     await #expect(processExitsWith: .success) {
       alarm(30)
@@ -156,7 +156,7 @@ struct WaitingThreadTests {
     }
   }
 
-  @Test("lets work move to the loop's own thread", arguments: 0...1)
+  @Test("work on a thread that waits in the bus loop can move to the loop's own thread", arguments: 0...1)
   func ownThread(earlierCalls: Int) async {
     await #expect(processExitsWith: .success) { [earlierCalls] in
       alarm(30)
@@ -176,7 +176,7 @@ struct WaitingThreadTests {
     }
   }
 
-  @Test("leaves the loop's own thread asleep unless somebody waits for a message")
+  @Test("a D-Bus connection is awaited by the bus loop only while a call waits for its answer")
   func awaited() async throws {
     let called = Collected<BusCall>()
     let bus = try Loopback(server: .init(call: { called.append($0) }))

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Secrets in a sealed memory file")
 struct SealedFileTests {
-  @Test("are read back unchanged, each from its position")
+  @Test("secrets in a sealed memory file are read back unchanged, each from its position")
   func severalSecrets() throws {
     var writer = try SealedFile.Writer()
     var places: [SealedFile.Place] = []
@@ -19,7 +19,7 @@ struct SealedFileTests {
     #expect(total == 70_032)
   }
 
-  @Test("cannot be changed by the process that made the file")
+  @Test("secrets in a sealed memory file cannot be changed by the process that made the file")
   func isSealed() throws {
     let file = try SealedFile.make(of: SecretBytes(copying: pattern(32).span))
     let descriptor = file.descriptor
@@ -30,7 +30,7 @@ struct SealedFileTests {
     #expect(mapped == MAP_FAILED)
   }
 
-  @Test("are refused from an unsealed memory file, a file on disk, a socket and a bad descriptor")
+  @Test("secrets are refused from an unsealed memory file, a file on disk, a socket and a bad descriptor")
   func unsealedFiles() throws {
     var path = Array("/tmp/whorl-sealed-XXXXXX".utf8CString)
     let onDisk = mkstemp(&path)
@@ -43,7 +43,7 @@ struct SealedFileTests {
     }
   }
 
-  @Test("are refused if the file exceeds the size limit")
+  @Test("secrets in a sealed memory file are refused if the file exceeds the size limit")
   func tooLong() throws {
     let file = try SealedFile.make(of: SecretBytes(count: 101))
     let descriptor = dup(file.descriptor)
@@ -52,7 +52,7 @@ struct SealedFileTests {
     }
   }
 
-  @Test("are refused at positions outside the file, however large the numbers are")
+  @Test("secrets at positions outside a sealed memory file are refused, however large the numbers are")
   func placesOutside() throws {
     let file = try SealedFile.make(of: SecretBytes(count: 10))
     for (offset, count) in [(0, 11), (10, 1), (11, 0), (-1, 1), (1, -1), (.max, .max), (1, .max)] {
@@ -62,7 +62,7 @@ struct SealedFileTests {
     }
   }
 
-  @Test("leave no descriptor open, after success and after failure")
+  @Test("sealed memory files leave no descriptor open, after success and after failure")
   func noDescriptorLeft() async {
     await #expect(processExitsWith: .success) {
       for _ in 0..<10 {

@@ -35,7 +35,7 @@ final class Holder: Sendable {
     }
   }
 
-  @Test("a copy holds the same bytes and changes independently", arguments: [0, 5, 300, 10_000])
+  @Test("a copy of a secret holds the same bytes and changes independently", arguments: [0, 5, 300, 10_000])
   func copies(count: Int) {
     let original = SecretBytes(copying: pattern(count).span)
     var copy = original.copy()
@@ -76,7 +76,7 @@ final class Holder: Sendable {
     }
   }
 
-  @Test("the closure's result or error is passed on, including noncopyable values")
+  @Test("withUnsafeBytes of a secret passes on its closure's result or error, including noncopyable values")
   func loans() {
     let secret = SecretBytes(copying: pattern(8).span)
     let half = secret.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<4])) }

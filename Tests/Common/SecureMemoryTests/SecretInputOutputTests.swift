@@ -64,7 +64,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
 }
 
 @Suite struct SecretInputTests {
-  @Test("the whole input is read, byte for byte", arguments: [0, 1, 255, 256, 257, 4096, 60_000])
+  @Test("the whole input of a secret is read, byte for byte", arguments: [0, 1, 255, 256, 257, 4096, 60_000])
   func reads(count: Int) {
     let pipe = Pipe()
     pipe.put(pattern(count))
@@ -72,7 +72,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(pipe, limit: 60_000) == .success(pattern(count)))
   }
 
-  @Test("a mebibyte is read completely through a pipe with a smaller buffer", .timeLimit(.minutes(1)))
+  @Test("a secret of a mebibyte is read completely through a pipe with a smaller buffer", .timeLimit(.minutes(1)))
   func readsLarge() {
     let pipe = Pipe()
     onThread {
@@ -82,7 +82,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(pipe, limit: 1 << 20) == .success(pattern(1 << 20)))
   }
 
-  @Test("input of exactly the limit is read; one byte more is too long", arguments: [0, 1, 255, 256, 1000])
+  @Test("a secret's input of exactly the limit is read; one byte more is too long", arguments: [0, 1, 255, 256, 1000])
   func limits(limit: Int) {
     let exact = Pipe()
     exact.put(pattern(limit))
@@ -94,7 +94,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(over, limit: limit) == .failure(.tooLong(limit: limit)))
   }
 
-  @Test("a huge limit does not reserve memory in advance")
+  @Test("a huge limit for a secret's input does not reserve memory in advance")
   func noLimit() {
     let pipe = Pipe()
     pipe.put("x")
@@ -102,7 +102,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(pipe, limit: .max) == .success(Array("x".utf8)))
   }
 
-  @Test("reading from a non-blocking descriptor waits for input", .timeLimit(.minutes(1)))
+  @Test("reading a secret from a non-blocking descriptor waits for input", .timeLimit(.minutes(1)))
   func nonBlocking() {
     let pipe = Pipe()
     _ = fcntl(pipe.reading, F_SETFL, O_NONBLOCK)
@@ -118,7 +118,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(pipe, limit: 10) == .success(Array("very late".utf8)))
   }
 
-  @Test("reading from a closed descriptor is an error with its errno")
+  @Test("reading or writing a secret with a bad descriptor is an error with its errno")
   func badDescriptor() {
     #expect(throws: ReadError.system(EBADF)) { _ = try SecretBytes.read(from: -1, limit: 10).count }
     #expect(throws: ReadError.system(EBADF)) { _ = try SecretBytes.readLine(from: -1, limit: 10).count }
@@ -127,7 +127,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
 }
 
 @Suite struct SecretLineTests {
-  @Test("lines are read one by one, and the rest stays for the next reader")
+  @Test("secrets in lines are read one by one, and the rest stays for the next reader")
   func lines() {
     let pipe = Pipe()
     pipe.put("old passcode\n\nnew\r\nand the rest\nof it")
@@ -138,7 +138,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(read(pipe, limit: 100) == .success(Array("and the rest\nof it".utf8)))
   }
 
-  @Test("the last line may lack its newline, and reading after it reports the end of input")
+  @Test("a secret's last line may lack its newline, and reading after it reports the end of input")
   func lastLine() {
     let pipe = Pipe()
     pipe.put("last")
@@ -147,7 +147,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(readLine(pipe) == .failure(.endOfInput))
   }
 
-  @Test("a line of exactly the limit is read; a longer one is too long")
+  @Test("a secret's line of exactly the limit is read; a longer one is too long")
   func limits() {
     let pipe = Pipe()
     pipe.put("12345\n123456\n")
@@ -155,7 +155,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     #expect(readLine(pipe, limit: 5) == .failure(.tooLong(limit: 5)))
   }
 
-  @Test("a line is returned before the input ends", .timeLimit(.minutes(1)))
+  @Test("a secret's line is returned before the input ends", .timeLimit(.minutes(1)))
   func doesNotWaitForTheEnd() {
     let pipe = Pipe()
     pipe.put("passcode\n")
@@ -164,7 +164,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
 }
 
 @Suite struct SecretOutputTests {
-  @Test("writing to a closed pipe is an error and does not kill the process")
+  @Test("writing a secret to a closed pipe is an error and does not kill the process")
   func closed() async {
     // In a new process, where SIGPIPE certainly has its default action of killing the process.
     await #expect(processExitsWith: .success) {
@@ -181,7 +181,7 @@ private func readLine(_ pipe: Pipe, limit: Int = 100) -> Result<String, ReadErro
     }
   }
 
-  @Test("writing to a full non-blocking pipe waits until everything is written", .timeLimit(.minutes(1)))
+  @Test("writing a secret to a full non-blocking pipe waits until everything is written", .timeLimit(.minutes(1)))
   func partialWrites() {
     let pipe = Pipe()
     _ = fcntl(pipe.writing, F_SETFL, O_NONBLOCK)

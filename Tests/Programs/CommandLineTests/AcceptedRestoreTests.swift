@@ -14,7 +14,7 @@ struct AcceptedRestoreTests {
     }
   }
 
-  @Test("unlock at a terminal lists what came back, and accepts it only after a clear yes")
+  @Test("unlock at a terminal lists what came back in a restored store, and accepts it only after a clear yes")
   func asked() async throws {
     try await restored { store in
       let no = try PseudoTerminal(store.arguments(["unlock"]))
@@ -35,7 +35,7 @@ struct AcceptedRestoreTests {
     }
   }
 
-  @Test("without a terminal unlock needs the flag that it names; a wrong passcode accepts nothing")
+  @Test("unlock without a terminal accepts a restored store only with --accept-restore and the right passcode")
   func flag() async throws {
     try await restored { store in
       let refused = try await store.unlocked("unlock")

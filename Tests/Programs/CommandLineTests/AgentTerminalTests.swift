@@ -47,7 +47,7 @@ struct AgentTerminalTests {
     return sum
   }
 
-  @Test("prompts there, takes the passcode at once, is cancelled with Esc, and restores the terminal")
+  @Test("whorl-agent prompts on its own terminal, takes the passcode there, and restores the terminal after Esc")
   func prompts() async throws {
     try await signing { terminal, sign in
       async let signed = sign()
@@ -70,7 +70,7 @@ struct AgentTerminalTests {
     }
   }
 
-  @Test("does not wake the processor by itself, and neither does its vault, after a passcode")
+  @Test("whorl-agent and its vault do not wake the processor by themselves after a passcode")
   func rests() async throws {
     try await signing { terminal, sign in
       // The passcode is stretched on a thread of its own.
@@ -94,7 +94,7 @@ struct AgentTerminalTests {
     }
   }
 
-  @Test("lets the terminal send Ctrl-C to its command, and passes on only signals that it alone was sent")
+  @Test("whorl-agent with a command passes on signals sent to it alone, and leaves Ctrl-C to the terminal")
   func signals() async throws {
     try await TestStore.with { store in
       // Prints for each signal whether a program sent it (SI_USER, 0) or the terminal (SI_KERNEL, 128).
@@ -160,7 +160,7 @@ struct ClientTerminalTests {
       environment: ["SSH_AUTH_SOCK": agent.socket])
   }
 
-  @Test("shows its prompts there")
+  @Test("whorl-agent without a desktop shows its prompts on its client's terminal")
   func shows() async throws {
     try await with(access: "presence", [.wrong, .right]) { agent, key, _ in
       let terminal = try sign(key, agent)
@@ -172,7 +172,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("says there why ssh-add adds no key, since ssh-add does not say it")
+  @Test("whorl-agent says on the terminal of ssh-add why it adds no key")
   func addedKey() async throws {
     try await with(access: "presence") { agent, _, folder in
       let file = "\(folder)/added"
@@ -187,7 +187,7 @@ struct ClientTerminalTests {
   }
 
   @Test(
-    "writes nothing there while the agent is forwarded, since remote programs could fill it", arguments: [true, false])
+    "whorl-agent writes nothing on its client's terminal while it is forwarded", arguments: [true, false])
   func forwarded(isForwarding: Bool) async throws {
     // Binds a session to a host whose key cannot be checked, and then adds a key as ssh-add does.
     let script = """
@@ -213,7 +213,7 @@ struct ClientTerminalTests {
   }
 
   @Test(
-    "prompts there if the desktop's notification service does not answer, or refuses", arguments: [true, false])
+    "whorl-agent prompts on its client's terminal if the desktop's notifications fail", arguments: [true, false])
   func noNotification(hangs: Bool) async throws {
     try await PrivateBus.with { bus in
       let desktop = try await DesktopStandIn(on: bus, refusals: hangs ? 0 : 3, hangs: hangs)
@@ -232,7 +232,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("reads keys there if the desktop's notifications have no actions")
+  @Test("whorl-agent reads typed keys on its client's terminal if the desktop's notifications have no actions")
   func noActions() async throws {
     try await PrivateBus.with { bus in
       let desktop = try await DesktopStandIn(on: bus, hasActions: false)
@@ -250,7 +250,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("is cancelled there with Esc, and restores the terminal")
+  @Test("a prompt of whorl-agent on its client's terminal is cancelled with Esc, and restores the terminal")
   func cancelled() async throws {
     try await with(access: "presence") { agent, key, _ in
       let terminal = try sign(key, agent)
@@ -265,7 +265,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("takes the passcode instead of the finger after Enter, if the item allows it")
+  @Test("Enter at a prompt of whorl-agent on its client's terminal takes the passcode, if the item allows it")
   func passcodeAtOnce() async throws {
     try await with(access: "presence", pinentry: answeringPinentry) { agent, key, folder in
       let terminal = try sign(key, agent)
@@ -286,7 +286,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("reads no key if something was typed before the prompt")
+  @Test("whorl-agent reads no key from its client's terminal if something was typed before the prompt")
   func typedAhead() async throws {
     try await with(access: "presence", [.right]) { agent, key, folder in
       let command = """
@@ -306,7 +306,7 @@ struct ClientTerminalTests {
   }
 
   @Test(
-    "reads no key if a program has changed the terminal's mode, or another one is in the foreground, too",
+    "whorl-agent reads no key from a terminal in a changed mode, or with another program in the foreground",
     arguments: [("stty -icanon;", ""), ("stty -echo;", ""), ("", "| cat")])
   func ownMode(before: String, after: String) async throws {
     try await with(access: "presence", [.right]) { agent, key, _ in
@@ -320,7 +320,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("reads keys for a client whose own child is in the foreground with it")
+  @Test("whorl-agent reads typed keys for a client whose own child is in the terminal's foreground with it")
   func ownChild() async throws {
     try await with(access: "presence") { agent, key, _ in
       // The shell becomes ssh-keygen, so that `sleep` is its child.
@@ -334,7 +334,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("restores the terminal before Ctrl-C reaches the client")
+  @Test("whorl-agent restores its client's terminal before Ctrl-C reaches the client")
   func interrupted() async throws {
     try await with(access: "presence") { agent, key, _ in
       let command = """
@@ -351,7 +351,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("leaves the terminal to the shell while the client is stopped, and reads keys again when it continues")
+  @Test("whorl-agent leaves the terminal to the shell while its client is stopped, and then reads keys again")
   func stoppedClient() async throws {
     try await with(access: "presence") { agent, key, _ in
       let command = """
@@ -374,7 +374,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("restores the client's terminal when it is ended in a prompt")
+  @Test("whorl-agent that is ended in a prompt restores its client's terminal")
   func endedAgent() async throws {
     let client = Mutex<PseudoTerminal?>(nil)
     try await with(access: "presence") { agent, key, _ in
@@ -387,7 +387,7 @@ struct ClientTerminalTests {
     #expect(try await terminal.status() != 0)
   }
 
-  @Test("shows nothing on the terminal of a background client")
+  @Test("whorl-agent shows nothing on the terminal of a background client")
   func background() async throws {
     try await with(access: "presence", [.right]) { agent, key, _ in
       let command = "set -m; /usr/bin/ssh-keygen -Y sign -n file -f \(key) \(key) & wait; echo done"
@@ -399,7 +399,7 @@ struct ClientTerminalTests {
     }
   }
 
-  @Test("shows nothing on a terminal that only has the same name in another mount namespace")
+  @Test("whorl-agent shows nothing on a terminal that has the name of its client's in another mount namespace")
   func otherNamespace() async throws {
     let tried = try await Invocation(
       program: "/usr/bin/unshare",
@@ -447,7 +447,7 @@ struct ClientTerminalTests {
     """
   }
 
-  @Test("has pinentry ask for the passcode there")
+  @Test("whorl-agent has pinentry ask for the passcode on its client's terminal")
   func passcode() async throws {
     try await with(access: "passcode", pinentry: answeringPinentry) { agent, key, folder in
       let terminal = try sign(key, agent)

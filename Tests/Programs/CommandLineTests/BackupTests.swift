@@ -9,7 +9,7 @@ struct BackupTests {
     return lstat(path, &info) == 0 ? info.st_mode : 0
   }
 
-  @Test("a copy is restored with the passcode, after a list of what is lost and what comes back")
+  @Test("a backup is restored with the passcode, after a list of what is lost and what comes back")
   func roundTrip() async throws {
     try await TestStore.with { store in
       try await store.set("mail/alice", "of mail", "--access", "none")
@@ -44,7 +44,7 @@ struct BackupTests {
     }
   }
 
-  @Test("without a store, one is made from the copy with the recovery key")
+  @Test("whorl restore without a store makes one from the backup with the recovery key")
   func newMachine() async throws {
     try await TestStore.with { store in
       try await store.set("mail/alice", "of mail", "--access", "passcode")
@@ -68,7 +68,7 @@ struct BackupTests {
     }
   }
 
-  @Test("a file that is not a backup is refused in one line")
+  @Test("whorl restore refuses a missing file, a file that is no backup, and a backup of another store")
   func badInput() async throws {
     try await TestStore.with { store in
       let nothing = try await store.unlocked("restore", "\(store.folder)/nothing", "--yes")
@@ -92,7 +92,7 @@ struct BackupTests {
     }
   }
 
-  @Test("a wrong file or newer version is reported before the recovery key is asked for")
+  @Test("whorl restore reports a wrong file or newer version before it asks anything")
   func refusedFirst() async throws {
     try await TestStore.with { store in
       let copy = "\(store.folder)/copy"

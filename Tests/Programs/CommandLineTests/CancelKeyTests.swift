@@ -26,7 +26,7 @@ struct CancelKeyTests {
   }
 
   @Test(
-    "Esc and Ctrl-D cancel the touch: status 77, userCancel, and the terminal is restored",
+    "Esc and Ctrl-D cancel the wait for a touch with status 77, and the terminal is restored",
     arguments: CancelKey.allCases)
   func touch(key: CancelKey) async throws {
     try await TestStore.enrolled { store in
@@ -41,7 +41,7 @@ struct CancelKeyTests {
     }
   }
 
-  @Test("Esc and Ctrl-D cancel the passcode, also in the middle of it", arguments: CancelKey.allCases)
+  @Test("Esc and Ctrl-D cancel a passcode prompt, also after some of the passcode", arguments: CancelKey.allCases)
   func passcode(key: CancelKey) async throws {
     try await TestStore.with { store in
       for typed in ["", "half a passcode"] {
@@ -54,7 +54,7 @@ struct CancelKeyTests {
     }
   }
 
-  @Test("arrow keys cancel neither the touch nor the passcode, and are not part of it")
+  @Test("arrow keys cancel neither a touch nor a passcode prompt, and are no part of the passcode")
   func arrows() async throws {
     try await TestStore.enrolled { store in
       let terminal = try await waitingForFinger(store)
@@ -98,7 +98,7 @@ struct CancelKeyTests {
     }
   }
 
-  @Test("a signal that ends the program restores the terminal", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+  @Test("a signal that ends whorl at a prompt restores the terminal", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
   func ended(signal: Int32) async throws {
     try await TestStore.enrolled { store in
       for terminal in [try await waitingForFinger(store), try await waitingForPasscode(store)] {
@@ -177,7 +177,7 @@ struct LibraryCancelKeyTests {
   }
 
   @Test(
-    "a signal that ends the program restores the terminal",
+    "a signal that ends a program at a prompt of the library restores the terminal",
     arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGABRT, SIGSEGV])
   func ended(signal: Int32) async throws {
     try await TestStore.enrolled { store in
@@ -188,7 +188,7 @@ struct LibraryCancelKeyTests {
     }
   }
 
-  @Test("Ctrl-Z restores the terminal, and the prompt continues afterwards")
+  @Test("Ctrl-Z at a prompt of the library restores the terminal, and the prompt continues afterwards")
   func stopped() async throws {
     try await TestStore.enrolled { store in
       // A shell with job control: a key can stop a program only if its parent is in another process group.

@@ -23,7 +23,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("is described in every output format, and written to no file")
+  @Test("whorl reader test describes the picture of a finger in every output format, and writes it to no file")
   func forms() async throws {
     try await withFolder { folder in
       let facts = "\(Self.picture.width) by \(Self.picture.height) pixels (the driver tells no resolution), "
@@ -43,7 +43,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("is written with --image, pixel for pixel, and is readable by its owner alone")
+  @Test("whorl reader test --image writes the picture of a finger pixel for pixel, readable by its owner alone")
   func kept() async throws {
     try await withFolder { folder in
       let result = try await run(folder, "--steps", "capture", "--image", "\(folder)/finger.png")
@@ -60,7 +60,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("is refused with --image if it cannot be written or taken")
+  @Test("whorl reader test --image is refused if the picture of a finger cannot be taken or written")
   func refused() async throws {
     try await withFolder { folder in
       let nowhere = try await run(folder, "--steps", "capture", "--image", "\(folder)/none/finger.png")

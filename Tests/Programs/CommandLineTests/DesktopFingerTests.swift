@@ -37,7 +37,7 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("a new store uses them at once, in every command that lists fingers")
+  @Test("a new store uses the fingers of the desktop's settings at once, in every command that lists fingers")
   func counted() async throws {
     for command in ["setup", "fingers", "doctor", "status"] {
       try await machine { machine in
@@ -55,7 +55,7 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("setup and doctor list them before there is a store")
+  @Test("setup and doctor list the fingers of the desktop's settings before there is a store")
   func withoutStore() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.right)
@@ -69,7 +69,7 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("listing the fingers destroys no item that is bound to the earlier ones")
+  @Test("listing the fingers of the desktop's settings destroys no item that is bound to earlier ones")
   func lookedAt() async throws {
     try await machine { machine in
       try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
@@ -84,7 +84,7 @@ struct DesktopFingerTests {
   }
 
   @Test(
-    "whorl enrols and deletes one with the session's permission, the first one without the passcode"
+    "whorl enrols and deletes a finger in fprintd if the session may, the first one without the passcode"
   )
   func enrolled() async throws {
     try await machine { machine in
@@ -103,7 +103,7 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("a session that may not enrol is refused before any prompt, and told where enrolling works")
+  @Test("a session that may not enrol fingers is refused before any prompt, and told where enrolling works")
   func refused() async throws {
     try await machine { machine in
       try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
@@ -118,7 +118,7 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("a new store made by init takes them, and says so to a person")
+  @Test("whorl init takes the fingers of the desktop's settings into a new store, and says so to a person")
   func initialised() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.right)
@@ -155,7 +155,7 @@ struct DesktopFingerTests {
     #expect(try await terminal.status() == 0)
   }
 
-  @Test("setup enrols the first one if the session may")
+  @Test("whorl setup enrols the first finger in fprintd if the session may enrol")
   func setUpHere() async throws {
     try await machine { machine in
       let terminal = try setUp(machine)
@@ -172,7 +172,7 @@ struct DesktopFingerTests {
   }
 
   @Test(
-    "setup waits for one that is enrolled elsewhere if the session may not",
+    "whorl setup waits for a finger that is enrolled elsewhere if the session may not enrol",
     arguments: [(true, true), (false, true), (false, false)])
   func setUpElsewhere(_ comes: Bool, _ isTold: Bool) async throws {
     try await machine { machine in
@@ -201,7 +201,7 @@ struct DesktopFingerTests {
   }
 
   @Test(
-    "setup continues without one at the end of its input, and ends at a signal", arguments: ["\u{4}", "\u{3}", nil])
+    "whorl setup goes on without a finger at end of input, and ends at a signal", arguments: ["\u{4}", "\u{3}", nil])
   func waitEnds(_ key: String?) async throws {
     try await machine { machine in
       try machine.fprintd.allow("verify")
@@ -218,7 +218,7 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("deleting one leaves the others, in fprintd and in the store")
+  @Test("deleting one finger leaves the others, in fprintd and in the store")
   func oneOfTwo() async throws {
     try await machine { machine in
       try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
@@ -232,7 +232,7 @@ struct DesktopFingerTests {
     }
   }
 
-  @Test("fprintd enrols and deletes none before the loss of bound items is agreed to")
+  @Test("fprintd enrols and deletes no finger before the person agrees to the loss of bound items")
   func notAgreed() async throws {
     try await machine { machine in
       try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)

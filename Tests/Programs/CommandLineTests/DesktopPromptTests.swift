@@ -41,7 +41,7 @@ struct DesktopPromptTests {
     }
   }
 
-  @Test("asks with a notification that names item and reason, and removes it after the touch")
+  @Test("a command without a terminal asks by a notification with item and reason, and removes it after the touch")
   func shows() async throws {
     try await with { desk in
       let got = try await desk.run("get", "presence", "--reason", "send <mail> & “more”", touches: [.right])
@@ -58,7 +58,7 @@ struct DesktopPromptTests {
     }
   }
 
-  @Test("Cancel ends the command without the secret")
+  @Test("Cancel in a notification ends the command without the secret")
   func cancel() async throws {
     try await with { desk in
       async let got = desk.run("get", "presence")
@@ -70,7 +70,7 @@ struct DesktopPromptTests {
     }
   }
 
-  @Test("leaves a note in the notification list if nobody answers")
+  @Test("a command without a terminal leaves a note in the notification list if nobody answers")
   func unanswered() async throws {
     try await with { desk in
       let got = try await desk.run("get", "presence", "--timeout", "1")
@@ -81,7 +81,7 @@ struct DesktopPromptTests {
     }
   }
 
-  @Test("Passcode asks for it with pinentry")
+  @Test("Passcode in a notification has pinentry ask for the passcode")
   func passcode() async throws {
     let script = """
       echo "OK"
@@ -113,7 +113,7 @@ struct DesktopPromptTests {
     }
   }
 
-  @Test("takes a given passcode without pinentry")
+  @Test("a command without a terminal takes a given passcode without pinentry")
   func givenPasscode() async throws {
     try await with { desk in
       try await desk.store.set("locked", "locked", "--access", "passcode")
@@ -122,7 +122,7 @@ struct DesktopPromptTests {
     }
   }
 
-  @Test("shows nothing without a display, or if prompts are not allowed")
+  @Test("a command shows no notification without a display, or if prompts are not allowed")
   func silent() async throws {
     try await with { desk in
       let refused = try await desk.run("get", "presence", "--no-prompt")

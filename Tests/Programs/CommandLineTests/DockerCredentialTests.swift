@@ -30,7 +30,7 @@ struct DockerCredentialTests {
     return try JSONDecoder().decode([String: String].self, from: Data(result.output))
   }
 
-  @Test("prints its name and version without a store")
+  @Test("whorl docker-credential prints its name and version without a store")
   func version() async throws {
     let result = try await Invocation(
       arguments: ["docker-credential", "version", "--store", "/nonexistent"]
@@ -39,7 +39,7 @@ struct DockerCredentialTests {
     #expect(result.text.wholeMatch(of: /docker-credential-whorl [0-9]+\.[0-9]+\.[0-9]+\n/) != nil, "\(result.text)")
   }
 
-  @Test("returns what docker has stored, with every JSON escape")
+  @Test("whorl docker-credential returns what docker has stored, with every JSON escape")
   func roundTrip() async throws {
     try await TestStore.with { store in
       try await self.store(
@@ -57,7 +57,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("keeps every registry name as it is, and distinguishes similar ones")
+  @Test("whorl docker-credential keeps every registry name as it is, and distinguishes similar ones")
   func names() async throws {
     let names = [
       "https://index.test/v1/", "https://index.test/v1/access-token", "index.test", "c.test",
@@ -79,7 +79,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("prints docker's own messages on standard output: no credentials, no server, no user")
+  @Test("docker-credential prints docker's own messages on standard output: no credentials, no server, no user")
   func knownFailures() async throws {
     try await TestStore.with { store in
       let failures = [
@@ -100,7 +100,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("a registry has one credential: a second user's replaces it and keeps the rule")
+  @Test("docker-credential has one credential for a registry: a second user's replaces it and keeps the rule")
   func oneForEach() async throws {
     try await TestStore.with { store in
       try await self.store("c.test", "ann", "one", in: store)
@@ -112,7 +112,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("erases the credential of that registry alone; erasing a missing one succeeds")
+  @Test("whorl docker-credential erases the credential of one registry alone; erasing a missing one succeeds")
   func erase() async throws {
     try await TestStore.with { store in
       try await self.store("c.test", "ann", "one", access: "presence", in: store)
@@ -122,7 +122,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("git's password for the same server is another item")
+  @Test("git's password for a server is another item than docker's credential for it")
   func apartFromGit() async throws {
     try await TestStore.with { store in
       try await self.store("https://c.test", "ann", "of docker", in: store)
@@ -140,7 +140,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("a new credential needs a finger, after a prompt that names the registry, and listing needs none")
+  @Test("a new docker credential needs a finger, after a prompt that names the registry, and listing needs none")
   func touch() async throws {
     try await TestStore.enrolled { store in
       try await docker("store", #"{"ServerURL":"c.test","Username":"ann","Secret":"one"}"#, in: store).mustSucceed()
@@ -154,7 +154,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("refuses input that is not a JSON object of strings, in one line, and unknown actions")
+  @Test("docker-credential refuses input that is not a JSON object of strings, in one line, and unknown actions")
   func badInput() async throws {
     let good = #""ServerURL":"c.test","Username":"ann","Secret""#
     let requests = [
@@ -180,7 +180,7 @@ struct DockerCredentialTests {
     }
   }
 
-  @Test("a secret of the maximum length is stored, and a longer one is refused")
+  @Test("whorl docker-credential stores a secret of the maximum length, and refuses a longer one")
   func long() async throws {
     try await TestStore.with { store in
       let secret = String(repeating: "\"", count: 1 << 20)
@@ -193,7 +193,7 @@ struct DockerCredentialTests {
   }
 
   @Test(
-    "works with docker itself: docker login stores a credential, the next call uses it, and docker logout erases it",
+    "docker login stores a credential with docker-credential, and docker logout erases it",
     .enabled(
       if: ["/usr/local/bin/docker", "/usr/bin/docker"].contains {
         FileManager.default.isExecutableFile(atPath: $0)

@@ -5,7 +5,7 @@ import VirtualFinger
 
 @Suite("A program that was written from Apple's documentation alone")
 struct DocumentedCodeTests {
-  @Test("finds that everything is as the documentation says", .timeLimit(.minutes(5)))
+  @Test("a program written from Apple's documentation alone finds everything as documented", .timeLimit(.minutes(5)))
   func all() async throws {
     try await TestStore.enrolled { store in
       let home = "\(store.folder)/home"

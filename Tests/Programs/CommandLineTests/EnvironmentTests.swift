@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The environment of the caller")
 struct EnvironmentTests {
-  @Test("variables of libfprint create no reader")
+  @Test("environment variables of libfprint create no reader")
   func readers() async throws {
     try await withFolder { folder in
       var variables = ["FP_DRIVERS_WHITELIST": "virtual_image", "UMOCKDEV_DIR": folder, "FP_DEVICE_EMULATION": "1"]
@@ -18,7 +18,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("variables of D-Bus and fprintd select no other fprintd")
+  @Test("environment variables of D-Bus and fprintd select no other fprintd")
   func fprintd() async throws {
     try await PrivateFprintd.with(.storage) { fprintd in
       let variables = [
@@ -34,7 +34,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("variables of OpenSSL load no configuration or code into the process that holds the keys")
+  @Test("environment variables of OpenSSL load no configuration or code into the process that holds the keys")
   func openSSL() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret", "--access", "none")
@@ -53,7 +53,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("standard streams that are closed stay closed, whatever files the program opens")
+  @Test("standard streams that are closed for whorl stay closed, whatever files it opens")
   func closedStreams() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret", "--access", "none")

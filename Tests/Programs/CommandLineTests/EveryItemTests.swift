@@ -148,7 +148,7 @@ struct EveryItemTests {
     }
   }
 
-  @Test("run fills variables from items of every kind")
+  @Test("whorl run fills environment variables from items of every kind")
   func run() async throws {
     try await withItems { store, ids in
       let result = try await store.whorl(

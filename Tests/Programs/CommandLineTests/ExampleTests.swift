@@ -5,7 +5,7 @@ import Testing
 struct ExampleTests {
   /// `make examples` runs the same script over the same sources, built as a package of their own.
   @Test(
-    "do what they say, each with a store, a reader and fingers of its own",
+    "an example program does what it says, with a store, a reader and fingers of its own",
     arguments: [
       "bound-secret", "biometry-states", "sign-in", "feature-gate", "internet-password", "password-helper", "rights",
     ])

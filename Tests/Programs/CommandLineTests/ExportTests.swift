@@ -32,7 +32,7 @@ struct ExportTests {
     }.sorted()
   }
 
-  @Test("a signal leaves no part of an unfinished file or folder", arguments: ["export", "backup"])
+  @Test("a signal leaves no part of an unfinished export or backup", arguments: ["export", "backup"])
   func interrupted(_ command: String) async throws {
     try await TestStore.with { store in
       let megabyte = [UInt8](repeating: 7, count: 1 << 20)
@@ -57,7 +57,7 @@ struct ExportTests {
     }
   }
 
-  @Test("secrets, attributes, rules and classes are restored in another store, and nothing is imported twice")
+  @Test("export and import bring secrets, attributes, rules and classes to another store, and nothing twice")
   func wholeStore() async throws {
     try await TestStore.with { store in
       let binary = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 11) }
@@ -114,7 +114,7 @@ struct ExportTests {
     await vault.close()
   }
 
-  @Test("an existing item of the same name is not changed")
+  @Test("whorl import of an exported file does not change an existing item of the same name")
   func kept() async throws {
     try await TestStore.with { store in
       try await store.set("a", "exported", "--access", "none")
@@ -129,7 +129,7 @@ struct ExportTests {
     }
   }
 
-  @Test("only named items are exported, and an unknown name is refused before any prompt or output")
+  @Test("whorl export takes only the named items, and refuses an unknown name before any prompt or output")
   func named() async throws {
     try await TestStore.with { store in
       for name in ["a", "b", "c/d"] { try await store.set(name, "of \(name)", "--access", "none") }
@@ -146,7 +146,7 @@ struct ExportTests {
     }
   }
 
-  @Test("items with their own password and the store's key are not exported, and are listed")
+  @Test("whorl export leaves out and lists the store's key and items with their own password")
   func staying() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x", "--access", "none")
@@ -167,7 +167,7 @@ struct ExportTests {
     }
   }
 
-  @Test("one touch releases all items at a prompt that says ALL, and dead items are left out")
+  @Test("one touch releases all items for export at a prompt that says ALL, and a dead item is refused")
   func touch() async throws {
     try await TestStore.enrolled { store in
       let file = "\(store.folder)/all.age"
@@ -188,7 +188,7 @@ struct ExportTests {
     }
   }
 
-  @Test("no file is left after a finger that does not match, or a cancelled prompt")
+  @Test("whorl export leaves no file after a finger that does not match, or a cancelled prompt")
   func refused() async throws {
     try await TestStore.enrolled { store in
       try await withFolder { folder in
@@ -208,7 +208,7 @@ struct ExportTests {
     }
   }
 
-  @Test("a file is overwritten only with --replace, and only by a complete one")
+  @Test("whorl export overwrites a file only with --replace, and only by a complete one")
   func replace() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x", "--access", "passcode")
@@ -233,7 +233,7 @@ struct ExportTests {
     }
   }
 
-  @Test("the passphrase is typed twice at the terminal, and a short one is refused")
+  @Test("whorl export asks for its passphrase twice at a terminal, and refuses a short one")
   func terminal() async throws {
     try await TestStore.with { store in
       try await store.set("a", "of a", "--access", "none")

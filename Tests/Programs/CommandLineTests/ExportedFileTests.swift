@@ -14,7 +14,7 @@ struct ExportedFileTests {
     return String(told.text.dropLast())
   }
 
-  @Test("'key' always prints the same key, and only its store opens files for it")
+  @Test("whorl key always prints the same key, and only its store opens files that are exported to the key")
   func keys() async throws {
     try await TestStore.with { store in
       try await store.set("a", "of a", "--access", "none")
@@ -74,7 +74,7 @@ struct ExportedFileTests {
     }
   }
 
-  @Test("incomplete or malformed contents import nothing")
+  @Test("whorl import of a file with incomplete or malformed contents brings in nothing")
   func otherContents() async throws {
     try await TestStore.with { store in
       let key = try await publicKey(of: store)
@@ -104,7 +104,7 @@ struct ExportedFileTests {
     }
   }
 
-  @Test("key pairs for the store and login entries in a file are not imported, and are listed")
+  @Test("whorl import does not bring in key pairs for the store and login entries in a file, and lists them")
   func ownGroups() async throws {
     try await TestStore.with { store in
       let key = try await publicKey(of: store)
@@ -126,7 +126,7 @@ struct ExportedFileTests {
     }
   }
 
-  @Test("a damaged, truncated or extended file and a wrong passphrase give one line and import nothing")
+  @Test("whorl import refuses a damaged, truncated or extended file and a wrong passphrase, each in one line")
   func damage() async throws {
     try await TestStore.with { store in
       try await store.set("a", String(repeating: "x", count: 100_000), "--access", "none")
@@ -167,7 +167,7 @@ struct ExportedFileTests {
     }
   }
 
-  @Test("bound items are bound to the fingers enrolled here by one touch, or not imported")
+  @Test("whorl import binds bound items to the fingers enrolled here after one touch, or does not bring them in")
   func bound() async throws {
     try await TestStore.enrolled { store in
       let file = "\(store.folder)/bound.age"

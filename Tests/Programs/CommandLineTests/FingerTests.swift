@@ -38,7 +38,7 @@ struct FingerTests {
     }
   }
 
-  @Test("a second finger destroys what was bound to the set, for good, and nothing else")
+  @Test("a second finger destroys items that are bound to the set of fingers, for good, and no others")
   func changedSet() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)
@@ -97,7 +97,7 @@ struct FingerTests {
     }
   }
 
-  @Test("a retry and a cancelled scan do not count, and the retry is reported")
+  @Test("a retry and a cancelled scan do not count as failures, and the retry is reported")
   func retries() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)

@@ -16,7 +16,7 @@ struct FirstUnlockTests {
   }
 
   @Test(
-    "is unlocked by get at a terminal with one prompt, also for an item that itself needs the passcode",
+    "get at a terminal unlocks a closed store with one prompt, also for an item that itself needs the passcode",
     arguments: ["open", "mail"])
   func atTerminal(_ item: String) async throws {
     try await with { store in
@@ -31,7 +31,7 @@ struct FirstUnlockTests {
     }
   }
 
-  @Test("stays closed if the person cancels")
+  @Test("a closed store stays closed if the person cancels the passcode prompt")
   func cancelled() async throws {
     try await with { store in
       let terminal = try PseudoTerminal(store.arguments(["get", "open"]))
@@ -43,7 +43,7 @@ struct FirstUnlockTests {
     }
   }
 
-  @Test("asks again after a wrong passcode, and continues after the right one")
+  @Test("run asks for the passcode of a closed store again after a wrong one, and continues after the right one")
   func wrongOnce() async throws {
     try await with { store in
       let words = ["run", "--env", "A=open", "--", "/bin/sh", "-c", "echo has $A"]
@@ -59,7 +59,7 @@ struct FirstUnlockTests {
     }
   }
 
-  @Test("is unlocked by a script's passcode in every command that needs it")
+  @Test("a script's passcode unlocks a closed store in every command that needs it")
   func script() async throws {
     try await with { store in
       let got = try await store.unlocked("get", "open", "mail", "--null")
@@ -96,7 +96,7 @@ struct FirstUnlockTests {
     }
   }
 
-  @Test("is reported as closed if there is no terminal, or prompts are not allowed")
+  @Test("a command reports a closed store if there is no terminal, or prompts are not allowed")
   func nobody() async throws {
     try await with { store in
       let words: [[String]] = [
@@ -115,7 +115,7 @@ struct FirstUnlockTests {
     }
   }
 
-  @Test("is unlocked once by 'login open --if-closed', which does nothing if nothing is enabled")
+  @Test("whorl login open --if-closed unlocks a closed store, and does nothing if nothing is enabled")
   func atDesktop() async throws {
     try await with { store in
       let environment = ["XDG_RUNTIME_DIR": store.folder, "HOME": store.folder]

@@ -26,7 +26,7 @@ struct ForgedFprintdTests {
     mount --bind /mnt/namespace /proc/self/ns/user
     """
 
-  @Test("is not a physical reader, although its bus and root folder look like the machine's")
+  @Test("a reader of an fprintd that is forged in a user namespace does not count as physical")
   func forged() async throws {
     try await PrivateFprintd.with(.storage) { fprintd in
       let result = try await list(of: fprintd, after: Self.forgedBus)
@@ -36,7 +36,7 @@ struct ForgedFprintdTests {
     }
   }
 
-  @Test("is detected by its namespace, also if procfs is forged")
+  @Test("a user namespace other than the machine's is detected, also if procfs is forged")
   func forgedProc() async throws {
     let command = [try Programs.path("whorl-intruder"), "namespace"]
     let outside = try await Invocation(program: command[0], arguments: ["namespace"]).run()

@@ -49,7 +49,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("if fprintd's files cannot be read, nothing is bound to the set, and the reason is shown")
+  @Test("no item is bound to the set of fingers if fprintd's files cannot be read, and the reason is shown")
   func unreadable() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.right)
@@ -160,7 +160,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("auto selects fprintd's reader, says so, and keeps to the kind of reader that has the fingers")
+  @Test("the reader option auto takes fprintd's reader, says so, and keeps to the kind that has the fingers")
   func automatic() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await fprintd.enroll("right-index-finger", pressing: Self.right)

@@ -19,7 +19,7 @@ struct GitCredentialTests {
     ).run()
   }
 
-  @Test("stores what git sends, and returns it with git's other fields")
+  @Test("whorl git-credential stores what git sends, and returns it with git's other fields")
   func roundTrip() async throws {
     try await TestStore.with { store in
       let stored = try await git(
@@ -35,7 +35,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("an empty password and an empty user name are stored and returned like any other")
+  @Test("whorl git-credential stores and returns an empty password and an empty user name like any other")
   func empty() async throws {
     try await TestStore.with { store in
       let nameless = Self.place + "username=\npassword=\n"
@@ -51,7 +51,7 @@ struct GitCredentialTests {
   }
 
   @Test(
-    "returns nothing for another server, port, protocol, path or user",
+    "whorl git-credential returns nothing for another server, port, protocol, path or user",
     arguments: [
       "protocol=https\nhost=example.com\n", "protocol=https\nhost=example.com:844\n",
       "protocol=http\nhost=example.com:8443\n", "protocol=https\nhost=example.org:8443\n",
@@ -70,7 +70,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("does not map the values of kSecAttrProtocol to git's protocols")
+  @Test("whorl git-credential does not map the values of kSecAttrProtocol to git's protocols")
   func appleNames() async throws {
     try await TestStore.with { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
@@ -82,7 +82,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("of several passwords, prefers one without a path, and then the newest")
+  @Test("whorl git-credential prefers a password without a path, and among those the newest")
   func several() async throws {
     try await TestStore.with { store in
       for (user, extra) in [("old", ""), ("new", ""), ("deep", "path=a.git\n")] {
@@ -96,7 +96,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("a credential for one use is not stored, and does not replace a stored one")
+  @Test("whorl git-credential does not store a credential for one use, or replace a stored one by it")
   func ephemeral() async throws {
     try await TestStore.with { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
@@ -108,7 +108,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("a line feed in an imported account name adds no field to the answer")
+  @Test("a line feed in an imported account name adds no field to the answer of git-credential")
   func accountOfTwoLines() async throws {
     try await TestStore.with { store in
       let key = try await store.whorl("key").text.dropLast()
@@ -131,7 +131,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("a password that is stored again keeps its rule, and a new one needs a finger or the passcode")
+  @Test("a git password that is stored again keeps its rule, and a new one needs a finger or the passcode")
   func keepsItsRule() async throws {
     try await TestStore.with { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
@@ -144,7 +144,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("a finger releases the password, after a prompt that names the server")
+  @Test("a finger releases a git password, after a prompt that names the server")
   func touch() async throws {
     try await TestStore.enrolled { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", in: store).mustSucceed()
@@ -154,7 +154,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("asks again if the vault ends during the prompt", arguments: ["get", "erase"])
+  @Test("whorl git-credential asks again if the vault ends during the prompt", arguments: ["get", "erase"])
   func vaultEnds(_ action: String) async throws {
     try await TestStore.enrolled { store in
       let password = Self.place + "username=ann\npassword=one\n"
@@ -180,7 +180,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("asks for the passcode once more if the vault ends while the store is being unlocked")
+  @Test("git-credential asks for the passcode once more if the vault ends while the store is being unlocked")
   func vaultEndsAtFirstUnlock() async throws {
     try await PrivateBus.with { bus in
       try await TestStore.with { store in
@@ -205,7 +205,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("forgets only the password that was refused")
+  @Test("whorl git-credential erase forgets only the password that was refused")
   func erase() async throws {
     try await TestStore.with { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
@@ -216,7 +216,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("a password behind a finger is kept if it cannot be compared")
+  @Test("whorl git-credential erase keeps a password behind a finger if it cannot be compared")
   func notCompared() async throws {
     try await TestStore.with { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", in: store).mustSucceed()
@@ -226,7 +226,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("does not store or compare again what it returned itself, by git's state field")
+  @Test("whorl git-credential does not store or compare again what it returned itself, by git's state field")
   func state() async throws {
     try await TestStore.with { store in
       try await git("store", Self.place + "username=ann\npassword=one\n", "--access", "none", in: store).mustSucceed()
@@ -243,7 +243,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("the state of another helper is ignored, and storing the same password again keeps the state")
+  @Test("whorl git-credential ignores another helper's state, and keeps its own if the password is stored again")
   func otherState() async throws {
     try await TestStore.with { store in
       func state() async throws -> Substring? {
@@ -260,7 +260,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("the last value of a repeated key counts")
+  @Test("whorl git-credential takes the last value of a repeated key")
   func twice() async throws {
     try await TestStore.with { store in
       let request = Self.place + "username=bob\npassword=one\nusername=ann\npassword=two\n"
@@ -269,7 +269,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("keeps a credential of another authentication type, and gives it only to a git that knows them")
+  @Test("git-credential returns a credential of another authentication type only to a git that knows such types")
   func authenticationTypes() async throws {
     try await TestStore.with { store in
       let bearer = Self.place + "authtype=Bearer\ncredential=token\n"
@@ -281,7 +281,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("ignores other actions, and refuses values that do not fit git's line format")
+  @Test("git-credential ignores unknown actions and incomplete credentials, and refuses a line without a value")
   func badInput() async throws {
     try await TestStore.with { store in
       let ignored = try await git("approve-all", "anything", in: store)
@@ -296,7 +296,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("works with git itself: an approved password is filled in from then on, and a rejected one is removed")
+  @Test("git fills in a password after it was approved to git-credential, and not after it was rejected")
   func realGit() async throws {
     try await TestStore.with { store in
       let helper = "!\(try Programs.path("whorl")) git-credential --store \(store.directory) --access none"

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Signals that a program ignores from its start")
 struct IgnoredSignalsTests {
-  @Test("end neither whorl-agent nor its command, whose exit status is returned", arguments: ["HUP", "INT", "CHLD"])
+  @Test("a signal ignored from the start ends neither whorl-agent nor its command", arguments: ["HUP", "INT", "CHLD"])
   func agent(_ signal: String) async throws {
     try await TestStore.with { store in
       let agent = try Programs.path("whorl-agent")
@@ -17,7 +17,7 @@ struct IgnoredSignalsTests {
     }
   }
 
-  @Test("do not end a waiting command")
+  @Test("a signal that whorl ignores from its start does not end a waiting command")
   func command() async throws {
     try await TestStore.with { store in
       try await store.set("a", "of a", "--access", "passcode")

@@ -20,7 +20,7 @@ struct ImportTests {
     }
   }
 
-  @Test("--dry-run lists what would be imported, and imports nothing")
+  @Test("whorl import --dry-run lists what would be imported, and imports nothing")
   func dryRun() async throws {
     try await with { store, file in
       let told = try await store.whorl("import", "--from", "csv", file, "--dry-run")
@@ -40,7 +40,7 @@ struct ImportTests {
     }
   }
 
-  @Test("items get the named rule, and a second import imports nothing")
+  @Test("whorl import gives items the named rule, and imports nothing a second time")
   func again() async throws {
     try await with { store, file in
       let first = try await store.whorl("import", "--from", "csv", file, "--yes", "--access", "none", "--json")
@@ -61,7 +61,7 @@ struct ImportTests {
     }
   }
 
-  @Test("an existing item of the same name is not changed, and a partly imported entry is completed")
+  @Test("whorl import does not change an existing item of the same name, and completes a partly imported entry")
   func kept() async throws {
     try await with { store, file in
       try await store.set("Mail", "typed", "--access", "none")
@@ -77,7 +77,7 @@ struct ImportTests {
     }
   }
 
-  @Test("needs a yes: typed at the terminal, or given as an option")
+  @Test("whorl import needs a yes: typed at the terminal, or given as an option")
   func question() async throws {
     try await with { store, file in
       let refused = try await store.whorl("import", "--from", "csv", file)
@@ -99,7 +99,7 @@ struct ImportTests {
     }
   }
 
-  @Test("a file comes from standard input, and an item is asked for as its rule says")
+  @Test("whorl import --access passcode reads a file from standard input, and its items need the passcode")
   func standardInput() async throws {
     try await TestStore.with { store in
       let result = try await store.whorl(
@@ -110,7 +110,7 @@ struct ImportTests {
     }
   }
 
-  @Test("an item that is too long for a store is left out, and the others are imported")
+  @Test("whorl import leaves out an item that is too long for a store, and brings in the others")
   func tooLong() async throws {
     try await TestStore.with { store in
       let text = "title,password\nLong,\(String(repeating: "x", count: (1 << 20) + 1))\nShort,x\n"
@@ -122,7 +122,7 @@ struct ImportTests {
     }
   }
 
-  @Test("a damaged field is reported by line and column, and never shown")
+  @Test("whorl import reports a damaged field of a file by its line and column")
   func spoiltField() async throws {
     try await TestStore.with { store in
       let file =
@@ -154,7 +154,7 @@ struct ImportTests {
     }
   }
 
-  @Test("bad input gives one line and a status for its kind")
+  @Test("whorl import reports bad input in one line, and with a status for its kind")
   func badInput() async throws {
     try await TestStore.with { store in
       let bad: [([String], Int32, String)] = [

@@ -16,7 +16,7 @@ struct LoginPasscodeTests {
     ).run().status == 0
   }
 
-  @Test("is accepted if the password opens both the account and the store")
+  @Test("whorl login enable passcode accepts a password that opens both the account and the store")
   func both() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(TestStore.passcode, in: store.folder)
@@ -31,7 +31,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("is refused if the password opens only the account or only the store, and the error says which")
+  @Test("login enable passcode refuses a password that opens only the account or only the store, and says which")
   func oneAlone() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(LoginAccount.password, in: store.folder)
@@ -51,7 +51,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("becomes the passcode if a script says so, once the passcode has allowed it")
+  @Test("whorl login enable passcode --change-passcode makes the login password the passcode, given the old one")
   func changed() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(LoginAccount.password, in: store.folder)
@@ -68,7 +68,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("becomes the passcode at a terminal after a yes, without another prompt for the typed passcode")
+  @Test("login enable passcode makes the login password the passcode after a yes, without another passcode prompt")
   func changedAtTerminal() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(LoginAccount.password, in: store.folder)
@@ -91,7 +91,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("stays different after a no, and login by passcode is not enabled")
+  @Test("whorl login enable passcode at a terminal changes and enables nothing after a no")
   func kept() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(LoginAccount.password, in: store.folder)
@@ -109,7 +109,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("is not one that PAM cannot pass on: it is shorter than 512 bytes, and ends before a zero byte")
+  @Test("whorl login enable passcode refuses a password that PAM cannot pass on: 512 bytes, a zero byte or empty")
   func unpassable() async throws {
     try await TestStore.with { store in
       let here = try LoginAccount(TestStore.passcode, in: store.folder)
@@ -138,7 +138,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("is unproven until a login shows it, if the account's password is not in the local files")
+  @Test("whorl login enable passcode takes a password that is not in the local files as unproven until a login")
   func elsewhere() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(TestStore.passcode, isHere: false, in: store.folder)
@@ -155,7 +155,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("is reported as different by status and doctor after only the passcode was changed")
+  @Test("whorl passcode says how to change the login password, too, if login by passcode is enabled")
   func passcodeChanged() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(TestStore.passcode, in: store.folder)

@@ -17,7 +17,7 @@ struct MistakeTests {
   }
 
   @Test(
-    "wrong order: reading, storing or unlocking before there is a store",
+    "get, set, unlock and backup say that there is no store, and how one is begun",
     arguments: ["get", "set", "unlock", "backup"])
   func noStore(_ command: String) async throws {
     try await withFolder { folder in
@@ -28,7 +28,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("wrong order: a secret for fingers before one is enrolled")
+  @Test("whorl set of a secret for fingers says that no finger is enrolled, and how to enrol one")
   func noFinger() async throws {
     try await TestStore.with { store in
       for access in ["any-finger", "current-set"] {
@@ -39,7 +39,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("enrolling without a reader")
+  @Test("whorl enroll says that the named reader is missing, and how to list readers")
   func noReader() async throws {
     try await TestStore.with { store in
       let named = try await store.unlocked("enroll", "--reader", "libfprint:none")
@@ -47,7 +47,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("prompts without a terminal or desktop")
+  @Test("a command that can ask nobody for the passcode or a yes names the option that gives it")
   func nobody() async throws {
     try await TestStore.with { store in
       try await store.unlocked("set", "p", "--access", "passcode", input: Array("guarded".utf8)).mustSucceed()
@@ -63,7 +63,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("wrong files: one that exists, one that is missing, and one of another kind")
+  @Test("export, import, backup and restore say what is wrong with a file, and what to do")
   func files() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret", "--access", "none")
@@ -82,7 +82,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("a full disk: storing a secret, and writing one to a file")
+  @Test("set and get say what to do about a full disk, and the store stays whole")
   func fullDisk() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret", "--access", "none")
@@ -101,7 +101,7 @@ struct MistakeTests {
   }
 
   @Test(
-    "another user's folder named as the store", .enabled("only root makes folders of others") { geteuid() == 0 })
+    "whorl refuses a store that another user owns", .enabled("only root makes folders of others") { geteuid() == 0 })
   func anotherUser() async throws {
     try await TestStore.with { store in
       chown(store.directory, 65_534, 65_534)
@@ -110,7 +110,7 @@ struct MistakeTests {
     }
   }
 
-  @Test("typing errors: a wrong passcode, a wrong recovery key, and two entries that differ")
+  @Test("a wrong passcode, a wrong recovery key and entries that differ give errors with advice")
   func typingErrors() async throws {
     try await TestStore.with { store in
       let wrong = try await Invocation(

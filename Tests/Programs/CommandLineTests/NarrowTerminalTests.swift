@@ -58,7 +58,7 @@ struct NarrowTerminalTests {
     return terminal.shown
   }
 
-  @Test("leave nothing behind, however narrow the terminal is", arguments: [20, 40, 133, 400])
+  @Test("replaced prompts leave nothing on a terminal, however narrow it is", arguments: [20, 40, 133, 400])
   func narrow(_ columns: UInt16) async throws {
     try await TestStore.enrolled { store in
       let shown = try await cancelled(store, [:], columns: columns)
@@ -67,7 +67,7 @@ struct NarrowTerminalTests {
     }
   }
 
-  @Test("are plain lines on a terminal without escape sequences", arguments: ["dumb", ""])
+  @Test("prompts are plain lines on a terminal without escape sequences", arguments: ["dumb", ""])
   func dumb(_ name: String) async throws {
     try await TestStore.enrolled { store in
       let shown = try await cancelled(store, ["TERM": name], columns: 40)

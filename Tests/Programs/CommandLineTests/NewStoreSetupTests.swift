@@ -46,7 +46,7 @@ struct NewStoreSetupTests {
   }
 
   @Test(
-    "explains the passcode, catches a mistyped repeat, and has the recovery key typed back before the store is kept")
+    "whorl setup explains the passcode, catches a mistyped repeat, and has the recovery key typed back first")
   func typos() async throws {
     try await withFolder { folder in
       let terminal = try setup(in: folder)
@@ -84,7 +84,7 @@ struct NewStoreSetupTests {
     }
   }
 
-  @Test("saves the store's recovery key in a new file that only the person can read")
+  @Test("whorl setup saves a new store's recovery key in a new file that only the person can read")
   func saved() async throws {
     try await withFolder { folder in
       let terminal = try setup(in: folder)
@@ -106,7 +106,7 @@ struct NewStoreSetupTests {
     }
   }
 
-  @Test("explains a passcode that is easy to guess, and takes it only from a person who insists")
+  @Test("whorl setup explains a passcode that is easy to guess, and takes it only from a person who insists")
   func guessable() async throws {
     try await withFolder { folder in
       let terminal = try setup(in: folder)
@@ -130,7 +130,7 @@ struct NewStoreSetupTests {
   enum Question: CaseIterable { case first, again, place, group }
 
   @Test(
-    "ended at any prompt leaves nothing behind, and says how to continue", arguments: Question.allCases,
+    "whorl setup ended at any prompt leaves no store, and says how to continue", arguments: Question.allCases,
     ["\u{3}", "\u{4}"])
   func ended(_ question: Question, by key: String) async throws {
     try await withFolder { folder in
@@ -167,7 +167,7 @@ struct NewStoreSetupTests {
     }
   }
 
-  @Test("asks for the passcode once, and passes it to the next command that needs it")
+  @Test("whorl setup asks for a new passcode once, and passes it to the next command that needs it")
   func once() async throws {
     try await withFolder { folder in
       let terminal = try PseudoTerminal(
@@ -185,7 +185,7 @@ struct NewStoreSetupTests {
     }
   }
 
-  @Test("without reader, desktop and other services explains what each means, and continues")
+  @Test("whorl setup without reader, desktop and other services explains what each means, and continues")
   func bare() async throws {
     try await withFolder { folder in
       let terminal = try setup(in: folder)
@@ -205,7 +205,7 @@ struct NewStoreSetupTests {
     }
   }
 
-  @Test("on a full disk says so, and leaves nothing behind", .enabled(if: getuid() == 0))
+  @Test("whorl setup says that the disk is full, and how to continue", .enabled(if: getuid() == 0))
   func full() async throws {
     guard try await MachineFprintd.isPossible() else { return }
     try await withFolder { folder in
@@ -222,7 +222,7 @@ struct NewStoreSetupTests {
     }
   }
 
-  @Test("in another user's folder says that it cannot be trusted, before any prompt", .enabled(if: getuid() == 0))
+  @Test("whorl setup refuses another user's store before any prompt", .enabled(if: getuid() == 0))
   func othersFolder() async throws {
     try await TestStore.with { store in
       chown(store.directory, 65534, 65534)
@@ -233,7 +233,7 @@ struct NewStoreSetupTests {
     }
   }
 
-  @Test("under sudo asks whether to set up root's store", .enabled(if: getuid() == 0))
+  @Test("whorl setup under sudo asks whether to set up root's store", .enabled(if: getuid() == 0))
   func sudo() async throws {
     try await withFolder { folder in
       let terminal = try setup(in: folder, ["SUDO_USER": "alice"])

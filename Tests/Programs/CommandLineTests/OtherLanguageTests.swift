@@ -19,7 +19,7 @@ struct OtherLanguageTests {
     ).run(heard: Touches(socket: store.socket, touches).heard)
   }
 
-  @Test("the Python example gets a secret after a touch of the right finger, and none after others")
+  @Test("the Python D-Bus example gets a secret after a touch of the right finger, and none after others")
   func touch() async throws {
     try await TestStore.enrolled { store in
       let right = try await python(store, "presence", [.wrong, .right])
@@ -33,7 +33,7 @@ struct OtherLanguageTests {
     }
   }
 
-  @Test("the Python example sends the passcode in a sealed file, and handles an error by its name")
+  @Test("the Python D-Bus example sends the passcode in a sealed file, and handles an error by its name")
   func passcode() async throws {
     try await TestStore.with { store in
       try await store.set("locked", "gold", "--access", "passcode")

@@ -17,7 +17,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("init without a terminal needs the passcode from a descriptor or --no-passcode")
+  @Test("whorl init without a terminal makes a store only with a descriptor for the recovery key")
   func initialiseAlone() async throws {
     try await withFolder { folder in
       let refused = try await Invocation(arguments: ["init", "--store", "\(folder)/s"]).run()
@@ -33,7 +33,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("a recovery key is only shown at a terminal, and nothing is made or changed without one")
+  @Test("init and recover --new-key show a recovery key only at a terminal, and are refused without one")
   func keyAtTerminalOnly() async throws {
     try await TestStore.with { store in
       let new = "\(store.folder)/new"
@@ -64,7 +64,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("--no-prompt asks nobody")
+  @Test("whorl get with --no-prompt asks nobody, and is refused")
   func noPrompt() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret")
@@ -74,7 +74,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("the passcode is changed with the old one; the second line is the new one")
+  @Test("whorl passcode changes the passcode after the old one; the second line of input is the new one")
   func change() async throws {
     try await TestStore.with { store in
       try await store.set("a", "secret", "--access", "presence")
@@ -151,7 +151,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("a store without a passcode offers none at prompts")
+  @Test("a store without a passcode refuses items that need one, and status says that none is set")
   func none() async throws {
     try await TestStore.withoutPasscode { store in
       let refused = try await store.whorl("set", "p", "--access", "passcode", input: [1])
@@ -161,7 +161,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("the recovery key sets a new passcode, and any other text is refused")
+  @Test("whorl recover sets a new passcode with the recovery key, and refuses any other text")
   func recover() async throws {
     try await TestStore.with { store in
       _ = try await store.unlocked("set", "p", "--access", "passcode", input: Array("kept".utf8))
@@ -183,7 +183,7 @@ struct PasscodeTests {
     }
   }
 
-  @Test("without its key file the store opens with nothing, and recover makes a new one")
+  @Test("a store without its key file cannot be opened, and recover makes a new key file")
   func keyFile() async throws {
     try await TestStore.with { store in
       try await store.set("n", "kept", "--access", "none")

@@ -133,7 +133,7 @@ struct PasskeyMovingTests {
     }
   }
 
-  @Test("reports what stays out of a file, and a site with several passkeys needs the account or an ID")
+  @Test("passkey import lists what it leaves out, and passkey show needs the account or ID if a site has several")
   func names() async throws {
     try await TestStore.enrolled { store in
       let empty = try await store.whorl("passkey", "export", "\(store.folder)/none.age")
@@ -160,7 +160,7 @@ struct PasskeyMovingTests {
     }
   }
 
-  @Test("a file that is too large or invalid is refused in one line, and a repeated passkey is imported once")
+  @Test("whorl passkey import refuses a too large or invalid file in one line, and takes a repeated passkey once")
   func hostile() async throws {
     try await TestStore.enrolled { store in
       for (text, words) in [

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A whorl-reader that another user has planted")
 struct PlantedProgramTests {
-  @Test("is not run from any place it is looked for", .enabled(if: geteuid() == 0, "only root can give a file away"))
+  @Test("whorl runs no whorl-reader of another user", .enabled(if: geteuid() == 0, "only root can give a file away"))
   func planted() async throws {
     try await withFolder { folder in
       // An installation below a folder where others can make folders, like /tmp.

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The progress of export and import")
 struct ProgressTests {
-  @Test("is only shown on a terminal, disappears at the end, and is silenced by --quiet")
+  @Test("the progress of export is shown only on a terminal, and not with --quiet")
   func bar() async throws {
     try await TestStore.withoutPasscode { store in
       try await store.set("one", "secret", "--access", "none")

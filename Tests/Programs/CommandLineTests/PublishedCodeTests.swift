@@ -38,7 +38,7 @@ struct PublishedCodeTests {
     return terminal.shown
   }
 
-  @Test("a password wrapper saves, updates, reads, lists and deletes without prompts")
+  @Test("a password wrapper from a published article saves, updates, reads, lists and deletes without prompts")
   func wrapper() async throws {
     try await TestStore.enrolled { store in
       let shown = try await run("wrapper", in: store)
@@ -63,7 +63,7 @@ struct PublishedCodeTests {
     }
   }
 
-  @Test("adding a finger invalidates an item of the current set: -25300, and saving it again works")
+  @Test("adding a finger invalidates an item of the current set of fingers: -25300, and saving it again works")
   func invalidation() async throws {
     try await TestStore.enrolled { store in
       _ = try await run("save-current-set", in: store)
@@ -81,7 +81,7 @@ struct PublishedCodeTests {
     }
   }
 
-  @Test("three wrong touches give -1, five in a row lock biometry: -8, until the passcode")
+  @Test("three wrong touches end an evaluation with -1, and five in a row lock biometry: -8, until the passcode")
   func lockout() async throws {
     try await TestStore.enrolled { store in
       let wrong = Fingers.wrong
@@ -103,7 +103,7 @@ struct PublishedCodeTests {
     }
   }
 
-  @Test("the fallback gives -3 under biometrics, and the passcode prompt under device owner authentication")
+  @Test("an evaluation's fallback gives -3 for biometrics, and the passcode prompt for device owner authentication")
   func fallback() async throws {
     try await TestStore.enrolled { store in
       let chosen = try await run("evaluate", in: store, Fingers.wrong, unanswered: 1) { terminal in
@@ -119,7 +119,7 @@ struct PublishedCodeTests {
     }
   }
 
-  @Test("one touch is enough for an evaluation, a second one in the window, and reads with the context")
+  @Test("one touch is enough for an evaluation, another within the reuse time, and reads with the context")
   func reuse() async throws {
     try await TestStore.enrolled { store in
       _ = try await run("save-current-set", in: store)
@@ -140,7 +140,7 @@ struct PublishedCodeTests {
     }
   }
 
-  @Test("a login, a token and a server's key by rights do what Apple's pages say")
+  @Test("LARight code for a login, a token and a server's key does what Apple's pages say")
   func rights() async throws {
     try await TestStore.enrolled { store in
       let login = try await run("login", in: store, Fingers.right)
@@ -162,7 +162,7 @@ struct PublishedCodeTests {
   }
 
   @Test(
-    "Esc and Ctrl-D cancel: -128 from the keychain, -2 from a context and a key", arguments: ["\u{1B}", "\u{4}"])
+    "Esc and Ctrl-D at a prompt give -128 in the keychain, -2 in a context and a key", arguments: ["\u{1B}", "\u{4}"])
   func cancelling(key: String) async throws {
     try await TestStore.enrolled { store in
       func press(_ terminal: PseudoTerminal) async throws {

@@ -7,7 +7,7 @@ import VirtualFinger
 
 @Suite("whorl reader and whorl doctor")
 struct ReaderCommandTests {
-  @Test("list describes a virtual reader as virtual, in text and JSON")
+  @Test("whorl reader list describes a virtual reader as virtual, in text and JSON")
   func list() async throws {
     try await withFolder { folder in
       let arguments = ["reader", "list", "--reader", "virtual-image:\(folder)/socket"]
@@ -28,7 +28,7 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("test uses the reader without a store, and skips what the reader cannot do")
+  @Test("whorl reader test uses the reader without a store, and skips what the reader cannot do")
   func test() async throws {
     try await withFolder { folder in
       let touches = Touches(socket: "\(folder)/socket", Array(repeating: .right, count: 7))
@@ -50,7 +50,7 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("a failed step sets the status, and the later steps still run")
+  @Test("a failed step of reader test sets its status, and the later steps still run")
   func failingStep() async throws {
     try await withFolder { folder in
       let touches = Touches(socket: "\(folder)/socket", Array(repeating: .right, count: 5) + [.wrong, .right])
@@ -67,7 +67,7 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("Ctrl-C in the middle of a test ends it with the signal")
+  @Test("an interrupt in the middle of reader test ends the command with the signal's status")
   func interrupted() async throws {
     try await withFolder { folder in
       let arguments = ["reader", "test", "--reader", "virtual-image:\(folder)/socket"]
@@ -80,7 +80,7 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("status reports the key tier, the store and its readers")
+  @Test("whorl status reports the key tier, the store and its readers")
   func status() async throws {
     try await TestStore.with { store in
       let words = try await store.whorl("status", "--reader", "virtual-image:\(store.socket)")
@@ -97,7 +97,7 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("doctor checks store and reader, and fails with the first failure")
+  @Test("whorl doctor checks store and reader, and fails with the first failure")
   func doctor() async throws {
     try await TestStore.with { store in
       let well = try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)")
@@ -123,7 +123,7 @@ struct ReaderCommandTests {
 
 @Suite("whorl doctor")
 struct DoctorTests {
-  @Test("reports how a restored store is accepted, and gives no advice about backups")
+  @Test("whorl doctor reports how a restored store is accepted, and gives no advice about backups")
   func restored() async throws {
     try await TestStore.with { store in
       let database = "\(store.directory)/vault.db"
@@ -143,7 +143,7 @@ struct DoctorTests {
     }
   }
 
-  @Test("does not count the fingers of another reader as if they were on the one that is attached")
+  @Test("whorl doctor does not count the fingers of another reader as fingers on the attached reader")
   func otherReader() async throws {
     try await TestStore.enrolled { store in
       let own = try await store.whorl("doctor", "--reader", "virtual-image:\(store.socket)")
@@ -154,7 +154,7 @@ struct DoctorTests {
     }
   }
 
-  @Test("gives no advice to run doctor")
+  @Test("whorl doctor gives no advice to run whorl doctor")
   func noCircle() async throws {
     try await TestStore.with { store in
       for reader in ["libfprint", "auto", "replay:\(store.folder)/none", "fprintd"] {
@@ -169,7 +169,7 @@ struct DoctorTests {
 
 @Suite("Fingers at a terminal")
 struct TerminalFingerTests {
-  @Test("Enter takes the passcode instead of the finger, and the line's stages are updated in place")
+  @Test("Enter at a prompt for a finger takes the passcode instead, and the prompt's line is updated in place")
   func enter() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)
@@ -201,7 +201,7 @@ struct TerminalFingerTests {
     }
   }
 
-  @Test("an item that only a finger opens offers no passcode, and Ctrl-C ends the wait")
+  @Test("a prompt for an item that only a finger opens offers no passcode, and Ctrl-C ends the wait")
   func fingerOnly() async throws {
     try await TestStore.with { store in
       #expect(try await store.enroll().status == 0)

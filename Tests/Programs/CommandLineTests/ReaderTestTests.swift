@@ -89,7 +89,7 @@ struct ReaderTestTests {
   }
 
   @Test(
-    "the default run goes through every step of a reader, and prints a report for a bug tracker",
+    "whorl reader test goes through every step of a reader by default, and writes a page for a bug tracker",
     arguments: readers)
   func wholeRun(_ kind: PrivateFprintd.Reader) async throws {
     try await withFolder { folder in
@@ -120,7 +120,7 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("JUnit output has false accepts as failures and false rejects as text, and the status is that of the failure")
+  @Test("reader test reports false accepts as JUnit failures, which set its status, and false rejects as text")
   func failures() async throws {
     try await withFolder { folder in
       let result = try await run(
@@ -136,7 +136,7 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("list and identify run before the enrolment and after the deletion, too")
+  @Test("whorl reader test runs list and identify before the enrolment and after the deletion, too")
   func nobodyEnrolled() async throws {
     try await withFolder { folder in
       let steps = "list,identify,enroll,list,identify,delete,list,identify,verify"
@@ -158,7 +158,7 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("a reader that is unplugged on request ends the scan as removed, and works again when it is back")
+  @Test("a reader unplugged on request of reader test ends the scan as unplugged, and works again when it is back")
   func unplugged() async throws {
     try await withFolder { folder in
       let result = try await run(.storage, folder, "--steps", "unplug,enroll,verify,delete", "--format", "tap")
@@ -168,7 +168,7 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("the same steps run through fprintd", arguments: readers)
+  @Test("whorl reader test runs all its steps through fprintd, and leaves no print there", arguments: readers)
   func throughFprintd(_ kind: PrivateFprintd.Reader) async throws {
     try await withFprintd(kind) { fprintd, configuration in
       let result = try await Invocation(
@@ -197,7 +197,7 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("the test print is deleted even if nobody reads the report any more")
+  @Test("whorl reader test deletes its test print even if nobody reads its report any more")
   func brokenReport() async throws {
     try await withFprintd(.storage) { fprintd, configuration in
       let script = """

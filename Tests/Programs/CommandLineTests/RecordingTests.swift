@@ -46,7 +46,7 @@ private let contributed: [String] = {
 
 @Suite("A recorded reader on the command line", .serialized)
 struct RecordingTests {
-  @Test("the ELAN recording replays in its recorded order", .enabled(if: canReplay("elanmoc")))
+  @Test("the recording of an ELAN reader replays in its recorded order", .enabled(if: canReplay("elanmoc")))
   func elan() async throws {
     let result = try await replaying("elanmoc", "--steps", "enroll,list,verify,identify,delete")
     #expect(result.status == 0, "\(result.diagnostics)")
@@ -57,7 +57,7 @@ struct RecordingTests {
   }
 
   @Test(
-    "the Synaptics recording replays in its recorded order, with a suspend during verify",
+    "the recording of a Synaptics reader replays in its recorded order, with a suspend during verify",
     .enabled(if: canReplay("synaptics")))
   func synaptics() async throws {
     let result = try await replaying(
@@ -116,14 +116,14 @@ struct RecordingTests {
     }
   }
 
-  @Test("every recording replays the steps in its notes", arguments: contributed)
+  @Test("every recording of a reader replays the steps in its notes", arguments: contributed)
   func contributedRecording(_ folder: String) async throws {
     let result = try await replaying(folder)
     #expect(result.status == 0, "\(result.diagnostics)\(result.text)")
   }
 
   @Test(
-    "a capture made with other tools becomes a recording without its serial number, and replays",
+    "a USB capture made with other tools becomes a recording without the reader's serial number, and replays",
     .enabled(if: canReplay("synaptics")))
   func taken() async throws {
     try await withFolder { folder in

@@ -60,7 +60,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("refuses while a user's files make Whorl the Secret Service or the SSH agent")
+  @Test("may-remove refuses the package's removal while a user has Whorl as the Secret Service or SSH agent")
   func files() async throws {
     try await with { machine in
       #expect(try await machine.mayRemove().status == 0)
@@ -86,7 +86,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("refuses while a login keyring opens only with Whorl")
+  @Test("may-remove refuses the package's removal while a login keyring opens only with Whorl")
   func keyring() async throws {
     try await with { machine in
       try writeFile("\(machine.folder)/.local/share/keyrings/login.keyring.whorl", [])
@@ -100,7 +100,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("allows it if the administrator's file says so, and lists the files that stay")
+  @Test("may-remove allows a removal if the administrator's file says so, and lists the files that stay")
   func anyway() async throws {
     try await with { machine in
       for each in ["xdg", "xdg/autostart"] { mkdir("\(machine.folder)/\(each)", 0o700) }
@@ -122,7 +122,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("ignores files that are not Whorl's, links and pipes")
+  @Test("may-remove ignores files that are not Whorl's, links and pipes")
   func foreign() async throws {
     try await with { machine in
       try await machine.whorl("ssh", "enable", "--other-agent", "/run/other")
@@ -141,7 +141,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("names the users whose git, docker or portal settings use Whorl, and allows it")
+  @Test("may-remove names the users whose git, docker or portal settings use Whorl, and allows the removal")
   func settings() async throws {
     try await with { machine in
       for each in [".docker", ".config", ".config/xdg-desktop-portal"] { mkdir("\(machine.folder)/\(each)", 0o700) }
@@ -175,7 +175,7 @@ struct RemovalTests {
     }
   }
 
-  @Test("refuses while the SSH agent's socket is enabled, also without a file of Whorl's own")
+  @Test("may-remove refuses the package's removal while only the SSH agent's socket is enabled")
   func socket() async throws {
     try await with { machine in
       for each in [".config", ".config/systemd", ".config/systemd/user", ".config/systemd/user/sockets.target.wants"] {

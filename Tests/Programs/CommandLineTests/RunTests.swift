@@ -4,7 +4,7 @@ import Testing
 
 @Suite("whorl run")
 struct RunTests {
-  @Test("the command gets the secrets in its environment, and its exit status is returned")
+  @Test("a command of whorl run gets the secrets in its environment, and its exit status is returned")
   func runs() async throws {
     try await TestStore.with { store in
       try await store.set("a", "first secret", "--access", "none")
@@ -18,7 +18,7 @@ struct RunTests {
     }
   }
 
-  @Test("a command that was killed ends the caller with the same status")
+  @Test("whorl run ends with the status of a command that was killed")
   func killed() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x", "--access", "none")
@@ -27,7 +27,7 @@ struct RunTests {
     }
   }
 
-  @Test("a missing command gives 127 and one that is not executable 126, before any prompt")
+  @Test("whorl run of a missing command gives 127, of one that is not executable 126, before any prompt")
   func commands() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x")
@@ -40,7 +40,7 @@ struct RunTests {
     }
   }
 
-  @Test("a secret that is too long for an environment variable is refused, with another way to read it")
+  @Test("whorl run refuses a secret that is too long for an environment variable, and names another way to read it")
   func long() async throws {
     try await TestStore.with { store in
       try await store.set("a", String(repeating: "x", count: 200_000), "--access", "none")
@@ -51,7 +51,7 @@ struct RunTests {
     }
   }
 
-  @Test("a NUL in a secret is refused before anything runs")
+  @Test("whorl run refuses a secret with a NUL before anything runs")
   func nul() async throws {
     try await TestStore.with { store in
       #expect(try await store.whorl("set", "a", "--access", "none", input: [1, 0, 2]).status == 0)
@@ -61,7 +61,7 @@ struct RunTests {
     }
   }
 
-  @Test("whorl replaces itself with the command, which has the original signals and limits")
+  @Test("whorl run replaces itself with the command, which has the original signals and limits")
   func becomes() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x", "--access", "none")
@@ -83,7 +83,7 @@ struct RunTests {
     }
   }
 
-  @Test("a script without a #! line is run by the shell")
+  @Test("whorl run has the shell run a script without a #! line")
   func script() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x", "--access", "none")
@@ -94,7 +94,7 @@ struct RunTests {
     }
   }
 
-  @Test("the command does not get the passcode's descriptor")
+  @Test("a command of whorl run does not get the passcode's descriptor")
   func descriptors() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x")

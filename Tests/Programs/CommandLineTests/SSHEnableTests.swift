@@ -19,7 +19,7 @@ struct SSHEnableTests {
     "\(services.folder)/config/systemd/user/whorl-agent.service.d/whorl-other-agent.conf"
   }
 
-  @Test("enable starts the socket and keeps the other agent's keys, and disable takes both back")
+  @Test("whorl ssh enable starts the socket and keeps the other agent's keys, and ssh disable takes both back")
   func enableAndDisable() async throws {
     try await with { store, services in
       let other = ["SSH_AUTH_SOCK": "\(services.folder)/run/keyring/50% \"ssh\""]
@@ -53,7 +53,7 @@ struct SSHEnableTests {
     }
   }
 
-  @Test("the SSH agent of GNOME Keyring, which names its own socket to a desktop, is hidden until disable")
+  @Test("whorl ssh enable hides the SSH agent of GNOME Keyring from the next login on, until ssh disable")
   func keyring() async throws {
     try await with { store, services in
       for each in ["xdg", "xdg/autostart"] { mkdir("\(services.folder)/\(each)", 0o700) }
@@ -82,7 +82,7 @@ struct SSHEnableTests {
     }
   }
 
-  @Test("disable restores the earlier agent at once if it still listens, and else at the next login")
+  @Test("ssh disable restores the earlier SSH agent at once if it still listens, and else at the next login")
   func agentFromBefore() async throws {
     try await with { store, services in
       let other = "\(services.folder)/run/keyring/50% \"ssh\" $1 \\"
@@ -109,7 +109,7 @@ struct SSHEnableTests {
     }
   }
 
-  @Test("the agent gets enable's store, reader and configuration, and disable removes them")
+  @Test("ssh enable passes its store, reader and configuration on to whorl-agent, unless they are the defaults")
   func options() async throws {
     try await with { store, services in
       let folder = "\(services.folder)/50% of $HOME 'it'"
@@ -139,7 +139,7 @@ struct SSHEnableTests {
     }
   }
 
-  @Test("a masked socket unit counts as missing, and nothing is written")
+  @Test("whorl ssh enable takes a masked socket unit as missing, and writes nothing")
   func masked() async throws {
     try await with { store, services in
       let folder = "\(services.folder)/config/systemd/user"
@@ -152,7 +152,7 @@ struct SSHEnableTests {
   }
 
   @Test(
-    "a temporary agent and whorl-agent itself are not set as the other agent",
+    "whorl ssh enable does not set a temporary agent or whorl-agent itself as the other agent",
     arguments: ["/tmp/ssh-1/agent.2", "RUN/whorl-agent", "RUN/a\nExecStart=/bin/false", ""])
   func noOther(_ socket: String) async throws {
     try await with { store, services in
@@ -168,7 +168,7 @@ struct SSHEnableTests {
     }
   }
 
-  @Test("a file of the user's own is not changed, and nothing is enabled beside it")
+  @Test("whorl ssh enable and ssh disable change no file of the user's own, and nothing is enabled beside it")
   func foreign() async throws {
     try await with { store, services in
       try await store.whorl(
@@ -184,7 +184,7 @@ struct SSHEnableTests {
     }
   }
 
-  @Test("errors are reported before anything is changed")
+  @Test("whorl ssh enable reports errors before it changes anything")
   func refused() async throws {
     try await with { store, services in
       for path in ["agent", "/run/a\nExecStart=/bin/false"] {

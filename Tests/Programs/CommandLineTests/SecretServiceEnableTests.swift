@@ -73,7 +73,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("enable says who is the Secret Service, writes marked files, and disable removes exactly those")
+  @Test("secret-service enable says who is the Secret Service and marks its files, and disable removes only those")
   func enableAndDisable() async throws {
     try await with { home in
       let told = try await home.whorl("enable", "--dry-run")
@@ -130,7 +130,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("the service gets enable's store, reader and configuration, and status shows them")
+  @Test("secret-service enable passes its store and reader on to the service, and secret-service status shows them")
   func options() async throws {
     try await with { home in
       let folder = "\(home.folder)/it's 50% $HOME"
@@ -168,7 +168,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("without GNOME Keyring and Whorl's unit, only the bus file is written")
+  @Test("whorl secret-service enable without GNOME Keyring and Whorl's unit writes only the bus file")
   func busAlone() async throws {
     try await with(withKeyring: false, servedBy: nil) { home in
       // An empty unit file hides the machine's own unit.
@@ -184,7 +184,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("a file of the user's own is not changed, and nothing is written beside it")
+  @Test("whorl secret-service enable changes no file of the user's own, and writes nothing beside it")
   func foreign() async throws {
     try await with { home in
       try await home.whorl("enable").mustSucceed()
@@ -211,7 +211,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("if one file cannot be written, the others are removed again")
+  @Test("whorl secret-service enable removes its files again if one of them cannot be written")
   func unwritable() async throws {
     try await with { home in
       // A file where the folder of drop-ins should be.
@@ -222,7 +222,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("--now reloads the service manager and the bus, and names the program that is still the Secret Service")
+  @Test("secret-service enable --now reloads the service manager, and reports who is still the Secret Service")
   func now() async throws {
     try await with { home in
       let still = try await home.whorl("enable", "--now")
@@ -247,7 +247,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("status shows the Secret Service and the files with their meaning, and starts no program")
+  @Test("secret-service status shows the Secret Service and the files with their meaning, and starts no program")
   func status() async throws {
     try await with(servedBy: nil) { home in
       let before = try await home.whorl("status")
@@ -272,7 +272,7 @@ struct SecretServiceEnableTests {
 
   private static let keyring = "/usr/bin/gnome-keyring-daemon"
 
-  @Test("an executable called whorl-agent counts as Whorl", .enabled(if: access(keyring, X_OK) == 0))
+  @Test("a Secret Service whose executable is whorl-agent counts as Whorl", .enabled(if: access(keyring, X_OK) == 0))
   func executable() async throws {
     try await with(servedBy: nil) { home in
       let agent = "\(home.folder)/bin/whorl-agent"
@@ -296,7 +296,7 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("without a store enable fails")
+  @Test("whorl secret-service enable fails without a store")
   func storeless() async throws {
     try await with { home in
       removeFolder(home.store.directory)

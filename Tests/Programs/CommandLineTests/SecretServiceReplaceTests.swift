@@ -37,7 +37,7 @@ struct SecretServiceReplaceTests {
     return try #require(line.split { $0 == "\t" || $0 == " " }.map(String.init).first { $0.hasPrefix("id:") })
   }
 
-  @Test("names the items whose secret differs, those of sandboxed programs by name, and changes none")
+  @Test("secret-service import names items whose secret differs, with their sandboxed program, and changes none")
   func told() async throws {
     try await TestStore.with { store in
       try await importing(Self.items("anew"), to: store).mustSucceed()
@@ -61,7 +61,7 @@ struct SecretServiceReplaceTests {
     }
   }
 
-  @Test("--replace takes the other program's secret, and keeps rules and labels")
+  @Test("whorl secret-service import --replace takes the other program's secret, and keeps rules and labels")
   func replaced() async throws {
     try await TestStore.with { store in
       try await importing(Self.items("anew"), to: store).mustSucceed()
@@ -94,7 +94,7 @@ struct SecretServiceReplaceTests {
     }
   }
 
-  @Test("a secret that the other program does not release is neither compared nor replaced")
+  @Test("secret-service import does not compare or replace a secret that the other program does not release")
   func ungiven() async throws {
     try await TestStore.with { store in
       try await importing(Self.items("anew"), to: store).mustSucceed()

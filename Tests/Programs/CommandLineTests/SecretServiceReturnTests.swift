@@ -48,7 +48,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("new and changed items are copied, a newer secret of the other program is kept, and a dry run changes nothing")
+  @Test("secret-service disable copies new and changed items back, not over newer secrets and not in a dry run")
   func copied() async throws {
     try await with([Self.item("New", "a"), Self.item("Changed", "b"), Self.item("Newer", "c"), Self.item("Same", "d")])
     {
@@ -73,7 +73,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("an item with a rule is copied after the passcode; without it, it is listed and the others are copied")
+  @Test("whorl secret-service disable copies an item with a rule after the passcode, and else lists it")
   func gated() async throws {
     try await with([Self.item("Bank", "a"), Self.item("Mail", "b")]) { store in
       let gate = ["gate", "--item", "Bank", "--access", "passcode", "--yes"]
@@ -91,7 +91,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("if the other program ends during the copy, nothing is lost, and the next run copies the rest once")
+  @Test("secret-service disable loses nothing if the other program ends, and the next run copies the rest once")
   func interrupted() async throws {
     try await with((0..<6).map { Self.item("\($0)", "secret \($0)") }) { store in
       let (ended, some, items) = try await run(["disable"], store, on: [], .ending(after: 3))
@@ -103,7 +103,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("items that the other program refuses, changes or keeps locked are listed, with status 79")
+  @Test("secret-service disable lists items that the other program refuses, changes or keeps locked: status 79")
   func unwritten() async throws {
     try await with([Self.item("Mail", "a")]) { store in
       let (refused, _, _) = try await run(["disable"], store, on: [], .refused)
@@ -119,7 +119,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("without another program the items are listed, with the command that copies them later")
+  @Test("secret-service disable without another program lists the items, and the command that copies them later")
   func alone() async throws {
     try await with([Self.item("Mail", "a")]) { store in
       let done = try await PrivateBus.with { bus in
@@ -135,7 +135,7 @@ struct SecretServiceReturnTests {
     }
   }
 
-  @Test("an original is only removed after its secret was compared and is the same")
+  @Test("whorl secret-service import --remove-old removes an original only if its secret is the same in Whorl")
   func originals() async throws {
     let items = [Self.item("Same", "a"), Self.item("Other", "b")]
     try await with(items) { store in

@@ -74,7 +74,7 @@ struct SecretServiceTests {
     return try JSONDecoder().decode(Listed.self, from: Data(result.output))
   }
 
-  @Test("a script that gives the passcode does not wait for a touch when it changes a rule")
+  @Test("whorl secret-service ungate with a given passcode does not wait for a touch")
   func passcodeAtOnce() async throws {
     try await with(isEnrolled: true) { store, whorl in
       try await whorl("import").mustSucceed()
@@ -89,7 +89,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an import copies collections, labels, attributes, content types and secrets, which open with the session")
+  @Test("secret-service import copies collections, labels, attributes, content types and secrets, without a rule")
   func copy() async throws {
     try await with { store, whorl in
       let told = try await whorl("import", "--dry-run")
@@ -120,7 +120,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a second import creates no duplicates and changes nothing")
+  @Test("a second secret-service import creates no duplicates and changes nothing")
   func again() async throws {
     try await with { store, whorl in
       try await whorl("import").mustSucceed()
@@ -144,7 +144,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an item whose label has changed in the other program is the same item, and keeps its label here")
+  @Test("secret-service import recognizes an item with a new label in the other program, and keeps the old label")
   func renamed() async throws {
     try await TestStore.with { store in
       for (label, expected) in [("Before", "Copied 1 item.\n"), ("After", "Copied 0 items.\n")] {
@@ -179,7 +179,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("imported items get the named rule, or that of their collection")
+  @Test("items of secret-service import get the named rule, or that of their collection")
   func ruled() async throws {
     try await with { _, whorl in
       try await whorl("import", "--access", "presence").mustSucceed()
@@ -197,7 +197,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an item that the other service does not release is reported, and the others are copied")
+  @Test("secret-service import reports an item that the other program does not release, and copies the others")
   func refused() async throws {
     let items = [
       SecretServiceStandIn.Item(label: "Refused", attributes: ["a": "1"], secret: nil),
@@ -223,7 +223,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("importing from Whorl's own service is refused")
+  @Test("whorl secret-service import from Whorl's own service is refused")
   func own() async throws {
     try await with(isWhorl: true) { _, whorl in
       let refused = try await whorl("import")
@@ -233,7 +233,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a rule is set by label, id and attributes, and changing it needs what the old rule asks for")
+  @Test("secret-service gate and ungate find items by label, id and attributes, and ask what the old rule asks")
   func gateItems() async throws {
     try await with { store, whorl in
       try await whorl("import").mustSucceed()
@@ -273,7 +273,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("setting a rule warns if another program is still the session's Secret Service, and only then")
+  @Test("whorl secret-service gate warns if another program is still the session's Secret Service, and only then")
   func gateBesideAnother() async throws {
     let line = "In this session programs still have their secrets from /"
     for isWhorl in [false, true] {
@@ -288,7 +288,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("labels ignore case, and the default rule is a finger or the passcode")
+  @Test("whorl secret-service gate ignores the case of labels, and its default rule is a finger or the passcode")
   func gateByLabel() async throws {
     let items = ["Bank", "bank", "Mail"].map {
       SecretServiceStandIn.Item(label: $0, attributes: ["name": $0], secret: [1])
@@ -316,7 +316,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("a collection's rule applies to its items and new ones, and a program's rule to what it stores")
+  @Test("whorl secret-service gate sets the rule of a collection's items and new ones, and that of a program")
   func gateFolders() async throws {
     try await with { store, whorl in
       try await whorl("import").mustSucceed()
@@ -354,7 +354,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("one answer changes the rule of more items than fit in one call")
+  @Test("one passcode changes the rule of more Secret Service items than fit in one call")
   func many() async throws {
     let items = (0...1_000).map { SecretServiceStandIn.Item(label: "\($0)", attributes: ["n": "\($0)"], secret: [1]) }
     try await with(items) { store, whorl in
@@ -365,7 +365,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("labels and collections are completed; numbers of items are not")
+  @Test("completion offers labels and collections to secret-service gate, and no Secret Service items to get")
   func completion() async throws {
     try await with { store, whorl in
       try await whorl("import").mustSucceed()
@@ -388,7 +388,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("options of every command may stand before the name of the group")
+  @Test("the option --store may stand before the name of a command group")
   func leadingOptions() async throws {
     try await TestStore.with { store in
       let words = ["--store", store.directory, "secret-service", "list"]
@@ -397,7 +397,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an unknown or ambiguous name changes nothing")
+  @Test("whorl secret-service gate with an unknown or ambiguous name changes nothing")
   func misnamed() async throws {
     let twins = (1...2).map { SecretServiceStandIn.Item(label: "Twin", attributes: ["n": "\($0)"], secret: [1]) }
     try await with(twins) { _, whorl in

@@ -15,7 +15,7 @@ struct SetupTests {
   private static let copyQuestion = "They stay where they are, too. [y/N]"
   private static let enableQuestion = "keep their passwords in Whorl from the next login on? [y/N]"
 
-  @Test("without a terminal it shows the state of each step, and changes nothing")
+  @Test("whorl setup without a terminal shows the state of each step, and changes nothing")
   func told() async throws {
     try await TestStore.with { store in
       let home = home(store.folder)
@@ -32,7 +32,7 @@ struct SetupTests {
     }
   }
 
-  @Test("finished steps show the command that undoes them, which works")
+  @Test("finished steps of whorl setup show the command that undoes them, which works")
   func waysBack() async throws {
     try await TestStore.with { store in
       let services = try UserServicesStandIn(in: store.folder)
@@ -75,7 +75,7 @@ struct SetupTests {
     }
   }
 
-  @Test("runs the chosen commands one after another, and then shows them as done")
+  @Test("whorl setup runs the chosen commands one after another, and then shows them as done")
   func chosen() async throws {
     try await TestStore.with { store in
       let services = try UserServicesStandIn(in: store.folder)
@@ -115,7 +115,7 @@ struct SetupTests {
   }
 
   @Test(
-    "waits for a command that a signal ends, says how to continue, and ends by the same signal",
+    "whorl setup waits for a command that a signal ends, says how to continue, and ends by the same signal",
     arguments: [SIGINT, SIGTERM])
   func signalled(_ signal: Int32) async throws {
     try await TestStore.withoutPasscode { store in
@@ -137,7 +137,7 @@ struct SetupTests {
     }
   }
 
-  @Test("offers no command twice, even if it has changed nothing")
+  @Test("whorl setup offers no command twice, even if the command has changed nothing")
   func once() async throws {
     try await TestStore.with { store in
       let services = try UserServicesStandIn(in: store.folder)
@@ -155,7 +155,7 @@ struct SetupTests {
     }
   }
 
-  @Test("copies the Secret Service's items before Whorl takes over", arguments: ["", "y", "n"])
+  @Test("whorl setup copies the Secret Service's items before Whorl takes over", arguments: ["", "y", "n"])
   func copiedFirst(_ answer: String) async throws {
     try await TestStore.with { store in
       try await PrivateBus.with { bus in
@@ -195,7 +195,7 @@ struct SetupTests {
     }
   }
 
-  @Test("skips declined steps, and treats the end of input as a no")
+  @Test("whorl setup skips declined steps, and treats the end of input as a no")
   func declined() async throws {
     try await TestStore.with { store in
       let declined = try PseudoTerminal(store.arguments(["setup"]), environment: home(store.folder))
@@ -210,7 +210,7 @@ struct SetupTests {
     }
   }
 
-  @Test("offers to repeat a failed command, continues, and ends with its name")
+  @Test("whorl setup offers to repeat a failed command, continues, and names the command at the end")
   func failed() async throws {
     try await TestStore.with { store in
       // git cannot write its configuration there.
@@ -235,7 +235,7 @@ struct SetupTests {
     }
   }
 
-  @Test("offers to become the Secret Service, and shows when it is")
+  @Test("whorl setup offers to make Whorl the Secret Service, and shows when that is done")
   func secrets() async throws {
     try await TestStore.with { store in
       try await PrivateBus.with { bus in

@@ -27,7 +27,7 @@ struct SetupUndoTests {
   }
 
   @Test(
-    "lists what it will undo, asks, undoes it, and asks again before it removes the store", arguments: [true, false])
+    "whorl setup --undo lists, asks and undoes, and asks again before it removes the store", arguments: [true, false])
   func undone(_ removesStore: Bool) async throws {
     try await settled { store, home in
       let terminal = try PseudoTerminal(store.arguments(["setup", "--undo"]), environment: home)
@@ -50,7 +50,7 @@ struct SetupUndoTests {
     }
   }
 
-  @Test("undoes nothing after a no; with --yes it does not ask, and keeps the store")
+  @Test("whorl setup --undo undoes nothing after a no; with --yes it does not ask, and keeps the store")
   func asked() async throws {
     try await settled { store, home in
       let terminal = try PseudoTerminal(store.arguments(["setup", "--undo"]), environment: home)
@@ -67,7 +67,7 @@ struct SetupUndoTests {
     }
   }
 
-  @Test("continues if one step cannot be undone, names that step, and keeps the store")
+  @Test("whorl setup --undo continues if one step cannot be undone, names that step, and keeps the store")
   func inPart() async throws {
     try await settled { store, home in
       let script = "#!/bin/sh\n[ \"$4\" = --get-all ] || [ \"$3\" = --get-all ] || exit 5\n"
@@ -82,7 +82,7 @@ struct SetupUndoTests {
     }
   }
 
-  @Test("says that nothing is set up, and whorl without arguments says what to do")
+  @Test("whorl setup --undo says that nothing is set up, and whorl without arguments says what to do")
   func nothing() async throws {
     try await withFolder { folder in
       let home = ["HOME": folder, "XDG_RUNTIME_DIR": folder, "XDG_DATA_HOME": "\(folder)/data"]

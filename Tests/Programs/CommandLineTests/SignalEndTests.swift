@@ -36,7 +36,7 @@ struct SignalEndTests {
     try await store.whorl("git-credential", "--access", "passcode", "store", input: Array(git.utf8)).mustSucceed()
   }
 
-  @Test("ends the command by the signal, after the terminal was restored", arguments: Asking.all)
+  @Test("a signal at a prompt ends the command by that signal, after the terminal was restored", arguments: Asking.all)
   func prompts(_ asking: Asking) async throws {
     try await TestStore.with { store in
       try await prepare(store)
@@ -60,7 +60,7 @@ struct SignalEndTests {
   }
 
   @Test(
-    "ends a script's loop, and a cancelling key does not", .enabled("bash is not installed") { hasBash })
+    "Ctrl-C at a prompt ends a shell script's loop, and Esc does not", .enabled("bash is not installed") { hasBash })
   func script() async throws {
     try await TestStore.with { store in
       let whorl = try Programs.path("whorl")
@@ -83,7 +83,7 @@ struct SignalEndTests {
 
   private static var hasBash: Bool { access("/bin/bash", X_OK) == 0 }
 
-  @Test("ends whorl-agent in the foreground, also with a command", arguments: [SIGINT, SIGHUP, SIGTERM])
+  @Test("a signal to whorl-agent or to its command ends whorl-agent", arguments: [SIGINT, SIGHUP, SIGTERM])
   func agent(_ signal: Int32) async throws {
     try await TestStore.with { store in
       let words = ["--socket", "\(store.folder)/agent", "--store", store.directory, "--known-hosts", "/dev/null"]

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Storing and reading without a finger")
 struct StoreCommandTests {
-  @Test("a secret is returned byte for byte, with nothing else on standard output")
+  @Test("whorl get returns a secret byte for byte, with nothing else on standard output")
   func roundTrip() async throws {
     try await TestStore.with { store in
       let secret = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
@@ -34,7 +34,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("an existing name is only overwritten with --replace")
+  @Test("whorl set overwrites an existing item only with --replace")
   func replace() async throws {
     try await TestStore.with { store in
       try await store.set("a", "one", "--access", "none")
@@ -47,7 +47,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("piped text is stored without its final line feed, and other data byte for byte")
+  @Test("whorl set stores piped text without its final line feed, and other data byte for byte")
   func lineFeed() async throws {
     let text = Array("two words\tand “more”".utf8)
     let cases: [(input: [UInt8], options: [String], kept: [UInt8])] = [
@@ -75,7 +75,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("at a terminal rm asks first, and lists what it removed; with --yes or a pipe it does not ask")
+  @Test("whorl rm at a terminal asks first, and lists what it removed; with --yes it does not ask")
   func removeAsks() async throws {
     try await TestStore.with { store in
       for name in ["bank", "mail/alice", "note"] { try await store.set(name, "x", "--access", "none") }
@@ -98,7 +98,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("several secrets are separated by newlines, ended by NULs, or base64 in JSON")
+  @Test("whorl get separates several secrets by newlines, ends them by NULs, or gives base64 in JSON")
   func several() async throws {
     try await TestStore.with { store in
       try await store.set("a/1", "one", "--access", "none")
@@ -112,7 +112,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("one missing item fails the whole call before anything is written")
+  @Test("whorl get of several items writes no secret if one item is missing")
   func missing() async throws {
     try await TestStore.with { store in
       try await store.set("a", "one", "--access", "none")
@@ -162,7 +162,7 @@ struct StoreCommandTests {
   }
 
   @Test(
-    "an invalid name is wrong usage", arguments: ["", "/account", "tab\there", String(repeating: "x", count: 256)])
+    "an invalid item name is wrong usage", arguments: ["", "/account", "tab\there", String(repeating: "x", count: 256)])
   func names(_ name: String) async throws {
     try await TestStore.with { store in
       let result = try await store.whorl("set", name, "--access", "none", input: [1])
@@ -171,7 +171,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("names are any UTF-8: the first slash splits them, and control characters are escaped on terminals")
+  @Test("item names are any UTF-8: the first slash splits them, and errors show control characters escaped")
   func unicodeNames() async throws {
     try await TestStore.with { store in
       try await store.set("Bücher/日本/語", "x", "--access", "none")
@@ -184,7 +184,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("an application password is needed to read, and a wrong one releases nothing")
+  @Test("an item with an application password is not read without it, and a wrong one releases nothing")
   func applicationPassword() async throws {
     try await TestStore.with { store in
       let stored = try await store.whorl(
@@ -225,7 +225,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("a closed pipe on standard output is a write error")
+  @Test("whorl get reports a closed pipe on standard output as a write error")
   func brokenPipe() async throws {
     try await TestStore.with { store in
       try await store.set("a", String(repeating: "x", count: 200_000), "--access", "none")

@@ -28,7 +28,7 @@ struct SyncCircleTests {
     try PseudoTerminal(store.arguments(["sync"] + words), environment: ["HOME": store.folder, "PATH": "/usr/bin:/bin"])
   }
 
-  @Test("at a terminal approve shows the words, and a yes and the passcode let the waiting machine in")
+  @Test("whorl sync approve at a terminal shows the words, and a yes and the passcode let the waiting machine in")
   func approval() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
@@ -63,7 +63,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("add --ssh shares the keys for ssh with the other machine, and leave --ssh removes them from it")
+  @Test("sync add --ssh shares the keys for ssh with the other machine, and sync leave --ssh removes them there")
   func keys() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -80,7 +80,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("add --passkeys shares those that need a finger, and the other machine lists the same ones")
+  @Test("whorl sync add --passkeys shares passkeys that need a finger, and the other machine has the same ones")
   func passkeys() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -101,7 +101,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("add --folder shares what a collection has under a rule, now and later, and names what stays here")
+  @Test("sync add --folder shares a collection's items that have a rule, also later ones, and counts the rest")
   func collection() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -144,7 +144,7 @@ struct SyncCircleTests {
   }
 
   @Test(
-    "after a restore into a store in a circle, what is shared is as the circle has it, and the rest as in the backup")
+    "restore into a store in a sync circle takes shared items from the circle, and the rest from the backup")
   func restoredInPlace() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -176,7 +176,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("a store and a remote may be named by relative paths")
+  @Test("whorl sync accepts relative paths of the store and the remote")
   func relativePaths() async throws {
     try await SyncMachines.with { machines in
       let one = try await machines.machine("one")
@@ -198,7 +198,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("watch refuses a private store, since it is not notified of other programs' changes")
+  @Test("whorl sync watch refuses a private store, since it is not notified of other programs' changes")
   func watching() async throws {
     try await SyncMachines.with { machines in
       let (one, _) = try await machines.pair()
@@ -207,7 +207,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("a store that is restored from a backup is in no circle, and has its items")
+  @Test("a new store that is restored from a backup is in no sync circle, and has its items")
   func restored() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -230,7 +230,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("after the recovery key was replaced, the new one recovers the circle and the old one does not")
+  @Test("a replaced recovery key does not recover the sync circle any more, and the new one does")
   func newRecoveryKey() async throws {
     try await SyncMachines.with { machines in
       let one = try await machines.machine("one")
@@ -257,7 +257,7 @@ struct SyncCircleTests {
     }
   }
 
-  @Test("their names are completed on the command line, and setup shows their number")
+  @Test("names of machines are completed for whorl sync, and whorl setup shows the number of machines")
   func names() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()

@@ -82,7 +82,7 @@ struct SyncTests {
     return try result.json(Standing.self)
   }
 
-  @Test("a secret that is stored on one machine is read on the other, under the same rule")
+  @Test("a shared secret that is stored on one machine is read on the other, under the same rule")
   func twoMachines() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -107,7 +107,7 @@ struct SyncTests {
     }
   }
 
-  @Test("git and age alone decrypt every record with the identity of the recovery key, by the documented commands")
+  @Test("git and age alone decrypt every sync record with the recovery key's identity, by the documented commands")
   func withoutWhorl() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -146,7 +146,7 @@ struct SyncTests {
     }
   }
 
-  @Test("an item that is removed, replaced or no longer shared changes on the other machine, too")
+  @Test("a shared item that is removed, replaced or no longer shared changes on the other machine, too")
   func changes() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -166,7 +166,7 @@ struct SyncTests {
     }
   }
 
-  @Test("after two changes at once both machines have the same version, and keep the other until it is resolved")
+  @Test("machines that change an item at once sync to one version, and keep the other until it is resolved")
   func conflict() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -188,7 +188,7 @@ struct SyncTests {
     }
   }
 
-  @Test("a removed machine gets nothing new, and the items that it has seen are listed by name")
+  @Test("a machine removed from a sync circle gets nothing new, and the items that it has seen are listed by name")
   func removal() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -209,7 +209,7 @@ struct SyncTests {
     }
   }
 
-  @Test("each machine notices a remote that was reset to an earlier state, and repairs it with --put-back")
+  @Test("a machine notices a remote that was reset to an earlier state, and sync now --put-back repairs it")
   func putBack() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -232,7 +232,7 @@ struct SyncTests {
     }
   }
 
-  @Test("changes stay on this machine while the remote is unreachable, with status 69")
+  @Test("changes stay on this machine while the remote of whorl sync is unreachable, with status 69")
   func offline() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -249,7 +249,7 @@ struct SyncTests {
     }
   }
 
-  @Test("with the recovery key a new machine recovers a circle whose machines are all lost")
+  @Test("whorl sync recover gives a new machine a circle whose machines are all lost, with the recovery key")
   func recovery() async throws {
     try await SyncMachines.with { machines in
       let (one, _) = try await machines.pair()
@@ -270,7 +270,7 @@ struct SyncTests {
     }
   }
 
-  @Test("approve refuses a machine that shows other words")
+  @Test("whorl sync approve refuses a machine that shows other words")
   func otherWords() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
@@ -285,7 +285,7 @@ struct SyncTests {
     }
   }
 
-  @Test("leaving the circle keeps the items on this machine, which can join again")
+  @Test("a machine that leaves its sync circle keeps its items, and can join again")
   func leaving() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
@@ -303,7 +303,7 @@ struct SyncTests {
     }
   }
 
-  @Test("an unusable remote, and a command that needs another state of the circle, are refused in one line")
+  @Test("whorl sync refuses an unusable remote, and a command that needs another state of the circle")
   func refusals() async throws {
     try await SyncMachines.with { machines in
       let one = try await machines.machine("one")
@@ -331,7 +331,7 @@ struct SyncTests {
     }
   }
 
-  @Test("init enables the user units with the options of the store, and leaving disables them")
+  @Test("sync init enables the user units with the options of the store, and leaving the circle disables them")
   func units() async throws {
     try await SyncMachines.with { machines in
       let one = try await machines.machine("one")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("At a terminal")
 struct TerminalTests {
-  @Test("init asks twice without echo, shows the recovery key, and restores the echo")
+  @Test("init at a terminal asks for the passcode twice without echo, shows the recovery key, and restores the echo")
   func initialise() async throws {
     try await withFolder { folder in
       let terminal = try PseudoTerminal(["init", "--store", "\(folder)/store"])
@@ -25,7 +25,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("a typed secret is asked for twice without echo, and get prints a newline after it")
+  @Test("whorl set at a terminal asks for the secret twice without echo, and get prints a newline after it")
   func typed() async throws {
     try await TestStore.with { store in
       let set = try PseudoTerminal(store.arguments(["set", "a", "--access", "none"]))
@@ -77,7 +77,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("Ctrl-Z restores the terminal, and typing is hidden again afterwards")
+  @Test("SIGTSTP at a passcode prompt restores the echo, and typing is hidden again after SIGCONT")
   func stopped() async throws {
     try await TestStore.with { store in
       let terminal = try PseudoTerminal(store.arguments(["unlock"]))
@@ -91,7 +91,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("items that will be destroyed are listed, and only a clear yes destroys them")
+  @Test("whorl passcode --remove at a terminal lists the items that it destroys, and needs a clear yes")
   func confirmation() async throws {
     try await TestStore.with { store in
       try await store.set("s", "x", "--access", "none", "--accessible", "passcode-set")
@@ -118,7 +118,7 @@ struct TerminalTests {
     }
   }
 
-  @Test("ls is a table with a head")
+  @Test("whorl ls at a terminal prints a table with a head")
   func table() async throws {
     try await TestStore.with { store in
       try await store.set("a/b", "x", "--access", "none")

@@ -58,7 +58,7 @@ struct UsageTests {
   }
 
   @Test(
-    "every command has help with examples that fit on their lines",
+    "a command's help has examples that fit on their lines",
     arguments: [
       "init", "enroll", "fingers", "unenroll", "set", "get", "ls", "rm", "run", "unlock", "passcode", "recover",
       "reseal", "status", "log", "migrate", "export", "import", "key", "backup", "restore", "git-credential",
@@ -95,7 +95,7 @@ struct UsageTests {
     }
   }
 
-  @Test("options without a command are not called unknown", arguments: [["--store", "/tmp", "reader"], ["--json"]])
+  @Test("options without a command are an error that says so", arguments: [["--store", "/tmp", "reader"], ["--json"]])
   func noCommand(_ words: [String]) async throws {
     let result = try await Invocation(arguments: words).run()
     #expect(result.status == 64)
@@ -103,7 +103,7 @@ struct UsageTests {
   }
 
   @Test(
-    "a missing command is reported as such",
+    "a command that does not exist is reported by its name",
     arguments: [["frobnicate"], ["--store", "/tmp", "frobnicate"], ["reader", "frobnicate"]])
   func noSuchCommand(_ words: [String]) async throws {
     let result = try await Invocation(arguments: words).run()
@@ -126,7 +126,7 @@ struct UsageTests {
     #expect(result.failure.contains("did you mean '\(meant)'? 'whorl"), "\(result.failure)")
   }
 
-  @Test("a mistyped option suggests the nearest one, in the same words")
+  @Test("a mistyped option suggests the nearest one")
   func nearestOption() async throws {
     let result = try await Invocation(arguments: ["set", "a", "--acess", "none"]).run()
     #expect(
@@ -176,14 +176,14 @@ struct UsageTests {
     }
   }
 
-  @Test("a mistake in a group's command is reported under that command, with its help")
+  @Test("wrong usage of a command in a group is reported under its full name, with its help")
   func groupedMistake() async throws {
     let result = try await Invocation(arguments: ["reader", "test", "--steps", "dance"]).run()
     #expect(result.failure.hasPrefix("whorl: reader test: "), "\(result.failure)")
     #expect(result.failure.hasSuffix("'whorl reader test --help' explains"), "\(result.failure)")
   }
 
-  @Test("the values of an option or argument are listed on one line")
+  @Test("an error about a wrong argument lists the possible values on one line")
   func values() async throws {
     let result = try await Invocation(arguments: ["enroll", "sixth-finger"]).run()
     #expect(result.failure.contains("left-thumb, left-index, "), "\(result.failure)")
@@ -214,7 +214,7 @@ struct UsageTests {
     }
   }
 
-  @Test("completing a key for ssh offers keys only, and ids for those that share a name")
+  @Test("completion of ssh rm and ssh public offers keys only, and ssh list shows ids of keys that share a name")
   func sshKeyNames() async throws {
     try await TestStore.with { store in
       try await store.set("mail/alice", "own")
@@ -308,7 +308,7 @@ struct UsageTests {
     }
   }
 
-  @Test("a recovery key that cannot be written leaves no store, and a second try works")
+  @Test("whorl init leaves no store if the recovery key cannot be written, and a second try works")
   func unwritableRecoveryKey() async throws {
     try await withFolder { folder in
       let whorl = try Programs.path("whorl")

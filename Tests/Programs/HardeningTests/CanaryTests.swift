@@ -57,7 +57,7 @@ struct CanaryTests {
     try look(store, canary, "removed and closed")
   }
 
-  @Test("a released secret is in no memory of the process after it is freed", .timeLimit(.minutes(2)))
+  @Test("a released secret is in no memory of the vault's process after it is freed", .timeLimit(.minutes(2)))
   func memory() async {
     await onOwnThread {
       await #expect(processExitsWith: .success) {
@@ -73,7 +73,7 @@ struct CanaryTests {
     }
   }
 
-  @Test("while a program waits for a finger, no other process has its secrets, and it leaves no core file")
+  @Test("while whorl get waits for a finger, no process shows its secret, and its limit for core files is 0")
   func otherProcesses() async throws {
     try await TestStore.enrolled { store in
       let canary = Self.canary()

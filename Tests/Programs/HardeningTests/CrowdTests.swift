@@ -11,7 +11,7 @@ import VaultDriver
 
 @Suite("Many programs at the same time")
 struct CrowdTests {
-  @Test("programs that set, get, list and remove at once all finish with their own secrets, and nothing is lost")
+  @Test("whorl commands that set, get, list and remove at once all finish with their own secrets, and lose nothing")
   func programs() async throws {
     try await TestStore.with { store in
       try await store.set("shared", "shared", "--access", "none")
@@ -53,7 +53,7 @@ struct CrowdTests {
     }
   }
 
-  @Test("sessions leave no descriptor and no memory behind", .timeLimit(.minutes(Campaign.isLong ? 20 : 5)))
+  @Test("reads of a vault leave no descriptor and no memory behind", .timeLimit(.minutes(Campaign.isLong ? 20 : 5)))
   func sessions() async {
     // In a separate process, so that all descriptors belong to the vault.
     await onOwnThread {
@@ -100,7 +100,7 @@ struct CrowdTests {
     }
   }
 
-  @Test("no reader process is left behind by programs that end, are cancelled or are killed")
+  @Test("whorl get leaves no reader process behind, whether it ends, is cancelled or is killed")
   func readersEnd() async throws {
     try await TestStore.enrolled { store in
       let get = store.call("get", "any-finger")

@@ -34,7 +34,7 @@ struct DestructiveCallTests {
   }
 
   @Test(
-    "the command line removes nothing for a command without names",
+    "whorl rm and unenroll without names, and passcode --remove without a passcode, remove no item or finger",
     arguments: [["rm"], ["rm", ""], ["rm", "/"], ["unenroll"], ["passcode", "--remove"]])
   func commandLine(_ words: [String]) async throws {
     try await TestStore.enrolled { store in

@@ -126,7 +126,7 @@ struct EvidenceTests {
     await listener.value
   }
 
-  @Test("a reused match does not outlive the original match's duration")
+  @Test("a reused fingerprint match expires when the reuse duration has passed since the touch")
   func reusedMatch() async throws {
     let store = try await ScratchStore()
     let system = BootClock.system
@@ -149,7 +149,7 @@ struct EvidenceTests {
     }
   }
 
-  @Test("a reused match opens no item that is bound to the set")
+  @Test("a reused fingerprint match opens no item that is bound to the enrolled fingers")
   func reusedForBound() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())
@@ -178,7 +178,7 @@ struct EvidenceTests {
     }
   }
 
-  @Test("a restore of the store while a password is typed invalidates earlier proofs")
+  @Test("a restore detected while an application password is typed invalidates the earlier fingerprint match")
   func restoredMeanwhile() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())
@@ -212,7 +212,7 @@ struct EvidenceTests {
     }
   }
 
-  @Test("a match from before a lockout is not reused during it")
+  @Test("a fingerprint match from before a lockout is not reused during the lockout")
   func reuseUnderLockout() async throws {
     let store = try await ScratchStore()
     let reader = ScriptedReader()
@@ -233,7 +233,7 @@ struct EvidenceTests {
     }
   }
 
-  @Test("a passcode that was given before is not asked for again if a finger is needed, too")
+  @Test("a passcode given in a context is not asked for again for an item that needs a finger, too")
   func passcodeOnce() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader())

@@ -36,7 +36,7 @@ struct FaultTests {
     #expect(lines.last?.hasPrefix("whorl: ") == true, "\(attempt): \(result.diagnostics)")
   }
 
-  @Test("set --replace keeps the old secret or has the new one", .enabled(if: Strace.isUsable))
+  @Test("whorl set --replace on a failing disk leaves the old or the new secret", .enabled(if: Strace.isUsable))
   func set() async throws {
     try await TestStore.enrolled { store in
       try store.snapshot("before")
@@ -56,7 +56,7 @@ struct FaultTests {
     }
   }
 
-  @Test("a touch releases the secret or fails, and a wrong touch always counts", .enabled(if: Strace.isUsable))
+  @Test("whorl get on a failing disk counts each wrong touch, and releases nothing", .enabled(if: Strace.isUsable))
   func touch() async throws {
     try await TestStore.enrolled { store in
       try store.snapshot("before")
@@ -78,7 +78,7 @@ struct FaultTests {
     }
   }
 
-  @Test("a passcode change leaves the old one or the new one", .enabled(if: Strace.isUsable))
+  @Test("a passcode change on a failing disk leaves the old or the new passcode", .enabled(if: Strace.isUsable))
   func passcode() async throws {
     try await TestStore.enrolled { store in
       try store.snapshot("before")
@@ -100,7 +100,7 @@ struct FaultTests {
     }
   }
 
-  @Test("init makes a complete store or none", .enabled(if: Strace.isUsable))
+  @Test("whorl init on a failing disk makes a complete store or none", .enabled(if: Strace.isUsable))
   func initialise() async throws {
     try await withFolder { folder in
       let call = Invocation(
@@ -125,7 +125,7 @@ struct FaultTests {
     }
   }
 
-  @Test("init on a file system without locks says so, and leaves no folder", .enabled(if: Strace.isUsable))
+  @Test("whorl init where files cannot be locked has status 74, and leaves no folder", .enabled(if: Strace.isUsable))
   func withoutLocks() async throws {
     try await withFolder { folder in
       let call = Invocation(
@@ -138,7 +138,7 @@ struct FaultTests {
     }
   }
 
-  @Test("without room for files to grow, reading works and everything else reports why")
+  @Test("whorl set and get under a file size limit succeed or end with status 74, and the store stays usable")
   func fileSizeLimit() async throws {
     try await TestStore.enrolled { store in
       for limit in Campaign.isLong ? Array(stride(from: 0, through: 80_000, by: 1_024)) : [0, 4_200, 40_000] {

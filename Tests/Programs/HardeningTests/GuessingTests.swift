@@ -17,7 +17,7 @@ struct GuessingTests {
   }
 
   @Test(
-    "in a time, user, mount or pid namespace the delay continues",
+    "the delay after five wrong passcodes continues in a time, user, mount or pid namespace",
     arguments: [
       ["-T", "--boottime", "4000", "--monotonic", "4000"], ["-U", "-r"], ["-U", "-r", "-T", "--boottime", "4000"],
       ["-U", "-r", "-m"], ["-U", "-r", "-p", "-f", "--mount-proc"],
@@ -40,7 +40,7 @@ struct GuessingTests {
     }
   }
 
-  @Test("with both records deleted before each guess, no passcode is tried, not even the right one")
+  @Test("a store whose two failure records are destroyed tries no passcode, not even the right one")
   func bothRecords() async throws {
     try await delayed { store in
       for passcode in ["wrong", "wrong again", Self.right] {
@@ -63,7 +63,7 @@ struct GuessingTests {
     }
   }
 
-  @Test("with the state file deleted before each guess, the longest delay applies each time")
+  @Test("a store whose state file is deleted before each guess applies the longest passcode delay each time")
   func stateAlone() async throws {
     try await TestStore.enrolled { store in
       for _ in 1...2 {

@@ -38,7 +38,7 @@ struct InFlightTests {
     _ = try await Person(passcodes: [right]).with(vault) { try await vault.enroll(finger, in: $0) }
   }
 
-  @Test("a finger that is removed at any step: released only if the set is the same at the challenge and at the end")
+  @Test("a finger removed during a read makes the read fail, except for an any-finger item before the set is read")
   func removed() async throws {
     let store = try await ScratchStore()
     let ambush = Ambush()
@@ -63,7 +63,7 @@ struct InFlightTests {
     }
   }
 
-  @Test("a finger that is enrolled at any step: the enrolment waits for the end of the read")
+  @Test("an enrolment that begins during a read waits for the end of the read")
   func enrolled() async throws {
     let store = try await ScratchStore()
     let ambush = Ambush()
@@ -85,7 +85,7 @@ struct InFlightTests {
     }
   }
 
-  @Test("another reader is plugged in, with other ids or another serial, while idle or just before it is opened")
+  @Test("a read is refused on a reader with other ids or another serial, also if swapped in at the last moment")
   func otherReader() async throws {
     let store = try await ScratchStore()
     let ambush = Ambush()

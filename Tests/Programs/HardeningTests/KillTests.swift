@@ -35,7 +35,7 @@ struct KillTests {
     #expect(kills > 0, "\(what): nothing was killed")
   }
 
-  @Test("wrong fingers: at least as many failures are counted as touches were asked for")
+  @Test("a killed whorl get has counted at least one failure for each wrong touch that it asked for")
   func wrongFinger() async throws {
     try await TestStore.enrolled { store in
       let call = store.call("get", "any-finger")
@@ -49,7 +49,7 @@ struct KillTests {
     }
   }
 
-  @Test("wrong passcodes: each one that was tried is counted")
+  @Test("a killed whorl unlock has counted each wrong passcode that it tried")
   func wrongPasscode() async throws {
     try await TestStore.enrolled { store in
       // The fifth wrong passcode starts a delay, which the status shows.
@@ -67,7 +67,7 @@ struct KillTests {
     }
   }
 
-  @Test("a replaced secret: the old one or the new one is stored")
+  @Test("a killed whorl set --replace leaves the old secret or the new one")
   func replacedSecret() async throws {
     try await TestStore.enrolled { store in
       let call = store.call("set", "open", "--access", "none", "--replace", input: "new")
@@ -80,7 +80,7 @@ struct KillTests {
     }
   }
 
-  @Test("init: a complete store or none, and the next try works")
+  @Test("a killed whorl init leaves a complete store or none, and the next try works")
   func initialise() async throws {
     try await withFolder { folder in
       let call = Invocation(
@@ -106,7 +106,7 @@ struct KillTests {
     }
   }
 
-  @Test("a changed passcode: exactly one of the old and the new one opens everything under it")
+  @Test("exactly one of the old and the new passcode opens everything under it after whorl passcode is killed")
   func passcode() async throws {
     try await TestStore.enrolled { store in
       for name in ["bank", "door"] { try await store.set(name, name, "--access", "passcode") }
@@ -124,7 +124,7 @@ struct KillTests {
     }
   }
 
-  @Test("recover: exactly one of the old and the new passcode opens everything under it")
+  @Test("exactly one of the old and the new passcode opens the items under it after whorl recover is killed")
   func recover() async throws {
     try await TestStore.enrolled { store in
       try await store.set("bank", "bank", "--access", "passcode")
@@ -141,7 +141,7 @@ struct KillTests {
     }
   }
 
-  @Test("recover without the key file: the recovery key opens the store afterwards, whatever was written")
+  @Test("the recovery key opens a store that lost its key file, even after whorl recover was killed")
   func recoverKeyFile() async throws {
     try await TestStore.enrolled { store in
       unlink("\(store.directory)/device.key")
@@ -155,7 +155,7 @@ struct KillTests {
     }
   }
 
-  @Test("recover --new-key: exactly one of the old and the new recovery key opens the store")
+  @Test("exactly one of the old and the new recovery key opens the store after whorl recover --new-key is killed")
   func newKey() async throws {
     try await TestStore.enrolled { store in
       var call = store.call(
@@ -174,7 +174,7 @@ struct KillTests {
     }
   }
 
-  @Test("a changed set: the old fingers with their bound items, or the new ones and those items are dead")
+  @Test("items bound to the set are dead after a killed whorl enroll or unenroll exactly if the fingers changed")
   func changedSet() async throws {
     try await TestStore.enrolled { store in
       let call = store.call("unenroll", "right-index", "--yes", passcode: [TestStore.passcode])

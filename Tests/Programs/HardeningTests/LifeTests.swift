@@ -13,7 +13,7 @@ struct LifeTests {
     [.reader, .client, .vault], [.reader, .vault, .client],
   ]
 
-  @Test("while a finger is awaited: nothing is left behind, and each failure is counted exactly once")
+  @Test("processes killed while whorl get awaits a finger leave nothing behind, and cost at most one failure")
   func duringScan() async throws {
     try await TestStore.enrolled { store in
       try store.snapshot("before")
@@ -48,7 +48,7 @@ struct LifeTests {
     }
   }
 
-  @Test("while a secret is replaced: the old or the new one is stored, and nothing else is left")
+  @Test("whorl set --replace whose processes are killed leaves the old or the new secret, and no process")
   func duringCommit() async throws {
     try await TestStore.enrolled { store in
       var random = Campaign.Generator("life during a commit")
@@ -72,7 +72,7 @@ struct LifeTests {
     }
   }
 
-  @Test("Ctrl-C ends a command, its vault and its reader process")
+  @Test("Ctrl-C ends a whorl command, its vault and its reader process")
   func interrupted() async throws {
     try await TestStore.enrolled { store in
       let victims = Victims()
@@ -88,7 +88,7 @@ struct LifeTests {
     }
   }
 
-  @Test("Ctrl-C ends a command whose vault hangs")
+  @Test("Ctrl-C ends a whorl command whose vault hangs")
   func hanging() async throws {
     try await TestStore.enrolled { store in
       let victims = Victims()
@@ -106,7 +106,7 @@ struct LifeTests {
     }
   }
 
-  @Test("'run' replaces itself with the command, after its vault has ended")
+  @Test("whorl run replaces itself with the command, after its vault has ended")
   func replaced() async throws {
     try await TestStore.enrolled { store in
       let script = "echo ready >&2; read line; echo \"$SECRET\""

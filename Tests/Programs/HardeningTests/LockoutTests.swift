@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The lockout after five failures")
 struct LockoutTests {
-  @Test("over programs, with cancels, retries, unplugging and a wrong passcode between, the sixth touch is refused")
+  @Test("five wrong touches over several commands lock the fingers out; cancels, retries and unplugging cost nothing")
   func spread() async throws {
     try await TestStore.enrolled { store in
       let get = store.call("get", "any-finger")

@@ -31,7 +31,7 @@ struct MovingKillTests {
     #expect(kills > 0, "\(what): nothing was killed")
   }
 
-  @Test("restore: the store has all its own items or all the copy's")
+  @Test("a killed whorl restore leaves all the store's own items or all the copy's")
   func restore() async throws {
     try await TestStore.with { store in
       for name in ["one", "two"] { try await store.set(name, "of \(name)", "--access", "none") }
@@ -50,7 +50,7 @@ struct MovingKillTests {
     }
   }
 
-  @Test("backup: a complete directory or none")
+  @Test("a killed whorl backup leaves a complete copy or none")
   func backup() async throws {
     try await TestStore.with { store in
       try await store.set("one", "of one", "--access", "none")
@@ -72,7 +72,7 @@ struct MovingKillTests {
     }
   }
 
-  @Test("import: each imported item is complete, and a second import creates no duplicates")
+  @Test("a killed whorl import leaves only complete items, and a second import creates no duplicates")
   func importing() async throws {
     let count = 300
     // Longer secrets than fit into one transaction.

@@ -16,7 +16,7 @@ struct OldPasscodeTests {
 
   private static let old = ScratchStore.passcode
 
-  @Test("each earlier piece, alone and in pairs, opens nothing that was stored after the change")
+  @Test("an old passcode opens nothing stored after its change, whichever earlier parts of the store are put back")
   func pieces() async throws {
     let store = try await ScratchStore()
     let before = try await prepared(store)

@@ -34,7 +34,7 @@ struct OneTouchTests {
   }
 
   @Test(
-    "a match before a sleep that the vault gets after it opens nothing, and another touch is asked for")
+    "a fingerprint match that arrives after the machine slept opens nothing, and a touch is asked for again")
   func sleep() async throws {
     let store = try await ScratchStore()
     try await Self.enroll(in: store.open(reader: ScriptedReader()))
@@ -54,7 +54,7 @@ struct OneTouchTests {
     #expect(try await vault.status().failures == 0)
   }
 
-  @Test("a second late match in a row is refused, and both tries stay counted")
+  @Test("a second fingerprint match in a row that a sleep delays is refused, and both touches stay counted")
   func sleepTwice() async throws {
     let store = try await ScratchStore()
     try await Self.enroll(in: store.open(reader: ScriptedReader()))
@@ -123,7 +123,7 @@ struct OneTouchTests {
     #expect(try await !waits(runtimeFolder: runtime.folder, nature: .virtual), "a virtual reader is its store's own")
   }
 
-  @Test("without the user's private folder for the lock, only programs of one store wait for each other")
+  @Test("two stores with one reader do not wait for each other if the folder for its lock is missing or not private")
   func noRuntimeFolder() async throws {
     let runtime = try await ScratchStore()
     chmod(runtime.folder, 0o755)

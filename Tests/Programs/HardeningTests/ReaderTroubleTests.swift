@@ -72,7 +72,7 @@ struct ReaderTroubleTests {
   private static let sideBySide = Campaign.count(short: 1, long: 4)
 
   @Test(
-    "a clear error at every stage, correct failure counts, and a working reader within five seconds",
+    "a read whose reader fails ends with an error and the right failure count, and the next works in five seconds",
     arguments: 1...Self.sideBySide)
   func image(reader: Int) async throws {
     let image = try await ImageReaderStore()
@@ -122,7 +122,7 @@ struct ReaderTroubleTests {
   }
 
   @Test(
-    "a match-on-chip reader unplugged before, during and after arming: refused, and nothing is lost")
+    "a read on a match-on-chip reader that is unplugged at any stage is refused, and no item is lost")
   func chip() async throws {
     let unplug: @Sendable (VirtualStorageReader) throws -> Void = { try $0.unplug() }
     let touched: @Sendable (VirtualStorageReader) throws -> Void = {

@@ -118,7 +118,7 @@ struct RestoreTests {
   }
 
   @Test(
-    "failures are not forgotten, dead items stay dead, and a restore is reported until it is accepted"
+    "a store with earlier files put back keeps its failures and dead items, and reports a restore until accepted"
   )
   func everyCombination() async throws {
     let history = try await History()
@@ -265,7 +265,7 @@ struct RestoreTests {
     }
   }
 
-  @Test("a restore gives status 65 and is shown by status; unlock lists it, and accepts it when told to")
+  @Test("restored store files give whorl get status 65, show in whorl status, and need whorl unlock --accept-restore")
   func program() async throws {
     try await TestStore.enrolled { store in
       try store.snapshot("before")

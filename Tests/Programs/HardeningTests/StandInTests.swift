@@ -25,7 +25,7 @@ struct StandInTests {
     try await Person().with(vault) { try await vault.secrets(of: [item], reason: nil, in: $0)[0].text }
   }
 
-  @Test("its fingers open nothing in a store that never had a finger")
+  @Test("fingers of an fprintd from the configuration open nothing in a store that never had a finger")
   func firstReader() async throws {
     let store = try await ScratchStore()
     let vault = try open(store, 2, .virtual)
@@ -41,7 +41,7 @@ struct StandInTests {
     #expect(try await vault.status().sets.isEmpty, "nothing of it is kept")
   }
 
-  @Test("configured before the machine's own fprintd is used, it opens nothing afterwards either")
+  @Test("an fprintd from the configuration opens nothing, even if used before the machine's own fprintd")
   func plantedFirst() async throws {
     let store = try await ScratchStore()
     let planted = try open(store, 2, .virtual)
@@ -56,7 +56,7 @@ struct StandInTests {
     }
   }
 
-  @Test("its fingers are not accepted in a store that has the machine's own")
+  @Test("fingers of an fprintd from the configuration are refused in a store with those of the machine's own fprintd")
   func notTakenOver() async throws {
     let store = try await ScratchStore()
     let real = try open(store, 1, .physical)
@@ -67,7 +67,7 @@ struct StandInTests {
     #expect(try await read(item, try open(store, 1, .physical)) == "any")
   }
 
-  @Test("the passcode accepts its current fingers, and a change of them closes items and destroys none")
+  @Test("a passcode accepts the current fingers of a configured fprintd, and changed ones open and destroy no item")
   func accepted() async throws {
     let store = try await ScratchStore()
     let passcode = Person(passcodes: [ScratchStore.passcode, ScratchStore.passcode])
@@ -87,7 +87,7 @@ struct StandInTests {
     #expect(try await read(any, changed) == "any")
   }
 
-  @Test("in a store without a passcode the recovery key accepts its fingers")
+  @Test("the recovery key accepts the fingers of a configured fprintd in a store without a passcode")
   func recoveryKey() async throws {
     let store = try await ScratchStore(passcode: nil)
     let vault = try open(store, 2, .virtual)

@@ -64,7 +64,7 @@ struct SyncKillTests {
   }
 
   @Test(
-    "while it publishes: the change and the removal reach the other machine with the next run", .timeLimit(.minutes(30))
+    "changes a killed whorl sync now was publishing reach the other machine in the next run", .timeLimit(.minutes(30))
   )
   func publishing() async throws {
     try await pair { one, two, remote in
@@ -80,7 +80,7 @@ struct SyncKillTests {
     }
   }
 
-  @Test("while it takes another machine's changes: the next run takes all of them", .timeLimit(.minutes(30)))
+  @Test("changes a killed whorl sync now was taking are all taken by the next run", .timeLimit(.minutes(30)))
   func taking() async throws {
     try await pair { one, two, remote in
       try await change(one, knownTo: two)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The bus sockets that a reader process gets")
 struct BusSocketTests {
-  @Test("lead to the buses it was started with, and to no other socket")
+  @Test("a reader process gets sockets to the buses it was started with, and to no others")
   func addresses() async throws {
     try await PrivateBus.with { allowed in
       try await PrivateBus.with { other in
@@ -25,7 +25,7 @@ struct BusSocketTests {
     }
   }
 
-  @Test("a missing bus and an address of another form are reported")
+  @Test("a reader process that asks for a missing bus or an address of another form gets an error")
   func missing() async throws {
     let missing = ["unix:path=/nonexistent/bus", "unix:abstract=/bus", "tcp:host=127.0.0.1,port=1", "unix:path=bus"]
     try await withReaderProcess(of: BusSockets(to: Set(missing))) { process in
@@ -33,7 +33,7 @@ struct BusSocketTests {
     }
   }
 
-  @Test("are limited in number")
+  @Test("a reader process may ask for a bus socket at most 1,000 times")
   func limit() async throws {
     try await withReaderProcess(of: BusSockets(to: ["unix:path=/nonexistent/bus"])) { process in
       for _ in 1...1_000 { _ = await error(of: "unix:path=/nonexistent/bus", process) }

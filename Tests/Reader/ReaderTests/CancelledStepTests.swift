@@ -10,7 +10,7 @@ struct CancelledStepTests {
   /// Delays from before the start of a step until after its end.
   private static func delays(_ count: Int) -> [Duration] { (0..<count).map { .microseconds($0 * 6_000 / count) } }
 
-  @Test("leaves the reader closed if the step is opening it", arguments: [VirtualReader.Kind.image, .storage])
+  @Test("cancelling the opening of a reader leaves it closed", arguments: [VirtualReader.Kind.image, .storage])
   func opening(kind: VirtualReader.Kind) async throws {
     try await VirtualReader.with(kind) { reader in
       let id = try #require(try await reader.process.readers().first).id
@@ -30,7 +30,7 @@ struct CancelledStepTests {
   /// The steps of a reader that is open.
   enum Step: CaseIterable { case enroll, identify, verify, list, delete, clear, suspend, resume, close }
 
-  @Test("leaves a match-on-chip reader usable, with only the enrolled finger on its chip", arguments: Step.allCases)
+  @Test("a match-on-chip reader is usable after a cancelled step, without a new finger", arguments: Step.allCases)
   func chip(step: Step) async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -85,7 +85,7 @@ struct CancelledStepTests {
     }
   }
 
-  @Test("leaves the reader awake if the step is the suspend")
+  @Test("a reader whose suspend is cancelled is awake")
   func suspend() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -103,7 +103,7 @@ struct CancelledStepTests {
   /// The scans of a reader that takes pictures.
   enum Scan: CaseIterable { case enroll, identify, verify, capture }
 
-  @Test("leaves an image reader usable, before, during and after the touch of a scan", arguments: Scan.allCases)
+  @Test("an image reader is usable after a scan is cancelled before, in or after its touch", arguments: Scan.allCases)
   func image(scan: Scan) async throws {
     let finger = SyntheticFinger(person: 1, finger: .rightIndex)
     try await VirtualReader.with(.image) { reader in

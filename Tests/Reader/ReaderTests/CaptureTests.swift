@@ -21,7 +21,7 @@ struct CaptureTests {
     return try await outcome
   }
 
-  @Test("measures the picture, and sends it only on request")
+  @Test("a capture measures the picture of a finger, and sends it only on request")
   func measured() async throws {
     try await VirtualReader.with(.image) { reader in
       #expect(try await reader.open().features.contains(.capture))
@@ -39,7 +39,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("repeats after a touch that could not be read and after an empty picture")
+  @Test("a capture asks for another touch after an unreadable touch and after an empty picture")
   func again() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
@@ -53,7 +53,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("is refused by a match-on-chip reader, and ends with its task")
+  @Test("a capture is refused by a match-on-chip reader, and ends with its task")
   func cancelled() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
@@ -94,7 +94,7 @@ struct CaptureAnswerTests {
     return read
   }
 
-  @Test("survives encoding and decoding, with the picture and without it")
+  @Test("the answer to a capture survives encoding and decoding, with the picture and without it")
   func roundTrip() throws {
     guard case .retry(.centerFinger) = read(.retry(.centerFinger), includingImage: true) else {
       return #expect(Bool(false), "a retry stays one")
@@ -113,13 +113,13 @@ struct CaptureAnswerTests {
     #expect(try whole.file?.sealed.secret().withUnsafeBytes { [UInt8]($0) } == Self.header)
   }
 
-  @Test("is refused with an unrequested picture, or without a requested one")
+  @Test("the answer to a capture is refused with an unrequested picture, or without a requested one")
   func unasked() throws {
     #expect(read(.picture(picture(try file(Self.header))), includingImage: false) == nil)
     #expect(read(.picture(picture(nil)), includingImage: true) == nil)
   }
 
-  @Test("is refused with a file that is not a PNG, has a wrong size or is not sealed")
+  @Test("the answer to a capture is refused if its file is no PNG, has a wrong size or is not sealed")
   func wrongFile() throws {
     var wide = Self.header
     wide[19] = 9
@@ -136,7 +136,7 @@ struct CaptureAnswerTests {
     #expect(ReaderAnswer(to: .capture(includingImage: true), [.string(""), .dictionary(entries)]) == nil)
   }
 
-  @Test("is refused with both a retry and a picture, and with numbers out of range")
+  @Test("the answer to a capture is refused with both a retry and a picture, and with numbers out of range")
   func wrongNumbers() throws {
     let values = ReaderAnswer.capture(.picture(picture(nil))).values
     let entries = try #require(values[1].asDictionary)

@@ -26,7 +26,7 @@ struct ConfinementTests {
     }
   }
 
-  @Test("it cannot change a file's mode, times, size and attributes by name")
+  @Test("a hostile reader cannot change a file's mode, times, size and attributes by name")
   func attributes() async throws {
     try await withVictim { folder, _ in
       let attempts = ["changeMode", "changeTimes", "truncate"].map { "\($0)=\(folder)/store/key" }
@@ -37,7 +37,7 @@ struct ConfinementTests {
     }
   }
 
-  @Test("it cannot connect or send to any socket, or use the network")
+  @Test("a hostile reader cannot connect or send to any socket, or use the network")
   func sockets() async throws {
     try await withVictim { folder, _ in
       let streams = try Listener(SOCK_STREAM, at: "\(folder)/stream")
@@ -55,7 +55,7 @@ struct ConfinementTests {
     }
   }
 
-  @Test("it cannot start programs and processes, or reach other processes")
+  @Test("a hostile reader cannot start programs and processes, or reach other processes")
   func processes() async throws {
     try await withVictim { _, victim in
       let attempts = [
@@ -69,7 +69,7 @@ struct ConfinementTests {
     }
   }
 
-  @Test("it cannot read other processes' memory and environment in procfs", .enabled(if: hasLandlock))
+  @Test("a hostile reader cannot read other processes' memory and environment in procfs", .enabled(if: hasLandlock))
   func procfs() async throws {
     try await withVictim { _, victim in
       let attempts = ["openMemory=\(victim)", "openEnvironment=\(victim)"]
@@ -78,7 +78,7 @@ struct ConfinementTests {
     }
   }
 
-  @Test("it cannot use the kernel's facilities that it does not need")
+  @Test("a hostile reader cannot use kernel facilities that no reader needs")
   func kernel() async throws {
     let attempts = [
       "ring", "pageFaults", "program", "counters", "keyring", "namespace", "mount", "sharedMemory", "type",
@@ -94,7 +94,7 @@ struct ConfinementTests {
         == ["cloneWithArguments: Function not implemented"])
   }
 
-  @Test("it can read what it needs, and fprintd's templates only if fprintd drives the reader")
+  @Test("a confined reader can read what it needs, and fprintd's templates only if fprintd may drive it")
   func allowed() async throws {
     try await withVictim { folder, _ in
       let templates = "\(folder)/templates"
@@ -107,14 +107,14 @@ struct ConfinementTests {
     }
   }
 
-  @Test("it is refused while a second thread runs, which would stay unconfined")
+  @Test("the confinement of a reader is refused while a second thread runs, which would stay unconfined")
   func late() async throws {
     #expect(
       try await run("late", "libfprint", ["list=/usr"])
         == ["not confined: there are threads already: Device or resource busy"])
   }
 
-  @Test("it applies to the real reader process")
+  @Test("the real reader process is confined")
   func realProcess() async throws {
     for kind in [VirtualReader.Kind.image, .storage] {
       try await VirtualReader.with(kind) { reader in

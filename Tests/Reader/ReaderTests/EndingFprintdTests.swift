@@ -6,7 +6,7 @@ import Testing
 @Suite("An fprintd that ends")
 struct EndingFprintdTests {
   @Test(
-    "while it lists or opens a reader, as it does half a minute after its last client, is asked again",
+    "an fprintd that ends while it lists or opens a reader is asked again",
     arguments: ["GetDevices", "GetAll", "Claim"])
   func asked(method: String) async throws {
     try await PrivateBus.with { bus in
@@ -21,7 +21,7 @@ struct EndingFprintdTests {
     }
   }
 
-  @Test("is not asked again for a reader that is closed while it is opened", .timeLimit(.minutes(1)))
+  @Test("fprintd is not asked again for a reader that is closed while it is opened", .timeLimit(.minutes(1)))
   func closed() async throws {
     try await PrivateBus.with { bus in
       let fprintd = try await FprintdStandIn(on: bus, tellsFingers: true, [.init(answersClaim: false)])
@@ -40,7 +40,7 @@ struct EndingFprintdTests {
     }
   }
 
-  @Test("has to be restarted if it has left a reader open, which the error says")
+  @Test("the error for a reader that fprintd has left open says to restart fprintd")
   func lost() async throws {
     let error = try await errorOfOpening(refusedWith: "The device has already been opened!")
     guard case .device(let words) = error else { return #expect(Bool(false), "\(String(describing: error))") }

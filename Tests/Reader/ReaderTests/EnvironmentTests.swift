@@ -12,7 +12,7 @@ private let hostile = [
 
 @Suite("The environment of a reader process")
 struct EnvironmentTests {
-  @Test("no variable of its caller creates a virtual reader, loads a library or turns on messages")
+  @Test("a reader process gets no variable of its caller, such as for virtual readers, libraries or messages")
   func inherited() async {
     await #expect(processExitsWith: .success) {
       for name in hostile { setenv(name, "/tmp/whorl-no-such-\(name)", 1) }
@@ -33,7 +33,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("a process that is started in a hostile environment clears it, whoever starts it")
+  @Test("a reader process that is started in a hostile environment clears it, whoever starts it")
   func scrubbed() async throws {
     let program = try readerProgram()
     let environment = hostile.map { "\($0)=/tmp/whorl-no-such-\($0)" } + ["FP_DRIVERS_ALLOWLIST=virtual_image"]
@@ -59,7 +59,7 @@ struct EnvironmentTests {
   }
 
   @Test(
-    "is determined by the reader selection alone",
+    "the environment of a reader process is determined by the reader selection alone",
     arguments: [
       ("auto", []), ("libfprint", []), ("libfprint:synaptics:1-9", []), ("replay:/x", ["FP_DEVICE_EMULATION=1"]),
       (

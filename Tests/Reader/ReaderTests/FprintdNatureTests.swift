@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The machine's own fprintd")
 struct FprintdNatureTests {
-  @Test("is the one on the system bus, seen from the initial user namespace")
+  @Test("the machine's own fprintd is the one on the system bus, seen from the initial user namespace")
   func nature() {
     let elsewhere = [
       FprintdPlace(bus: FprintdPlace.system.bus, templates: "/tmp"),

@@ -95,7 +95,7 @@ struct FprintdSignalOrderTests {
     }
   }
 
-  @Test("end with a lifted finger after every touch, in every order that fprintd can send")
+  @Test("every touch ends with a lifted finger, in every order of signals that fprintd can send")
   func everyOrder() async throws {
     #expect(SignalOrder.all.count > 40)
     try await withReader { fprintd, process in
@@ -105,7 +105,7 @@ struct FprintdSignalOrderTests {
     }
   }
 
-  @Test("that report a finger only after the result keep it on the sensor until it is reported lifted")
+  @Test("a finger that fprintd reports only after the result is present until fprintd reports it lifted")
   func reportedLate() async throws {
     try await withReader { fprintd, process in
       let log = EventLog()

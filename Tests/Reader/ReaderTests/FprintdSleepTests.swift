@@ -35,7 +35,7 @@ struct FprintdSleepTests {
     }
   }
 
-  @Test("a free reader is used, even if others have its name")
+  @Test("a free reader of fprintd is used, even if others have its name")
   func firstIsFree() async throws {
     try await withReaders([.init(), .init()]) { fprintd, process, id in
       _ = try await process.open(id)
@@ -44,7 +44,7 @@ struct FprintdSleepTests {
     }
   }
 
-  @Test("a reader of the same name with other fingers does not replace a busy one, and the error says how to free that")
+  @Test("a busy reader of fprintd is not replaced by its namesake with other fingers; the error says how to free it")
   func otherFingers() async throws {
     try await withReaders([.init(isBusy: true), .init(fingers: ["left-thumb"])]) { fprintd, process, id in
       guard case .busy(let holder) = await readerError({ try await process.open(id) }) else {
@@ -79,7 +79,7 @@ struct FprintdSleepTests {
     }
   }
 
-  @Test("the sleep does not wait for an fprintd that stops no scan, and the next opening uses a new connection")
+  @Test("the system's sleep does not wait for an fprintd that stops no scan, and the next opening reconnects")
   func stopsNoScan() async throws {
     try await withReaders([.init(answersStop: false)]) { fprintd, process, id in
       _ = try await process.open(id)

@@ -10,7 +10,7 @@ import VirtualFinger
 struct FprintdTests {
   private static let readers: [PrivateFprintd.Reader] = [.image, .storage]
 
-  @Test("is listed under fprintd's name for it, and never as libfprint's reader", arguments: readers)
+  @Test("a reader of fprintd is listed under fprintd's name for it, and never as libfprint's", arguments: readers)
   func listing(_ kind: PrivateFprintd.Reader) async throws {
     try await PrivateFprintd.with(kind) { fprintd in
       try await fprintd.withReader { reader in
@@ -28,7 +28,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("enrols in stages, lists, identifies, verifies and deletes", arguments: readers)
+  @Test("a reader of fprintd enrols in stages, lists, identifies, verifies and deletes", arguments: readers)
   func wholeStory(_ kind: PrivateFprintd.Reader) async throws {
     try await PrivateFprintd.with(kind) { fprintd in
       try await fprintd.withReader { reader in
@@ -71,7 +71,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("a touch that could not be read is a retry with its reason", arguments: readers)
+  @Test("an unreadable touch on a reader of fprintd is a retry with its reason", arguments: readers)
   func retries(_ kind: PrivateFprintd.Reader) async throws {
     try await PrivateFprintd.with(kind) { fprintd in
       try await fprintd.withReader { reader in
@@ -93,7 +93,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("a device error is an error, not a missing match", arguments: readers)
+  @Test("a device error of fprintd's reader is an error, not a missing match", arguments: readers)
   func deviceError(_ kind: PrivateFprintd.Reader) async throws {
     try await PrivateFprintd.with(kind) { fprintd in
       try await fprintd.withReader { reader in
@@ -114,7 +114,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("a reader that is unplugged in the middle of a scan ends it as removed")
+  @Test("a reader of fprintd that is unplugged in the middle of a scan ends it as removed")
   func unplugged() async throws {
     try await PrivateFprintd.with(.storage) { fprintd in
       try await fprintd.withReader { reader in
@@ -134,7 +134,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("a cancelled scan ends, and the reader can be used at once", arguments: readers)
+  @Test("a cancelled scan of fprintd's reader ends, and the reader can be used at once", arguments: readers)
   func cancelled(_ kind: PrivateFprintd.Reader) async throws {
     try await PrivateFprintd.with(kind) { fprintd in
       try await fprintd.withReader { reader in
@@ -150,7 +150,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("an unrequested finger ends identification, since fprintd does not say which one matched")
+  @Test("a reader of fprintd identifies among all of its fingers or a single finger, and not among some")
   func foreignFinger() async throws {
     try await PrivateFprintd.with(.storage) { fprintd in
       try await fprintd.withReader { reader in

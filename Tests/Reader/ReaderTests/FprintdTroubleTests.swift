@@ -24,7 +24,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("other programs go first: a scan waits while one has the reader, which is free between two scans")
+  @Test("a scan waits while another program has fprintd's reader, which is free between two scans")
   func othersFirst() async throws {
     try await withFinger { fprintd, reader, print in
       let other = try BusConnection(busAddress: fprintd.bus, handlers: .init())
@@ -55,7 +55,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("a reader that another program keeps is reported as busy in the end")
+  @Test("a reader of fprintd that another program keeps is reported as busy in the end")
   func claimedForGood() async throws {
     try await withFinger { fprintd, reader, print in
       let other = try BusConnection(busAddress: fprintd.bus, handlers: .init())
@@ -113,7 +113,7 @@ struct FprintdTroubleTests {
   }
 
   @Test(
-    "a reader that is pulled out while fprintd opens it was unplugged",
+    "a reader that is pulled out while fprintd opens it is reported as removed",
     arguments: [
       "USB error on device 06cb:00bd : No such device (it may have been disconnected) [-4]",
       "This device has been removed from the system.",
@@ -122,7 +122,7 @@ struct FprintdTroubleTests {
     #expect(try await errorOfOpening(refusedWith: problem) == .removed)
   }
 
-  @Test("if fprintd does not report fingers, every armed scan counts as one that saw a finger")
+  @Test("every armed scan counts as one that saw a finger if fprintd does not report fingers")
   func untold() async throws {
     try await PrivateBus.with { bus in
       let old = try await FprintdStandIn(on: bus, tellsFingers: false)
@@ -148,7 +148,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("a match that another program on the bus announces is ignored")
+  @Test("a match that a program other than fprintd announces on the bus is ignored")
   func forged() async throws {
     try await withFinger { fprintd, reader, print in
       let forger = try BusConnection(busAddress: fprintd.bus, handlers: .init())
@@ -172,7 +172,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("a template file that is changed during a scan ends it, even if it is restored at once")
+  @Test("a change of fprintd's template file during a scan ends the scan, even if it is undone at once")
   func watched() async throws {
     try await withFinger(.storage) { fprintd, reader, print in
       let file = try #require(try fprintd.templateFile())
@@ -205,7 +205,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("a refusal by polkit is reported with its reason")
+  @Test("polkit's refusal of a call to fprintd is reported with its reason")
   func refused() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try fprintd.allow()
@@ -222,7 +222,7 @@ struct FprintdTroubleTests {
     }
   }
 
-  @Test("before sleep the reader is released, also during a scan")
+  @Test("fprintd's reader is released before the system's sleep, also during a scan")
   func sleep() async throws {
     try await withFinger { fprintd, reader, print in
       let log = EventLog()

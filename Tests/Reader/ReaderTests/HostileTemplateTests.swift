@@ -5,7 +5,7 @@ import VirtualFinger
 
 @Suite("A corrupted template", .serialized)
 struct HostileTemplateTests {
-  @Test("is read or ends with a definite error, and does not affect the next request", arguments: [20 as UInt64])
+  @Test("a corrupted template is read or gives a definite error, and the next request works", arguments: [20 as UInt64])
   func mutated(seed: UInt64) async throws {
     try await VirtualReader.with(.storage, showsDiagnostics: true) { reader in
       try await reader.open()

@@ -9,7 +9,7 @@ struct ImageReaderTests {
   private static let right = SyntheticFinger(person: 1, finger: .rightIndex)
   private static let left = SyntheticFinger(person: 1, finger: .leftIndex)
 
-  @Test("enrols in five stages, and matches that finger and no other")
+  @Test("the virtual image reader enrols a finger in five stages, and matches that finger and no other")
   func wholeStory() async throws {
     try await VirtualReader.with(.image) { reader in
       let description = try await reader.open()
@@ -34,7 +34,7 @@ struct ImageReaderTests {
     }
   }
 
-  @Test("reports when a finger comes and goes, also after the answer")
+  @Test("the virtual image reader reports when a finger comes and goes, also after the answer")
   func fingerEvents() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
@@ -49,7 +49,7 @@ struct ImageReaderTests {
     }
   }
 
-  @Test("reports a scan's finger even if another scan was refused meanwhile")
+  @Test("the virtual image reader reports a scan's finger even if another scan was refused meanwhile")
   func refusedBeside() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
@@ -69,7 +69,7 @@ struct ImageReaderTests {
     }
   }
 
-  @Test("answers an unreadable touch with a retry, and a broken device with an error")
+  @Test("the virtual image reader answers an unreadable touch with a retry, and a broken device with an error")
   func retryAndError() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()
@@ -90,7 +90,7 @@ struct ImageReaderTests {
     }
   }
 
-  @Test("has no storage, and says so")
+  @Test("the virtual image reader has no storage, and says so")
   func noStorage() async throws {
     try await VirtualReader.with(.image) { reader in
       try await reader.open()

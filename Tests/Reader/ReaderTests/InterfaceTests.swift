@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The reader's D-Bus interface")
 struct InterfaceTests {
-  @Test("has the members and signatures in its XML")
+  @Test("the reader's D-Bus interface has the members, signatures and errors in its XML")
   func introspection() throws {
     let read = try IntrospectionReader(of: ReaderInterface.target.interface)
     #expect(read.nodes == [ReaderInterface.target.path])
@@ -25,7 +25,7 @@ struct InterfaceTests {
     }
   }
 
-  @Test("for the program that started it has the members and signatures in its XML")
+  @Test("the D-Bus interface for a reader's starter has the members and signatures in its XML")
   func starter() throws {
     let read = try IntrospectionReader(of: ReaderStarterInterface.target.interface)
     #expect(read.nodes == [ReaderStarterInterface.target.path])
@@ -45,14 +45,14 @@ struct InterfaceTests {
     ]
   }
 
-  @Test("transfers every error")
+  @Test("the reader's D-Bus interface transfers every error")
   func errorsRoundTrip() {
     for error in errors { #expect(ReaderError(busName: error.busName, text: error.busText) == error) }
     #expect(Set(errors.map(\.busName)).count == 20)
     #expect(ReaderError(busName: "org.example.Odd", text: "x") == .device("org.example.Odd: x"))
   }
 
-  @Test("transfers every event of a scan")
+  @Test("the reader's D-Bus interface transfers every event of a scan")
   func events() throws {
     let events: [ScanEvent] =
       [.fingerNeeded, .fingerPresent, .fingerLifted, .stage(completed: 3, of: 5)]
@@ -64,7 +64,7 @@ struct InterfaceTests {
     #expect(ScanEvent.reading([.uint64(1), .string("other"), .uint32(0), .uint32(0), .string("")]) == nil)
   }
 
-  @Test("transfers a reader with and without its optional fields")
+  @Test("the reader's D-Bus interface transfers a reader with and without its optional fields")
   func descriptions() {
     let plain = ReaderDescription(
       id: "virtual_image:0", name: "Virtual", identity: ReaderIdentity(driver: "virtual_image"), scanType: .swipe,
@@ -80,7 +80,7 @@ struct InterfaceTests {
     #expect(ReaderDescription(.dictionary(entries)) == nil)
   }
 
-  @Test("refuses a match without a print, and another method's answer")
+  @Test("the reader's D-Bus interface refuses a match without a print, and another method's answer")
   func answers() {
     let identify = ReaderRequest.identify([], nonce(1))
     #expect(
@@ -91,7 +91,7 @@ struct InterfaceTests {
     #expect(ReaderAnswer(to: .readers, [.bytes([1])]) == nil)
   }
 
-  @Test("accepts the longest serial number of USB: 126 characters of three bytes")
+  @Test("the reader's D-Bus interface accepts the longest serial number of USB: 126 characters of three bytes")
   func longSerial() {
     let serial = String(repeating: "\u{20AC}", count: 126)
     let reader = ReaderDescription(
@@ -100,7 +100,7 @@ struct InterfaceTests {
     #expect(ReaderDescription(reader.busValue)?.identity.serial == serial)
   }
 
-  @Test("refuses lists, templates and texts that no reader has")
+  @Test("the reader's D-Bus interface refuses lists, templates and texts that are longer than any reader's")
   func limits() {
     func reader(_ count: Int) -> BusValue {
       ReaderDescription(

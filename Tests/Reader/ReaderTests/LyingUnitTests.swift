@@ -62,7 +62,7 @@ struct LyingUnitTests {
     return ReaderAnswer.scan(ScanAnswer(nonce: nonce, outcome: .match(print.id), finishedAt: ScanClock.now())).values
   }
 
-  @Test("is ended when an answer without a finger takes too long, and the next call starts another")
+  @Test("a reader unit is ended if an answer without a finger takes too long, and the next call starts another")
   func silent() async throws {
     try await withFolder { folder in
       let unit = try Unit(in: folder, within: .milliseconds(200)) { _ in false }
@@ -80,7 +80,7 @@ struct LyingUnitTests {
     }
   }
 
-  @Test("may take twice as long for its first answer, since it has to start")
+  @Test("a reader unit may take twice as long for its first answer, since it has to start")
   func slowStart() async throws {
     try await withFolder { folder in
       let unit = try Unit(in: folder, within: .seconds(30), Self.answers)
@@ -92,7 +92,7 @@ struct LyingUnitTests {
     }
   }
 
-  @Test("is waited for as long as the caller wants in calls that wait for a finger")
+  @Test("a reader unit has no time limit in calls that wait for a finger")
   func slowScan() async throws {
     try await withFolder { folder in
       let unit = try Unit(in: folder, within: .milliseconds(200)) { call in
@@ -108,7 +108,7 @@ struct LyingUnitTests {
     }
   }
 
-  @Test("is ended if it cannot close its reader, so that the next user's vault gets a new one")
+  @Test("a reader unit that cannot close its reader is ended, so that the next user's vault gets a new unit")
   func failingClose() async throws {
     try await withFolder { folder in
       let unit = try Unit(in: folder, within: .seconds(10)) { call in
@@ -123,7 +123,7 @@ struct LyingUnitTests {
     }
   }
 
-  @Test("closes a reader that was opened while the opening was cancelled")
+  @Test("a reader unit closes a reader that was opened while the opening was cancelled")
   func cancelledOpen() async throws {
     try await withFolder { folder in
       let opening = Mutex<[BusCall]>([])

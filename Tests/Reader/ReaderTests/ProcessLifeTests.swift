@@ -8,7 +8,7 @@ import VirtualFinger
 
 @Suite("The life of a reader process", .serialized)
 struct ProcessLifeTests {
-  @Test("a process that is killed during a scan ends it with a definite error, and the next one is new")
+  @Test("a reader process that is killed during a scan ends it with a definite error, and the next is new")
   func killed() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -30,7 +30,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("a process that dies while idle is replaced silently, and leaves no zombie")
+  @Test("a reader process that dies while idle is replaced silently, and leaves no zombie")
   func killedIdle() async throws {
     try await VirtualReader.with(.storage) { reader in
       _ = try await reader.process.readers()
@@ -41,7 +41,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("outlives the thread of the first call, which ran the bus loop")
+  @Test("a reader process outlives the thread of the first call, which ran the bus loop")
   func threadOfFirstCall() async {
     await #expect(processExitsWith: .success) {
       try await VirtualReader.with(.storage) { reader in
@@ -97,7 +97,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("a reader that does not cancel its scan is answered at once, and its process is ended")
+  @Test("a cancelled scan is answered at once even if the reader continues it, and the reader process is ended")
   func stubborn() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -120,7 +120,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("a call of a cancelled task is not sent, but the reader is still released")
+  @Test("a call of a cancelled task is not sent to a reader, but the task can still close the reader")
   func cancelledBefore() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -137,7 +137,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("ends with its client, by shutdown and by deallocation")
+  @Test("a reader process ends with its client, by shutdown and by deallocation")
   func ends() async throws {
     let program = try readerProgram()
     try await withTemporaryFolder { folder in
@@ -154,7 +154,7 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("reports a missing program")
+  @Test("a missing reader program is reported")
   func noProgram() async {
     let reader = ReaderProcess(program: "/nonexistent/whorl-reader", selection: .automatic)
     #expect(
@@ -162,7 +162,7 @@ struct ProcessLifeTests {
         == .cannotStart("/nonexistent/whorl-reader: No such file or directory"))
   }
 
-  @Test("does not get the descriptor by which its program was checked")
+  @Test("a reader process does not get the descriptor by which its program was checked")
   func programDescriptor() async throws {
     try await VirtualReader.with(.storage) { reader in
       _ = try await reader.process.readers()
@@ -174,13 +174,13 @@ struct ProcessLifeTests {
     }
   }
 
-  @Test("reports how a program ended that is not a reader")
+  @Test("a program that is started as a reader but is none is reported with how it ended")
   func notAReader() async {
     let reader = ReaderProcess(program: "/bin/false", selection: .automatic)
     #expect(await readerError { try await reader.readers() } == .processDied("exit status 1"))
   }
 
-  @Test("leaves no descriptor, child or zombie behind after fifty starts")
+  @Test("fifty starts of a reader process leave no descriptor, child or zombie behind")
   func flat() async {
     // In a new process, because other tests open files at the same time.
     await #expect(processExitsWith: .success) {

@@ -8,7 +8,7 @@ import VirtualFinger
 
 @Suite("The virtual match-on-chip reader, through its process", .serialized)
 struct StorageReaderTests {
-  @Test("is listed as a virtual reader, with what it can do")
+  @Test("the virtual match-on-chip reader is listed as a virtual reader, with what it can do")
   func listing() async throws {
     try await VirtualReader.with(.storage) { reader in
       let readers = try await reader.process.readers()
@@ -23,7 +23,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("enrols in stages, lists, identifies, verifies and deletes")
+  @Test("the virtual match-on-chip reader enrols in stages, lists, identifies, verifies and deletes")
   func wholeStory() async throws {
     try await VirtualReader.with(.storage) { reader in
       let description = try await reader.open()
@@ -82,7 +82,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("deletes every print on its chip")
+  @Test("the virtual match-on-chip reader deletes every print on its chip")
   func clearing() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -93,7 +93,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("answers an unreadable touch with a retry and its reason")
+  @Test("the virtual match-on-chip reader answers an unreadable touch with a retry and its reason")
   func retries() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -126,7 +126,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("a device error is an error, not a missing match")
+  @Test("a device error of a match-on-chip reader is an error, not a missing match")
   func deviceError() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()
@@ -143,7 +143,7 @@ struct StorageReaderTests {
     }
   }
 
-  @Test("a reader that is unplugged in the middle of a scan ends it as removed")
+  @Test("a match-on-chip reader that is unplugged in the middle of a scan ends it as removed")
   func unplugged() async throws {
     try await VirtualReader.with(.storage) { reader in
       try await reader.open()

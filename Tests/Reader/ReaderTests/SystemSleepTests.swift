@@ -8,7 +8,7 @@ import VirtualFinger
 struct SystemSleepTests {
   private static let finger = SyntheticFinger(person: 1, finger: .rightIndex)
 
-  @Test("the sleep waits for the open reader, which ends its scan, sleeps, and reads fingers again afterwards")
+  @Test("the system's sleep waits for an open reader, which ends its scan, sleeps, and later reads fingers again")
   func wholeNight() async throws {
     try await withReaderAndLogind { reader, logind in
       try await reader.open()
@@ -42,7 +42,7 @@ struct SystemSleepTests {
     }
   }
 
-  @Test("the sleep waits only while a reader is open")
+  @Test("the system's sleep waits only while a reader is open")
   func onlyWhileOpen() async throws {
     try await withReaderAndLogind { reader, logind in
       _ = try await reader.process.readers()
@@ -93,7 +93,7 @@ struct SystemSleepTests {
     }
   }
 
-  @Test("the sleep is over for the reader if logind ends during it, and the next logind is asked again")
+  @Test("the system's sleep is over for a reader if logind ends during it, and the next logind is asked again")
   func restartedLogind() async throws {
     try await withReaderAndLogind { reader, logind in
       try await reader.open()
@@ -109,7 +109,7 @@ struct SystemSleepTests {
     }
   }
 
-  @Test("without a bus or logind the reader still works")
+  @Test("a reader works without a system bus or logind")
   func nobodyThere() async throws {
     func touch(_ reader: VirtualReader) async throws {
       try await reader.open()

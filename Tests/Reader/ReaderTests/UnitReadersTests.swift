@@ -41,7 +41,7 @@ struct UnitReadersTests {
     try #require(ReaderUnits(selection, in: folder, madeBy: getuid())).reader()
   }
 
-  @Test("are listed with fprintd's first, and each is opened in its own unit only")
+  @Test("readers of fprintd's unit are listed before libfprint's, and each is opened in its own unit only")
   func listed() async throws {
     try await withBoth { both in
       let listed = try await both.readers.readers()
@@ -58,7 +58,7 @@ struct UnitReadersTests {
     }
   }
 
-  @Test("serve the next request after one of them died in a scan")
+  @Test("the units of fprintd and libfprint serve the next request after one of them died in a scan")
   func dies() async throws {
     try await withBoth { both in
       let id = try #require(try await both.readers.readers(drivenBy: .libfprint).first).id
@@ -77,7 +77,7 @@ struct UnitReadersTests {
     }
   }
 
-  @Test("are those of the other unit if one has no socket, and the missing one is an error that names it")
+  @Test("readers of one unit are listed if the other unit has no socket, and an error names the missing socket")
   func missing() async throws {
     try await withFolder { folder in
       let readers = try units(.automatic, in: folder)
@@ -110,7 +110,7 @@ struct UnitReadersTests {
     }
   }
 
-  @Test("a unit may not list another unit's readers, replayed readers, or one that was not asked for")
+  @Test("a reader unit may not list replayed or another unit's readers, or open a reader not asked for")
   func liar() async throws {
     try await withFolder { folder in
       let good = Self.description(id: "good", driver: "driver")
@@ -137,14 +137,14 @@ struct UnitReadersTests {
     }
   }
 
-  @Test("include no virtual ones")
+  @Test("virtual readers have no reader units")
   func selections() {
     for text in ["virtual-image:/a", "virtual-storage:/a"] {
       #expect(ReaderSelection(text).flatMap { ReaderUnits($0) } == nil, "\(text)")
     }
   }
 
-  @Test("are the replayed ones alone if a recording was selected", arguments: [false, true])
+  @Test("a reader unit lists only replayed readers for a recording, and else none of them", arguments: [false, true])
   func recordings(isSelected: Bool) async throws {
     try await withFolder { folder in
       let physical = Self.description(id: "physical", driver: "first")

@@ -23,7 +23,7 @@ struct UnitTests {
     }
   }
 
-  @Test("starts on a connection, and reads fingers like a child process")
+  @Test("a reader unit starts on a connection, and reads fingers like a child process")
   func reads() async throws {
     try await withImageUnit { reader, unit in
       #expect(unit.starts == 0)
@@ -37,7 +37,7 @@ struct UnitTests {
     }
   }
 
-  @Test("refuses the programs of other users, also root's")
+  @Test("a reader unit refuses the programs of other users, also root's")
   func wrongPeer() async throws {
     try await withImageUnit(for: "nobody", idleSeconds: 1) { reader, unit in
       try #require(getuid() == 0 || getpwnam("nobody").pointee.pw_uid != getuid())
@@ -51,7 +51,7 @@ struct UnitTests {
     }
   }
 
-  @Test("is not used if its socket's folder is writable for others, or another user made the socket")
+  @Test("a reader unit is not used if others can write its socket's folder, or another user made the socket")
   func wrongSocket() async throws {
     try await withImageUnit { reader, unit in
       let foreign = ReaderProcess(unit: unit.path, selection: .virtualImage(socket: reader.socket), maker: 4_242)
@@ -68,7 +68,7 @@ struct UnitTests {
     }
   }
 
-  @Test("ends when idle, not while a reader is open, and is started again by the next request")
+  @Test("a reader unit ends when idle, not while a reader is open, and the next request starts it again")
   func idle() async throws {
     try await withImageUnit(idleSeconds: 3) { reader, unit in
       _ = try await reader.process.readers()
@@ -86,7 +86,7 @@ struct UnitTests {
     }
   }
 
-  @Test("that dies in a scan ends it with an error, and is started again by the next request")
+  @Test("a reader unit that dies in a scan ends it with an error, and is started again by the next request")
   func dies() async throws {
     try await withImageUnit { reader, unit in
       try await reader.open()
@@ -104,7 +104,7 @@ struct UnitTests {
     }
   }
 
-  @Test("serves the next client after the one before has closed its reader")
+  @Test("a reader unit serves the next client after the client before has closed its reader")
   func inTurn() async throws {
     try await withImageUnit { reader, unit in
       let other = ReaderProcess(
@@ -120,7 +120,7 @@ struct UnitTests {
     }
   }
 
-  @Test("gets the system's sleep from its client")
+  @Test("a reader unit gets the system's sleep from its client")
   func sleep() async throws {
     try await withImageUnit { reader, _ in
       try await reader.open()
@@ -133,7 +133,7 @@ struct UnitTests {
     }
   }
 
-  @Test("for fprintd works for the given user, with that user's fingers and files only")
+  @Test("fprintd's reader unit works for the given user, with that user's fingers and files only")
   func userOfFprintd() async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await withFolder { folder in
@@ -157,7 +157,7 @@ struct UnitTests {
     }
   }
 
-  @Test("refuses a user name that leads to another folder")
+  @Test("the name of a reader's user is refused if it could lead to another folder")
   func names() {
     for bad in ["", ".", "..", "a/b", "/etc", ".hidden", "a\nb", "a b", "a\u{0}b", String(repeating: "a", count: 256)] {
       #expect(ReaderUser.Name(bad) == nil, "\(bad)")
@@ -167,7 +167,7 @@ struct UnitTests {
     #expect(ReaderUser(name: "alice")?.name == "alice")
   }
 
-  @Test("has the socket of its socket unit, for the vault's user only")
+  @Test("a reader unit has the socket of its socket unit, for root and the group whorl only")
   func sockets() throws {
     for unit in ReaderAdapter.allCases {
       let file = try repositoryFile("data/systemd/whorl-reader-\(unit.rawValue).socket")

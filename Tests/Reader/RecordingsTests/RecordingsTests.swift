@@ -24,12 +24,12 @@ struct SerialNumberTests {
     """
   private static let numbers = SerialNumbers(in: Array(description.utf8))
 
-  @Test("the reader's and its port's serial numbers are found, and a controller's address is not one")
+  @Test("serial numbers of the reader and its port are found in a recording, and no controller's address")
   func found() {
     #expect(Self.numbers.numbers == ["c087f7d72126", "42"])
   }
 
-  @Test("a description keeps its length and paths, and short numbers are only replaced in serial fields")
+  @Test("a blanked recording keeps its description's length and paths, and short numbers outside serial fields")
   func described() {
     let blanked = String(decoding: Self.numbers.blanked(description: Array(Self.description.utf8)), as: UTF8.self)
     #expect(blanked.utf8.count == Self.description.utf8.count)
@@ -40,7 +40,7 @@ struct SerialNumberTests {
       blanked.contains("A: serial=0000:00:14.0") && blanked.contains("P: /devices/pci0000:00/0000:00:14.0/usb1\n"))
   }
 
-  @Test("packets contain it neither as text, USB string nor bytes, in either order")
+  @Test("a blanked recording's packets contain no serial number as text, USB string, or bytes in either order")
   func packets() {
     let raw: [UInt8] = [0xC0, 0x87, 0xF7, 0xD7, 0x21, 0x26]
     func wide(_ bytes: [UInt8]) -> [UInt8] { bytes.flatMap { [$0, 0] as [UInt8] } }
@@ -52,7 +52,7 @@ struct SerialNumberTests {
     #expect(blanked == between([[1], none, zeros, wide(zeros), none, [2]]))
   }
 
-  @Test("a log of ioctls contains it in no spelling")
+  @Test("a blanked recording's log of ioctls contains the serial number in no spelling")
   func ioctls() {
     let log = "USBDEVFS_REAPURB 1 129 0 0 64 6 0 01C087F7D7212602\nUSBDEVFS_REAPURB 1 129 0 0 64 6 0 6330383766376437\n"
     let blanked = String(
@@ -83,7 +83,7 @@ struct PacketCaptureTests {
     0x0A0D_0D0A, word(0x1A2B_3C4D) + [1, 0, 0, 0] + [UInt8](repeating: 7, count: 8) + Array("a very fast CPU!".utf8))
   private static let interface = block(1, [220, 0, 0, 0] + word(0))
 
-  @Test("packets of other devices and buses are removed, and so is information about the machine")
+  @Test("a USB capture is reduced to the reader's packets, without information about the machine")
   func cut() throws {
     let own = Self.packet(bus: 1, device: 4, Array("mine".utf8))
     let capture =
@@ -96,7 +96,7 @@ struct PacketCaptureTests {
   }
 
   @Test(
-    "notes about the machine and packets are removed, and the time resolution is kept")
+    "a reduced USB capture keeps its time resolution, and no notes about the machine and packets")
   func options() throws {
     let unit: [UInt8] = [9, 0, 1, 0, 9, 0, 0, 0]
     let system = [12, 0, 14, 0] + Array("Linux of mine!".utf8) + [0, 0]
@@ -121,7 +121,7 @@ struct PacketCaptureTests {
     }
   }
 
-  @Test("a truncated file, another kind of capture and other files are refused")
+  @Test("a truncated USB capture, another kind of capture and other files are refused")
   func refused() {
     let network = Self.block(1, [1, 0, 0, 0] + Self.word(0))
     for bytes in [
@@ -153,7 +153,7 @@ struct RecordingFolderTests {
   private static let device =
     "P: /devices/usb1/1-9\nE: DEVNAME=/dev/bus/usb/001/004\n\nP: /devices/usb1\nE: DEVNAME=/dev/x\n"
 
-  @Test("is replayed from packets or ioctls, under either file name")
+  @Test("a recording is replayed from packets or ioctls, under either file name")
   func arguments() throws {
     for name in ["capture.pcapng", "custom.pcapng"] {
       try with(["device": Self.device, name: ""]) { folder in
@@ -171,7 +171,7 @@ struct RecordingFolderTests {
     }
   }
 
-  @Test("is refused if it describes no device")
+  @Test("a recording's folder is refused if it describes no device")
   func refused() throws {
     try with(["device": "E: nothing\n"]) { folder in
       #expect(throws: RecordingError.self) { try RecordingFolder(folder) }

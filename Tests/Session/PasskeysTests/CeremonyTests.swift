@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The authenticator")
 struct CeremonyTests {
-  @Test("describes itself in getInfo, and refuses to make a passkey while nobody can be asked")
+  @Test("the passkey authenticator describes itself in getInfo, and makes no passkey while nobody can be asked")
   func info() async throws {
     try await TestPlatform.with { platform in
       let value = try #require(try await platform.call(4).value?.entries)
@@ -24,7 +24,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("makes a passkey and signs in with it, with a touch for each", arguments: [-7, -8])
+  @Test("the passkey authenticator makes a passkey and signs in with it, with a touch for each", arguments: [-7, -8])
   func makeAndAssert(algorithm: Int) async throws {
     try await TestPlatform.with { platform in
       let (id, key) = try await platform.made(algorithm: algorithm)
@@ -41,7 +41,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("returns the accounts of a site one by one, after one touch", arguments: [false, true])
+  @Test("the passkey authenticator returns a site's accounts one by one, after one touch", arguments: [false, true])
   func accounts(withToken: Bool) async throws {
     try await TestPlatform.with { platform in
       var keys: [[UInt8]: PublicKey] = [:]
@@ -73,7 +73,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("returns no further account after another command")
+  @Test("the passkey authenticator returns no further account of a site after another command")
   func interruptedAccounts() async throws {
     try await TestPlatform.with { platform in
       for user in UInt8(1)...2 { _ = try await platform.made(user: [user]) }
@@ -83,7 +83,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("uses the touch of a token once", arguments: [1, 2])
+  @Test("the passkey authenticator uses the touch of a PIN/UV auth token once", arguments: [1, 2])
   func token(version: Int) async throws {
     try await TestPlatform.with { platform in
       let token = try await platform.token(3, version: version)
@@ -97,7 +97,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("refuses a token for another site, permission or message")
+  @Test("the passkey authenticator refuses a PIN/UV auth token for another site, permission or message")
   func foreignToken() async throws {
     try await TestPlatform.with { platform in
       let token = try await platform.token(1)
@@ -113,7 +113,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("refuses requests for tokens that it does not support")
+  @Test("the passkey authenticator refuses unsupported requests for a PIN/UV auth token")
   func refusedTokens() async throws {
     try await TestPlatform.with { platform in
       let key = try await platform.agree(2).publicKey
@@ -138,7 +138,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("answers a request without user presence from its list, without a touch or a valid signature")
+  @Test("a sign-in request without user presence is answered from its list, without touch or valid signature")
   func silent() async throws {
     try await TestPlatform.with { platform in
       let (id, key) = try await platform.made()
@@ -165,7 +165,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("asks for a touch before it reports an excluded or missing passkey")
+  @Test("the passkey authenticator asks for a touch before it reports an excluded or missing passkey")
   func excluded() async throws {
     try await TestPlatform.with { platform in
       let (id, _) = try await platform.made()
@@ -180,7 +180,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("distinguishes a refused prompt from one that nobody answered")
+  @Test("the passkey authenticator distinguishes a refused prompt from one that nobody answered")
   func refusals() async throws {
     try await TestPlatform.with { platform in
       try await platform.call(4)
@@ -193,7 +193,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("sends keep-alive messages while it waits for a person, and ends the request when it is cancelled")
+  @Test("a passkey request gets keep-alive messages while it waits for a person, and ends when it is cancelled")
   func cancelled() async throws {
     try await TestPlatform.with { platform in
       await platform.vault.set(.waits)
@@ -209,7 +209,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("checks the options and parameters of a new passkey")
+  @Test("the passkey authenticator refuses wrong options, parameters and commands")
   func parameters() async throws {
     try await TestPlatform.with { platform in
       let empty = try await platform.call(1, [:])
@@ -249,7 +249,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("returns the outputs of hmac-secret, encrypted by either protocol", arguments: [1, 2])
+  @Test("the passkey authenticator returns hmac-secret outputs, encrypted by either PIN/UV protocol", arguments: [1, 2])
   func secrets(version: Int) async throws {
     try await TestPlatform.with { platform in
       let (id, _) = try await platform.made(with: [
@@ -278,7 +278,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("lists, changes and deletes passkeys with a token for that")
+  @Test("the passkey authenticator lists, changes and deletes passkeys only with a token for that")
   func management() async throws {
     try await TestPlatform.with { platform in
       let (id, key) = try await platform.made("a.example", user: [1])
@@ -320,7 +320,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("deletes all passkeys only after a prompt with their number")
+  @Test("the passkey authenticator deletes all passkeys only after a prompt with their number")
   func reset() async throws {
     try await TestPlatform.with { platform in
       for user in UInt8(1)...2 { _ = try await platform.made(user: [user]) }
@@ -336,7 +336,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("reports a full store")
+  @Test("the passkey authenticator reports a store that is full")
   func full() async throws {
     try await TestPlatform.with { platform in
       for user in UInt8(0)..<100 { _ = try await platform.made(user: [user]) }
@@ -345,7 +345,7 @@ struct CeremonyTests {
   }
 
   @Test(
-    "shows IDs that are not domains between quotation marks",
+    "a relying party's ID that is not a domain is shown between quotation marks",
     arguments: [
       ("example.com", "example.com"), ("localhost", "localhost"), ("xn--bcher-kva.example", "xn--bcher-kva.example"),
       ("ssh:", "“ssh:”"), ("ssh:work", "“ssh:work”"), ("a b.example", "“a b.example”"), ("-a.example", "“-a.example”"),
@@ -359,7 +359,7 @@ struct CeremonyTests {
     #expect(RelyingPartyID(String(repeating: "a", count: 64) + ".example")?.isDomain == false)
   }
 
-  @Test("answers random and changed requests without a crash", arguments: 0..<4)
+  @Test("the passkey authenticator answers random and changed requests without a crash", arguments: 0..<4)
   func random(seed: Int) async throws {
     print("CTAP2 seed \(seed)")
     var random = SeededGenerator(state: UInt64(seed) &* 0x9E37_79B9 &+ 1)

@@ -21,7 +21,7 @@ struct FIDOProgramTests {
     return event + [UInt8](repeating: 0, count: 4_380 - event.count)
   }
 
-  @Test("makes one FIDO device for the agent of the user in front of the screen")
+  @Test("whorl-fido makes one FIDO device for the agent of the user in front of the screen")
   func creation() throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -39,7 +39,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("passes reports of 64 bytes without the number of the report")
+  @Test("whorl-fido passes on reports of 64 bytes without the number of the report")
   func reports() throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -55,7 +55,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("passes no report of another length to the agent, and no other event")
+  @Test("whorl-fido passes only reports of 64 bytes to the agent, and no other event of the device")
   func foreignEvents() throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -72,7 +72,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("disconnects an agent that sends another length, and removes its device", arguments: [1, 63, 65, 4_096])
+  @Test("whorl-fido drops an agent and its device after a report of a wrong length", arguments: [1, 63, 65, 4_096])
   func foreignReports(_ count: Int) throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -85,7 +85,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("disconnects an agent that sends a report before it has a device")
+  @Test("whorl-fido disconnects an agent that sends a report before it has a device")
   func early() throws {
     try PretendMachine.with("one seat user\n") { machine in
       let agent = try machine.agent()
@@ -94,7 +94,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("a device is removed when its agent disconnects")
+  @Test("whorl-fido removes the device of an agent that disconnects")
   func agentGone() throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -107,7 +107,7 @@ struct FIDOProgramTests {
   }
 
   @Test(
-    "makes no device before its person is in front of an unlocked screen of this machine",
+    "whorl-fido makes no device before the user is in front of an unlocked screen of this machine",
     arguments: [
       "one seat user\n", "one active user\n", "one active seat user remote\n", "one active seat user locked\n",
       "one active seat user mute\n", "one active seat greeter\n",
@@ -124,7 +124,7 @@ struct FIDOProgramTests {
   }
 
   @Test(
-    "takes the device away as soon as the session is locked, left or over",
+    "whorl-fido takes the device away as soon as the session is locked, left or over",
     arguments: ["one active seat user locked\n", "one seat user\n", "other greeter\n", nil])
   func left(_ sessions: String?) throws {
     try PretendMachine.with(Self.present) { machine in
@@ -139,7 +139,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("removes the device before the machine sleeps, and makes none until it is awake")
+  @Test("whorl-fido removes the device before the machine sleeps, and makes none until the machine is awake")
   func sleep() throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -154,7 +154,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("makes no device if it is started while the machine goes to sleep")
+  @Test("whorl-fido makes no device if it is started while the machine goes to sleep")
   func asleep() throws {
     try PretendMachine.with(Self.present + "sleeps now\n") { machine in
       let agent = try machine.agent()
@@ -163,7 +163,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("a user's new agent replaces the earlier one")
+  @Test("whorl-fido replaces a user's agent and its device when a new agent of the user connects")
   func later() throws {
     try PretendMachine.with(Self.present) { machine in
       let first = try machine.agent()
@@ -178,7 +178,7 @@ struct FIDOProgramTests {
   }
 
   @Test(
-    "takes no agent of a remote session, and none of a person who is not logged in", arguments: ["mine remote\n", nil])
+    "whorl-fido refuses an agent of a remote session, or of a user not logged in", arguments: ["mine remote\n", nil])
   func refused(_ sessions: String?) throws {
     try PretendMachine.with(sessions) { machine in
       let agent = try machine.agent()
@@ -186,7 +186,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("an agent or a program that does not read only loses reports", arguments: [true, false])
+  @Test("an agent or a program that does not read from whorl-fido only loses reports", arguments: [true, false])
   func flooded(_ agentReads: Bool) throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()
@@ -206,7 +206,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("disconnects the agent if the kernel makes no device, and the agent connects again")
+  @Test("whorl-fido disconnects an agent if /dev/uhid cannot be opened, and accepts the agent again")
   func noDevice() throws {
     try PretendMachine.with(Self.present) { machine in
       machine.breakDevices()
@@ -217,7 +217,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("disconnects the agent if the kernel makes a device of another kind")
+  @Test("whorl-fido disconnects an agent if the kernel does not make its device")
   func refusedDevice() throws {
     try PretendMachine.with(Self.present) { machine in
       machine.refuseDevices()
@@ -226,7 +226,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("has devices for 16 users, each with the user's name, and refuses the next one")
+  @Test("whorl-fido has devices for 16 users, each named with the user's number, and refuses a 17th user")
   func many() throws {
     try PretendMachine.with(Self.present) { machine in
       for user in 1...16 {
@@ -241,7 +241,7 @@ struct FIDOProgramTests {
     }
   }
 
-  @Test("does not start without systemd's socket, and ends with the system's message bus")
+  @Test("whorl-fido does not start without systemd's socket, and ends with the system's message bus")
   func ends() throws {
     try PretendMachine.with(Self.present, hasSocket: false) { #expect($0.status() == 64) }
     try PretendMachine.with(Self.present) { machine in

@@ -30,7 +30,7 @@ struct HIDTransportTests {
     HIDReport.packets(command, message, on: channel).flatMap { transport.receive($0, at: now) }
   }
 
-  @Test("gives each client a channel of its own, with its nonce")
+  @Test("the CTAPHID transport gives each client a channel of its own, with the client's nonce")
   func channels() throws {
     var transport = HIDTransport()
     let outputs = send(&transport, .initialize, [1, 2, 3, 4, 5, 6, 7, 8], on: HIDReport.broadcast)
@@ -41,7 +41,7 @@ struct HIDTransportTests {
     #expect(allocate(&transport) == 3)
   }
 
-  @Test("gives no client the broadcast channel, once all others are taken")
+  @Test("the CTAPHID transport gives no client the broadcast channel, even once all others are taken")
   func lastChannel() {
     var transport = HIDTransport(lastChannel: HIDReport.broadcast - 2)
     #expect(allocate(&transport) == HIDReport.broadcast - 1)
@@ -49,7 +49,7 @@ struct HIDTransportTests {
       shown(send(&transport, .initialize, [UInt8](repeating: 1, count: 8), on: HIDReport.broadcast)) == ["send 63 6"])
   }
 
-  @Test("returns a ping of every length")
+  @Test("the CTAPHID transport returns a ping of every length")
   func ping() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -61,7 +61,7 @@ struct HIDTransportTests {
     #expect(HIDReport.messageLimit == 7609)
   }
 
-  @Test("refuses impossible lengths of messages and reports")
+  @Test("the CTAPHID transport refuses impossible lengths of messages and reports")
   func lengths() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -77,7 +77,7 @@ struct HIDTransportTests {
     }
   }
 
-  @Test("refuses every command that is not offered")
+  @Test("the CTAPHID transport refuses every command that is not offered")
   func commands() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -88,7 +88,7 @@ struct HIDTransportTests {
     }
   }
 
-  @Test("refuses every channel that was not allocated")
+  @Test("the CTAPHID transport refuses every channel that was not allocated")
   func unknownChannels() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -102,7 +102,7 @@ struct HIDTransportTests {
     #expect(shown(send(&transport, .ping, [5], on: channel)) == ["send 1 5"])
   }
 
-  @Test("refuses a packet out of order, and serves the next message", arguments: 0...127)
+  @Test("the CTAPHID transport refuses a packet out of order, and serves the next message", arguments: 0...127)
   func sequence(wrong: UInt8) {
     guard wrong != 1 else { return }
     var transport = HIDTransport()
@@ -116,7 +116,7 @@ struct HIDTransportTests {
     #expect(shown(send(&transport, .ping, [5], on: channel)) == ["send 1 5"])
   }
 
-  @Test("drops a message when another begins on its channel")
+  @Test("the CTAPHID transport drops a message when another begins on its channel")
   func interrupted() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -129,7 +129,7 @@ struct HIDTransportTests {
     #expect(transport.receive(packets[1], at: 0).isEmpty)
   }
 
-  @Test("reports to a second client that it is busy, and still allocates channels")
+  @Test("a busy CTAPHID transport says so to a second client, and still allocates channels")
   func busy() {
     var transport = HIDTransport()
     let (one, two) = (allocate(&transport), allocate(&transport))
@@ -149,7 +149,7 @@ struct HIDTransportTests {
     #expect(shown(send(&transport, .cbor, [4], on: two)) == ["request 2 1"])
   }
 
-  @Test("drops a message whose next packet does not come within half a second")
+  @Test("the CTAPHID transport drops a message whose next packet does not come within half a second")
   func timeout() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -168,7 +168,7 @@ struct HIDTransportTests {
     #expect(shown(send(&transport, .ping, [5], on: channel, at: 4200)) == ["send 63 5", "send 1 5"])
   }
 
-  @Test("sends a keep-alive message every 100 ms, with whether it waits for a person")
+  @Test("the CTAPHID transport sends a keep-alive message every 100 ms, which says if it waits for a person")
   func keepAlive() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -182,7 +182,7 @@ struct HIDTransportTests {
     #expect(transport.deadline == nil)
   }
 
-  @Test("cancels a request when its client sends CANCEL, and drops its answer after INIT")
+  @Test("the CTAPHID transport cancels a request after its client's CANCEL, and drops its answer after INIT")
   func cancel() {
     var transport = HIDTransport()
     let channel = allocate(&transport)
@@ -198,7 +198,7 @@ struct HIDTransportTests {
     #expect(shown(transport.answer([0], to: 3)) == ["send 16 0"])
   }
 
-  @Test("answers random reports without a crash, and serves a client afterwards", arguments: 0..<8)
+  @Test("the CTAPHID transport answers random reports without a crash, and then serves a client", arguments: 0..<8)
   func random(seed: Int) {
     print("CTAPHID seed \(seed)")
     var random = SeededGenerator(state: UInt64(seed) &* 0x9E37_79B9 &+ 1)

@@ -42,7 +42,7 @@ struct PasskeyDeviceTests {
     return accept(listener, nil, nil)
   }
 
-  @Test("answers reports, ends at one of another length, and connects again", arguments: [1, 63, 65])
+  @Test("the agent's passkey device answers reports, and reconnects after a wrong length", arguments: [1, 63, 65])
   func lengths(_ count: Int) async throws {
     try await listening { path, listener in
       PasskeyDevice(at: path, vault: TestVault()) { _ in }.begin()
@@ -60,7 +60,7 @@ struct PasskeyDeviceTests {
     }
   }
 
-  @Test("cancels the running request when the connection ends")
+  @Test("the agent's passkey device cancels the running request when its connection to whorl-fido ends")
   func ended() async throws {
     try await listening { path, listener in
       let vault = TestVault()
@@ -84,7 +84,7 @@ struct PasskeyDeviceTests {
     }
   }
 
-  @Test("says once that the socket is missing, also if its path is too long")
+  @Test("the agent's passkey device says once that whorl-fido's socket is missing, also if its path is too long")
   func missing() async throws {
     for path in ["/nowhere/socket", "/" + String(repeating: "x", count: 200)] {
       let (lines, sink) = AsyncStream.makeStream(of: String.self)

@@ -59,7 +59,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("an enumeration can be continued only by its client, for half a minute after each answer")
+  @Test("a list of passkeys is continued only for its client, for half a minute after each answer")
   func remainder() async throws {
     let server = Server()
     for user in UInt8(1)...3 { #expect(await server.make(user) == 0) }
@@ -79,7 +79,7 @@ struct RequestGuardTests {
     #expect(await server.answer(10, [1: 3]) == 0x30, "those of another command are others")
   }
 
-  @Test("a token stays valid while it is used, for ten minutes at most")
+  @Test("a PIN/UV auth token stays valid while it is used, for ten minutes at most")
   func lifetime() async throws {
     let server = Server()
     #expect(await server.make(1) == 0)
@@ -97,7 +97,7 @@ struct RequestGuardTests {
     #expect(await server.vault.open == 0)
   }
 
-  @Test("a reset ends the token and the agreed keys")
+  @Test("a reset of the passkey authenticator ends the PIN/UV auth token and the agreed keys")
   func reset() async throws {
     try await TestPlatform.with { platform in
       let key = try await platform.call(6, [1: 2, 2: 2]).value
@@ -110,7 +110,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a request waits for the end of a cancelled one, and can be cancelled itself")
+  @Test("a passkey request waits for the end of a cancelled one, and can be cancelled itself")
   func givenUp() async throws {
     try await TestPlatform.with { platform in
       await platform.vault.set(.waits)
@@ -126,7 +126,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("the end of the device cancels the prompt and its ceremony, and no answer is sent")
+  @Test("a passkey authenticator that stops cancels its prompt and ceremony, and sends no answer")
   func stopped() async throws {
     let (vault, sent) = (TestVault(), Counter())
     await vault.set(.waits)
@@ -149,7 +149,7 @@ struct RequestGuardTests {
     let value = Atomic(0)
   }
 
-  @Test("a touch that no request uses is discarded after half a minute", .enabled(if: Campaign.isLong))
+  @Test("a passkey touch that no request uses is discarded after half a minute", .enabled(if: Campaign.isLong))
   func unused() async throws {
     try await TestPlatform.with { platform in
       _ = try await platform.token(1)
@@ -162,7 +162,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a token's proof has to name the protocol of the token")
+  @Test("the proof of a PIN/UV auth token has to name the protocol of the token")
   func protocols() async throws {
     try await TestPlatform.with { platform in
       let token = try await platform.token(1, version: 1)
@@ -171,7 +171,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("the first known algorithm of a request is used, and entries of other types are ignored")
+  @Test("the first known algorithm of a passkey request is used, and entries of other types are ignored")
   func choices() async throws {
     try await TestPlatform.with { platform in
       func algorithms(_ list: [(Int, String)]) -> [CBORValue: CBORValue] {
@@ -189,7 +189,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a list signs in with one passkey, whose account is in the answer if it is discoverable")
+  @Test("a sign-in with a list of passkeys uses one, and the answer has its account if it is discoverable")
   func lists() async throws {
     try await TestPlatform.with { platform in
       let (first, _) = try await platform.made(user: [1])
@@ -203,7 +203,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a token stays valid after a list without a passkey, and not after an excluded passkey")
+  @Test("a PIN/UV auth token stays valid after a list without a passkey, and not after an excluded passkey")
   func kept() async throws {
     try await TestPlatform.with { platform in
       let (id, _) = try await platform.made()
@@ -223,7 +223,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a request without a touch gets no secret, and a token for one site manages no other's passkeys")
+  @Test("a request without a touch gets no hmac-secret, and a token for one site manages no other's passkeys")
   func limits() async throws {
     try await TestPlatform.with { platform in
       let (id, _) = try await platform.made(with: [6: ["hmac-secret": true]])
@@ -242,7 +242,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("keep-alive messages say that the device waits for a person only while it does")
+  @Test("keep-alive messages of the passkey device do not say that it waits for a person if nobody is asked")
   func processing() async throws {
     try await TestPlatform.with { platform in
       #expect(try await platform.call(0x0B).status == 0)
@@ -257,7 +257,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("a prompt shows an account's name, else its display name, else only the site")
+  @Test("a passkey prompt shows an account's name, else its display name, else only the site")
   func unnamed() async throws {
     try await TestPlatform.with { platform in
       _ = try await platform.made(name: "")
@@ -271,7 +271,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("long names are shortened without splitting a character")
+  @Test("a passkey's long account name is shortened without splitting a character")
   func names() async throws {
     try await TestPlatform.with { platform in
       _ = try await platform.made(name: String(repeating: "é", count: 40) + "x")
@@ -281,7 +281,7 @@ struct RequestGuardTests {
     }
   }
 
-  @Test("sites and accounts without names are listed without them")
+  @Test("passkeys whose sites and accounts have no names are listed without them")
   func noNames() async throws {
     try await TestPlatform.with { platform in
       #expect(try await platform.make(with: [2: ["id": "a.example"], 3: ["id": .bytes([1])]]).status == 0)

@@ -6,7 +6,7 @@ import Testing
 /// 64 bytes, one client after the other, until that file is removed.
 @Suite("An authenticator for other programs", .enabled(if: getenv("WHORL_CTAP_SOCKET") != nil))
 struct ServedAuthenticatorTests {
-  @Test("is served")
+  @Test("the passkey authenticator is served on a socket for programs in other languages")
   func serve() async throws {
     let path = String(cString: try #require(getenv("WHORL_CTAP_SOCKET")))
     let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)

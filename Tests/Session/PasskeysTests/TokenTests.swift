@@ -11,7 +11,7 @@ import Testing
 @Suite("Tokens")
 struct TokenTests {
   /// Keys of PIN/UV auth protocol one as Yubico's tests publish them: the shared secret, and a token with its encryption.
-  @Test("protocol one encrypts and authenticates as published")
+  @Test("PIN/UV auth protocol one encrypts and decrypts as published")
   func protocolOne() throws {
     let shared = try secret("c42a039d548100dfba521e487debcbbb8b66bb7496f8b1862a7a395ed83e1a1c")
     let keys = PINKeys(version: .one, mac: SharedSecret(shared.copy()), encryption: SharedSecret(shared))
@@ -21,7 +21,7 @@ struct TokenTests {
     #expect(try keys.decrypt(encrypted).withUnsafeBytes { Array($0) } == token.withUnsafeBytes { Array($0) })
   }
 
-  @Test("a changed message is refused", arguments: PINProtocol.allCases)
+  @Test("a PIN/UV auth protocol refuses a changed message or MAC", arguments: PINProtocol.allCases)
   func authenticity(version: PINProtocol) throws {
     let keys = try version.keys(of: secret("c42a039d548100dfba521e487debcbbb8b66bb7496f8b1862a7a395ed83e1a1c"))
     let mac = Array(MAC.hmacSHA256(key: keys.mac.bytes, [1, 2, 3]).prefix(version == .one ? 16 : 32))
@@ -34,7 +34,7 @@ struct TokenTests {
     #expect(!verifies(Array(mac.dropLast()), [1, 2, 3]))
   }
 
-  @Test("expire unused after 30 seconds, and their touch is discarded")
+  @Test("a PIN/UV auth token expires unused after 30 seconds, and its touch is discarded")
   func expiry() async throws {
     let vault = TestVault()
     let clock = Mutex<UInt64>(0)
@@ -54,7 +54,7 @@ struct TokenTests {
     #expect(await vault.open == 0)
   }
 
-  @Test("a new token ends the earlier one")
+  @Test("a new PIN/UV auth token ends the earlier one")
   func replaced() async throws {
     try await TestPlatform.with { platform in
       let first = try await platform.token(4, nil)

@@ -99,7 +99,7 @@ struct VaultedCeremonyTests {
     }
   }
 
-  @Test("a token and its touch are valid for one request")
+  @Test("a PIN/UV auth token and its touch are valid for one request")
   func token() async throws {
     let prompt = TouchingPrompt(image.press(.rightIndex))
     try await TestPlatform.with(try served(prompt)) { platform in
@@ -155,7 +155,7 @@ struct VaultedCeremonyTests {
     }
   }
 
-  @Test("the vault signs for the extensions that a site asked for, and for no others")
+  @Test("the vault signs for the passkey extensions that a site asked for, and for no others")
   func extensions() async throws {
     try await TestPlatform.with(try served(TouchingPrompt(image.press(.rightIndex)))) { platform async throws in
       /// Makes a passkey, and returns its ID and what is signed for the extensions.
@@ -194,7 +194,7 @@ struct VaultedCeremonyTests {
     }
   }
 
-  @Test("whether a finger can be asked for is known without a reader, and the rule says whether the passcode can")
+  @Test("getInfo reports uv without a reader, and a passkey prompt offers the passcode only with presence")
   func offers() async throws {
     let absent = try image.store.open(reader: InterposedReader.absent(image.process))
     try await TestPlatform.with(try served(TouchingPrompt({}), in: absent)) { platform async throws in
@@ -209,7 +209,7 @@ struct VaultedCeremonyTests {
     #expect(prompt.offers == [false, true])
   }
 
-  @Test("a reset deletes as many passkeys as its prompt has said")
+  @Test("a reset of the passkey authenticator deletes as many passkeys as its prompt has said")
   func resetMeanwhile() async throws {
     try await bring(1)
     let press = image.press(.rightIndex)
@@ -226,7 +226,7 @@ struct VaultedCeremonyTests {
     #expect(left.map { $0.attributes[.credentialID] } == [.bytes([2])])
   }
 
-  @Test("a reset needs a finger and the passcode, and deletes only passkeys")
+  @Test("a reset of the passkey authenticator needs a finger and the passcode, and deletes only passkeys")
   func reset() async throws {
     let press = image.press(.rightIndex)
     try await TestPlatform.with(try served(TouchingPrompt(press))) { platform async throws in
@@ -245,7 +245,7 @@ struct VaultedCeremonyTests {
     #expect(try await vault.items(ItemSearch()).count == 1)
   }
 
-  @Test("a passkey gets the rule of the session, and with 'presence' the passcode takes the place of a missing finger")
+  @Test("a passkey gets the session's rule, and with 'presence' the passcode takes the place of a missing finger")
   func rules() async throws {
     let bare = try await ImageReaderStore()
     let other = try bare.store.open(reader: bare.process)
@@ -270,7 +270,7 @@ struct VaultedCeremonyTests {
     }
   }
 
-  @Test("a store that needs its first unlock asks for the passcode first, and says what follows")
+  @Test("making a passkey in a store before its first unlock asks for the passcode, and says what follows")
   func firstUnlock() async throws {
     let press = image.press(.rightIndex)
     let closed = try image.store.open(reader: image.process, classKeys: ClassKeys(firstUnlock: .passcode))

@@ -49,7 +49,7 @@ struct AskerTests {
     }
   }
 
-  @Test("is that of its desktop file, found through symbolic links, with the icon; the path is in the details")
+  @Test("a prompt names a program by its desktop file, with the icon and the path, also through symbolic links")
   func desktopFile() async throws {
     try await Machine.with { machine in
       let path = try machine.program("evolution-3")
@@ -66,7 +66,7 @@ struct AskerTests {
     }
   }
 
-  @Test("is its file name if no desktop file matches")
+  @Test("a prompt names a program by its file name if no desktop file matches")
   func fileName() async throws {
     try await Machine.with { machine in
       let (path, other) = (try machine.program("tool"), try machine.program("other"))
@@ -83,7 +83,7 @@ struct AskerTests {
     }
   }
 
-  @Test("is the desktop file without options if several match, and its own if they differ")
+  @Test("a prompt names a program with several desktop files by the only one without options, or by its file name")
   func several() async throws {
     try await Machine.with { machine in
       let path = try machine.program("settings")
@@ -97,7 +97,7 @@ struct AskerTests {
     }
   }
 
-  @Test("is that of the interpreter for a script, even if a desktop file starts the interpreter alone")
+  @Test("a prompt names a script's interpreter by its file name, whatever desktop file starts the interpreter")
   func interpreter() async throws {
     try await Machine.with { machine in
       let path = try machine.program("python3.11")
@@ -108,7 +108,7 @@ struct AskerTests {
     }
   }
 
-  @Test("ignores a desktop file that others can write, and says that a program is not the system's")
+  @Test("a prompt ignores a desktop file that others can write, and says if a program is not the system's")
   func others() async throws {
     try await Machine.with { machine in
       let path = try machine.program("tool")
@@ -125,7 +125,7 @@ struct AskerTests {
     }
   }
 
-  @Test("is that of the file that Flatpak exports for the system, if an installed portal asks")
+  @Test("a prompt names a sandboxed program by the desktop file that Flatpak exports, if an installed portal asks")
   func flatpak() async throws {
     try await Machine.with { machine in
       let portal = try machine.program("xdg-desktop-portal")
@@ -139,7 +139,7 @@ struct AskerTests {
     }
   }
 
-  @Test("is missing if the file is not known, and shows where a network login comes from")
+  @Test("a prompt names no program whose file is not known, and shows where a network login comes from")
   func unknown() async throws {
     try await Machine.with { machine in
       #expect(machine.name(of: nil) == "a program that cannot be identified")
@@ -151,7 +151,7 @@ struct AskerTests {
     }
   }
 
-  @Test("ignores the person's own desktop files, wherever the environment says that they are")
+  @Test("a prompt ignores the person's own desktop files, wherever the environment says that they are")
   func personal() async throws {
     try await PrivateBus.with { bus in
       let desktop = try await DesktopStandIn(on: bus)

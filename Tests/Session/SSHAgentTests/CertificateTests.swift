@@ -21,7 +21,7 @@ struct CertificateTests {
     try SignaturePurpose(of: SignatureRequest(key: key, data: data, flags: flags), SessionBinds())
   }
 
-  @Test("a request to sign in with a certificate gives it and its algorithm, and the key signs")
+  @Test("a sign-in request with an SSH certificate gives the certificate, its users and the key's algorithm")
   func signIn() async throws {
     let key = try TestKey()
     try await TestAuthority.with { authority in
@@ -38,7 +38,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a request for the plain key whose data contains its certificate counts as one with the certificate")
+  @Test("a request for a plain SSH key whose data contains its certificate counts as one with the certificate")
   func signInByFile() async throws {
     let key = try TestKey()
     try await TestAuthority.with { authority in
@@ -55,7 +55,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a request whose data contains another certificate, key or algorithm is refused")
+  @Test("an SSH signature request whose data contains another certificate, key or algorithm is refused")
   func otherForm() async throws {
     let key = try TestKey()
     try await TestAuthority.with { authority in
@@ -75,7 +75,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a host certificate, a changed one and one with trailing bytes are refused")
+  @Test("an SSH request with a host certificate, a changed one or one with trailing bytes is refused")
   func wrong() async throws {
     let key = try TestKey()
     try await TestAuthority.with { authority in
@@ -109,7 +109,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a prompt shows the certificate, its users and authority, and says if it is not valid")
+  @Test("a prompt shows the SSH certificate, its users and authority, and says if it is not valid")
   func shown() async throws {
     #expect(try await words("-n", "alice") == "the certificate “laptop” for “alice”, signed by SHA256:…")
     #expect(
@@ -125,7 +125,7 @@ struct CertificateTests {
         == "the certificate “laptop” for “alice”, signed by SHA256:…, which is not valid yet")
   }
 
-  @Test("names in a certificate cannot imitate a prompt, and are shortened")
+  @Test("names in an SSH certificate cannot imitate a prompt, and are shortened")
   func imitation() async throws {
     #expect(
       try await words("-n", "alice) [“bob”]\u{202E}", name: "x” for root (asked by \"ssh\")\n\u{2066}<b>")
@@ -161,7 +161,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "a certificate's file signs in with the key in the vault, for every kind of key",
+    "an SSH certificate's file signs in with the key in the vault, for every kind of key",
     arguments: ["ed25519", "ecdsa-256", "ecdsa-384", "ecdsa-521", "rsa-2048"])
   func fileOfCertificate(_ type: String) async throws {
     try await TestStore.with { store in
@@ -183,7 +183,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a certificate that is stored with its key is listed, signs in, and is removed with --remove")
+  @Test("an SSH certificate that is stored with its key is listed, signs in, and is removed with --remove")
   func kept() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none")
@@ -208,7 +208,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("an expired certificate is used, since the server refuses it, and the prompt says that it has expired")
+  @Test("an expired SSH certificate is used, since the server refuses it, and the log says that it has expired")
   func expired() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none")
@@ -224,7 +224,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("a touch that is kept for a key is not used for its certificate")
+  @Test("a touch that is kept for an SSH key is not used for its certificate")
   func touches() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work", "--minutes", "5")
@@ -242,7 +242,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("anything but a user certificate of the key is not stored, and the command says so")
+  @Test("whorl ssh certificate stores nothing but a user certificate of the key, and says so")
   func notKept() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none")
@@ -264,7 +264,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("stored data that is not a certificate of the key is removed with --remove all the same")
+  @Test("whorl ssh certificate --remove also removes stored data that is not a certificate of the key")
   func removed() async throws {
     try await TestStore.with { store in
       _ = try await store.addKey("work", "--access", "none")
@@ -284,7 +284,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "importing a key ignores a host certificate, and the command says so",
+    "whorl ssh add ignores a host certificate beside an imported key, and says so",
     arguments: ["-t ed25519", "-t ecdsa -b 384", "-t rsa -b 2048"])
   func hostsCertificate(_ options: String) async throws {
     try await TestStore.with { store in
@@ -309,7 +309,7 @@ struct CertificateTests {
     }
   }
 
-  @Test("importing a key also imports the certificate beside its file")
+  @Test("whorl ssh add also imports the certificate beside the file of an imported key")
   func brought() async throws {
     try await TestStore.with { store in
       let file = "\(store.folder)/key"

@@ -7,14 +7,14 @@ struct ClientWordsTests {
     ClientProgram(7, path: path, arguments: arguments).words
   }
 
-  @Test("is its path, or its process number if the path is not known")
+  @Test("a client program is named by its path, or by its process number if the path is not known")
   func path() {
     #expect(words("/usr/bin/secret-tool", "secret-tool", "lookup") == "/usr/bin/secret-tool")
     #expect(words("/opt/pythonic/mail", "mail", "x.py") == "/opt/pythonic/mail")
     #expect(words(nil, "python3", "x.py") == "process 7, unverified")
   }
 
-  @Test("includes the script of an interpreter, marked as what the interpreter says")
+  @Test("a client program's name includes an interpreter's script, marked as what the interpreter says")
   func script() {
     #expect(
       words("/usr/bin/python3.11", "/usr/bin/python3", "-I", "./mail.py", "alice")
@@ -29,7 +29,7 @@ struct ClientWordsTests {
     #expect(words("/usr/bin/python3.11") == "/usr/bin/python3.11")
   }
 
-  @Test("says that the program is in a network login, and from where")
+  @Test("a client program's name says that the program is in a network login, and from where")
   func remote() {
     func words(_ path: String?, from host: String?) -> String {
       ClientProgram(7, path: path, arguments: ["x", "y"], remoteLogin: RemoteLogin(from: host)).words
@@ -43,7 +43,7 @@ struct ClientWordsTests {
     #expect(here.program != ClientProgram(8, path: "/x", arguments: [], remoteLogin: there).program)
   }
 
-  @Test("shows a client's own text without characters that could imitate a prompt, and shortened")
+  @Test("a client program's own text is shown without characters that could imitate a prompt, and shortened")
   func hostile() {
     #expect(
       words("/usr/bin/perl", "perl", "a\nTouch the reader to go on")

@@ -5,7 +5,7 @@ import VaultDriver
 
 @Suite("whorl-agent with a store that needs its passcode first", .serialized)
 struct FirstUnlockTests {
-  @Test("asks for the passcode once more if the vault ends during the prompt")
+  @Test("whorl-agent asks for the passcode once more if the vault ends during the first unlock's prompt")
   func vaultEnds() async throws {
     try await PrivateBus.with { bus in
       try await TestStore.with { store in

@@ -14,7 +14,7 @@ struct HostCandidatesTests {
     return KnownHosts(files: [], configurations: ["/nonexistent"] + paths).candidates(in: ["ssh"] + words)
   }
 
-  @Test("are ssh's destination without the user, and the words after it")
+  @Test("candidates for an SSH host's name are ssh's destination without the user, and the words after that")
   func words() throws {
     #expect(try candidates("host.test") == ["host.test"])
     #expect(try candidates("-l", "bob", "-v", "alice@host.test", "ls", "-la", "file") == ["host.test", "ls", "file"])
@@ -25,7 +25,7 @@ struct HostCandidatesTests {
     #expect(try candidates("", "-", "alice@") == ["-"])
   }
 
-  @Test("include the port of -p and of the option Port")
+  @Test("candidates for an SSH host's name include the port of -p and of the option Port")
   func ports() throws {
     let expected = ["[host.test]:2222", "host.test"]
     for words in [
@@ -42,7 +42,7 @@ struct HostCandidatesTests {
     }
   }
 
-  @Test("include those in an ssh:// address, and IPv6 addresses without brackets")
+  @Test("candidates for an SSH host's name include those in ssh:// addresses, and IPv6 without brackets")
   func addresses() throws {
     #expect(try candidates("ssh://alice@host.test:2222") == ["[host.test]:2222", "host.test"])
     #expect(try candidates("ssh://host.test:2222/") == ["[host.test]:2222", "host.test"])
@@ -54,7 +54,7 @@ struct HostCandidatesTests {
     #expect(try candidates("-p", "1", "ssh://host.test:2") == ["[host.test]:2", "[host.test]:1", "host.test"])
   }
 
-  @Test("include the options HostKeyAlias and HostName, before the destination")
+  @Test("candidates for an SSH host's name include the options HostKeyAlias and HostName, before the destination")
   func options() throws {
     #expect(
       try candidates("-o", "HostKeyAlias=alias", "-oHostName=real.test", "-p", "2222", "work")
@@ -63,7 +63,7 @@ struct HostCandidatesTests {
     #expect(try candidates("-oHostName=a%%h.test", "-o", "", "-o", "User=bob", "work") == ["a%h.test", "work"])
   }
 
-  @Test("include names from the configuration, those of matching sections first")
+  @Test("candidates for an SSH host's name include those of ssh's configuration, matching sections first")
   func configuration() throws {
     let own = """
       # Host comment.test
@@ -93,7 +93,7 @@ struct HostCandidatesTests {
     #expect(try candidates("never", configurations: own).prefix(2) == ["global", "never"])
   }
 
-  @Test("are at most 256, and include the likely ones")
+  @Test("candidates for an SSH host's name are at most 256, and include the likely ones")
   func many() throws {
     let sections = (0..<1_000).map { "Host alias\($0)\nHostName host\($0).test\nPort \(1_000 + $0)\n" }.joined()
     let names = KnownHosts(files: []).candidates(
@@ -107,14 +107,14 @@ struct HostCandidatesTests {
     #expect(try candidates(long, "host.test", configurations: "Host \(long)\n") == ["host.test"])
   }
 
-  @Test("are not read from a configuration over 1 MiB, or from something other than a file")
+  @Test("candidates for an SSH host's name are read only from configuration files of at most 1 MiB")
   func limits() throws {
     let long = "Host work\nHostName work.test\n" + String(repeating: "#\n", count: 1 << 19)
     #expect(try candidates("work", configurations: long) == ["work"])
     #expect(KnownHosts(files: [], configurations: ["/dev/zero", "/etc"]).candidates(in: ["ssh", "work"]) == ["work"])
   }
 
-  @Test("find a hashed host name behind an alias, in the files that ssh reads by default")
+  @Test("a hashed host name behind an ssh alias is found in the files that ssh reads by default")
   func usualFiles() async throws {
     let home = FileManager.default.temporaryDirectory.appending(path: "whorl-home-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(atPath: "\(home)/.ssh", withIntermediateDirectories: true)

@@ -26,7 +26,7 @@ struct HostCertificateTests {
     try with(files) { $0.name(ofHostWith: certificate, candidates: candidates) }
   }
 
-  @Test("is a name in the certificate that the authority's line allows, a candidate if possible")
+  @Test("a certified SSH host gets a name of its certificate that known_hosts allows, a candidate if possible")
   func named() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(
@@ -47,7 +47,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is allowed by the same lines as in ssh-keygen")
+  @Test("a certified SSH host's name is allowed by the same known_hosts lines as in ssh-keygen")
   func patterns() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "a.test,ab.test,a.b.test,::1")
@@ -74,7 +74,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("has the port for which the line trusts its authority")
+  @Test("a certified SSH host's name has the port for which the known_hosts line trusts the authority")
   func ports() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test")
@@ -85,7 +85,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is also found in a hashed line of the authority")
+  @Test("a certified SSH host's name is also found in a hashed line of the authority")
   func hashed() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test,other.test")
@@ -100,7 +100,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is unknown if another authority has signed, or the line is not an authority's")
+  @Test("a certified SSH host is unknown if another authority has signed, or the line is not an authority's")
   func strangers() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test")
@@ -113,7 +113,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is that of a line with the host's own key if no line trusts the authority, as in ssh")
+  @Test("a certified SSH host has the name of a line with its own key if no line trusts the authority, as in ssh")
   func ownKey() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test")
@@ -125,7 +125,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is unknown if the certificate is not valid for a host now, even if a line has the host's own key")
+  @Test("a certified SSH host is unknown if its certificate is not valid now, even if a line has its own key")
   func invalid() async throws {
     try await TestAuthority.with { authority in
       func isUnknown(_ certificate: [UInt8]) throws -> Bool {
@@ -144,7 +144,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is missing for a certificate without names, and for names that are patterns or could imitate a prompt")
+  @Test("an SSH host is unknown if its certificate's name is missing, a pattern, or could imitate a prompt")
   func principals() async throws {
     try await TestAuthority.with { authority in
       let candidates = ["host.test", "*.test", "[host.test]:2222"]
@@ -161,7 +161,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is unknown if a line in any file revokes the authority or the certified key")
+  @Test("a certified SSH host is unknown if a line in any file revokes the authority or the certified key")
   func revoked() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test")
@@ -175,7 +175,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is shown, and else the fingerprint of the key")
+  @Test("a prompt shows a certified SSH host by name, and else by the fingerprint of the key")
   func words() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test")
@@ -191,7 +191,7 @@ struct HostCertificateTests {
     }
   }
 
-  @Test("is used for a session that the certified key has signed")
+  @Test("a session binding with a host certificate counts only if the certified key has signed the session")
   func binds() async throws {
     try await TestAuthority.with { authority in
       let (session, user) = ([UInt8](repeating: 7, count: 32), try TestKey().publicKey)

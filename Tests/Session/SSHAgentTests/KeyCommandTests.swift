@@ -4,7 +4,7 @@ import Testing
 
 @Suite("whorl ssh")
 struct KeyCommandTests {
-  @Test("makes keys, lists, shows and removes them")
+  @Test("whorl ssh makes, lists, shows and removes keys")
   func life() async throws {
     try await TestStore.with { store in
       let made = try await store.whorl("ssh", "add", "work")
@@ -30,7 +30,7 @@ struct KeyCommandTests {
   }
 
   @Test(
-    "refuses a rule for hosts or a lifetime that it cannot read",
+    "whorl ssh add refuses an unreadable rule for hosts or lifetime",
     arguments: [
       ["--host", ""], ["--host", "a>b>c"], ["--host", "a b"], ["--host", "@a"], ["--lifetime", "0h"],
       ["--lifetime", "soon"], ["--lifetime", "0"], ["--lifetime", ""], ["--lifetime", "1x"], ["--lifetime", "h"],
@@ -46,7 +46,7 @@ struct KeyCommandTests {
   }
 
   @Test(
-    "accepts a lifetime like ssh-add: seconds, or numbers with units",
+    "whorl ssh add accepts a lifetime like ssh-add: seconds, or numbers with units",
     arguments: [
       ("10800", "3 h"), ("180m", "3 h"), ("1h30m", "90 min"), ("1H30", "61 min"), ("3d", "3 d"), ("1w", "7 d"),
       ("90s", "2 min"),
@@ -59,7 +59,7 @@ struct KeyCommandTests {
     }
   }
 
-  @Test("never exports a key, whatever its rule")
+  @Test("whorl get does not export an SSH key, even one with the rule none")
   func stays() async throws {
     try await TestStore.with { store in
       try await store.whorl("ssh", "add", "work", "--access", "none").mustSucceed()
@@ -70,7 +70,7 @@ struct KeyCommandTests {
   }
 
   @Test(
-    "imports keys that ssh-add can read, with or without a passphrase, and OpenSSH accepts their signatures",
+    "whorl ssh add imports keys without a passphrase, and OpenSSH accepts the imported keys' signatures",
     arguments: ["-t ed25519", "-t ecdsa -b 384", "-t rsa -b 2048", "-t rsa -b 2048 -m PEM"])
   func imports(_ options: String) async throws {
     try await TestStore.with { store in
@@ -96,7 +96,7 @@ struct KeyCommandTests {
     }
   }
 
-  @Test("refuses a security key's file, since the key never leaves that device")
+  @Test("whorl ssh add refuses a security key's file, since the key never leaves that device")
   func securityKey() async throws {
     try await TestStore.with { store in
       // A key of sk-ssh-ed25519@openssh.com with an invented handle, as ssh-keygen writes it without a passphrase.
@@ -118,7 +118,7 @@ struct KeyCommandTests {
     }
   }
 
-  @Test("imports nothing from a file that is not a private key")
+  @Test("whorl ssh add imports nothing from a file that is not a private key")
   func noKey() async throws {
     try await TestStore.with { store in
       try writeFile("\(store.folder)/text", Array("text".utf8))

@@ -24,7 +24,7 @@ struct KnownHostsTests {
     try with(text) { KnownHosts(files: ["/nonexistent", $0.path]).name(ofHostWith: key, candidates: candidates) }
   }
 
-  @Test("are those of the lines with the host's key")
+  @Test("an SSH host's names are those of the known_hosts lines with the host's key")
   func plain() throws {
     let text = "# a comment\n\n" + line("other.test", other) + line("alias.test,host.test", key)
     #expect(try name(text) == "alias.test")
@@ -32,7 +32,7 @@ struct KnownHostsTests {
     #expect(try name(line("other.test", other), candidates: ["other.test"]) == nil)
   }
 
-  @Test("do not include authorities, revoked keys and patterns")
+  @Test("an SSH host's names do not include authorities, revoked keys and patterns of known_hosts")
   func others() throws {
     #expect(try name("@cert-authority " + line("*.test", key)) == nil)
     #expect(try name("@revoked " + line("host.test", key), candidates: ["host.test"]) == nil)
@@ -41,7 +41,7 @@ struct KnownHostsTests {
     #expect(try name(line("host.test,!host.test", key), candidates: ["host.test"]) == nil)
   }
 
-  @Test("are unknown if any line in any file revokes the key")
+  @Test("an SSH host's name is unknown if any line in any known_hosts file revokes the key")
   func revoked() throws {
     let names = line("host.test", key)
     for revoked in ["@revoked " + line("*", key), "\t@revoked\t" + line("other.test", key)] {
@@ -56,7 +56,7 @@ struct KnownHostsTests {
     }
   }
 
-  @Test("are unknown if a file is too long to read, since it could revoke the key")
+  @Test("an SSH host's name is unknown if a known_hosts file is too long to read, since that could revoke the key")
   func tooLong() throws {
     let name = try with(line("host.test", key)) { first in
       try with(String(repeating: "#\n", count: 3 << 20)) { second in
@@ -66,7 +66,7 @@ struct KnownHostsTests {
     #expect(name == nil)
   }
 
-  @Test("are found in hashed form if the command line contains them")
+  @Test("a hashed name in known_hosts is found if the command line contains the name")
   func hashed() throws {
     let hashed = try with(line("host.test", key) + line("[port.test]:2222", key)) { file in
       let keygen = Process()
@@ -85,7 +85,7 @@ struct KnownHostsTests {
     #expect(try name(hashed, candidates: KnownHosts(files: []).candidates(in: words)) == "[port.test]:2222")
   }
 
-  @Test("are shown without characters that could imitate a prompt")
+  @Test("the purpose of an SSH signature is shown without characters that could imitate a prompt")
   func words() throws {
     let text = try with(line("relay.test", other) + line("host.test", key)) { file in
       PurposeWords(KnownHosts(files: [file.path]), candidates: [])

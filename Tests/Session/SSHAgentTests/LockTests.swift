@@ -19,7 +19,7 @@ struct LockTests {
 
   // MARK: The lock itself
 
-  @Test("opens only with its password, and cannot be locked twice")
+  @Test("whorl-agent's lock opens only with its password, and cannot be locked twice")
   func password() async {
     let lock = AgentLock { _ in }
     #expect(!lock.isLocked)
@@ -35,7 +35,7 @@ struct LockTests {
     #expect(!lock.isLocked)
   }
 
-  @Test("delays each wrong password by another tenth of a second, up to ten seconds")
+  @Test("whorl-agent's lock delays each wrong password by another tenth of a second, up to ten seconds")
   func delays() async {
     let waits = Mutex<[Duration]>([])
     let lock = AgentLock { time in waits.withLock { $0.append(time) } }
@@ -49,7 +49,7 @@ struct LockTests {
     #expect(waits.withLock { $0.last } == .milliseconds(100))
   }
 
-  @Test("serves processes in turn, so that many tries by one do not delay the right password of another")
+  @Test("whorl-agent's lock serves processes in turn: many tries by one do not delay another's right password")
   func turns() async throws {
     let goesOn = DispatchSemaphore(value: 0)
     let waits = Mutex(0)
@@ -89,7 +89,7 @@ struct LockTests {
     return Array(try #require(Data(base64Encoded: String(line.split(separator: " ")[1]))))
   }
 
-  @Test("hides the keys from every client and signs nothing until it is unlocked")
+  @Test("a locked whorl-agent hides the keys from every client, and signs nothing until it is unlocked")
   func locked() async throws {
     try await TestStore.with { store in
       let file = try await store.addKey("work", "--access", "none")
@@ -123,7 +123,7 @@ struct LockTests {
     }
   }
 
-  @Test("ssh-add locks and unlocks with a password that it asks for")
+  @Test("ssh-add locks and unlocks whorl-agent with a password that it asks for")
   func sshAdd() async throws {
     try await TestStore.with { store in
       _ = try await store.addKey("work", "--access", "none")
@@ -140,7 +140,7 @@ struct LockTests {
     }
   }
 
-  @Test("ends a running prompt, and touches that are kept for minutes")
+  @Test("locking whorl-agent ends a running prompt, and touches that are kept for minutes")
   func prompts() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work", "--minutes", "5")
@@ -165,7 +165,7 @@ struct LockTests {
     }
   }
 
-  @Test("accepts session bindings while locked, so that the path of later requests is known")
+  @Test("a locked whorl-agent accepts session bindings, so that the path of later requests is known")
   func sessions() async throws {
     try await TestStore.with { store in
       let file = try await store.addKey("work", "--access", "none", "--host", "host.test")
@@ -189,7 +189,7 @@ struct LockTests {
     }
   }
 
-  @Test("cannot be locked or unlocked from a host to which the agent is, or may be, forwarded")
+  @Test("whorl-agent cannot be locked or unlocked from a host to which it is, or may be, forwarded")
   func forwarded() async throws {
     try await TestStore.with { store in
       let (relay, session) = (try TestKey(), [UInt8](repeating: 1, count: 32))
@@ -217,7 +217,7 @@ struct LockTests {
     }
   }
 
-  @Test("also hides the other agent, which does not get the password")
+  @Test("a locked whorl-agent also hides the agent behind it, which does not get the password")
   func upstream() async throws {
     try await TestStore.with { store in
       let own = try await store.addKey("work", "--access", "none")

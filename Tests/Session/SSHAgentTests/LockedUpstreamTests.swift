@@ -75,7 +75,7 @@ struct LockedUpstreamTests {
     }
   }
 
-  @Test("withholds the other agent's signature")
+  @Test("locking whorl-agent withholds a signature that the agent behind it has yet to send")
   func signature() async throws {
     var request = SSHWriter()
     request.append(byte: 13)
@@ -84,12 +84,12 @@ struct LockedUpstreamTests {
     #expect(try await answer(to: request.bytes, with: [Self.signature, 0, 0, 0, 1, 7]) == [Self.failure])
   }
 
-  @Test("withholds the answer to a request that only the other agent knows")
+  @Test("locking whorl-agent withholds an answer to an unknown request that the agent behind it has yet to send")
   func other() async throws {
     #expect(try await answer(to: [200], with: [Self.success]) == [Self.failure])
   }
 
-  @Test("withholds the keys of both agents")
+  @Test("locking whorl-agent withholds its keys and those that the agent behind it has yet to send")
   func list() async throws {
     var keys = SSHWriter()
     keys.append(byte: Self.identities)
@@ -98,7 +98,7 @@ struct LockedUpstreamTests {
     #expect(try await answer(to: [11], with: keys.bytes) == [Self.identities, 0, 0, 0, 0])
   }
 
-  @Test("does not forward an earlier request that still waits for the vault")
+  @Test("a locked whorl-agent does not forward an earlier request that still waits for the vault")
   func waitingForVault() async throws {
     try await TestStore.with { store in
       let line = String(decoding: try readFile(try await store.addKey("work", "--access", "none")), as: UTF8.self)

@@ -6,7 +6,7 @@ import Whorl
 
 @Suite("whorl-agent, with OpenSSH's own programs", .serialized)
 struct OpenSSHTests {
-  @Test("gives ssh-add the public keys that 'whorl ssh public' prints")
+  @Test("whorl-agent gives ssh-add the public keys that 'whorl ssh public' prints")
   func list() async throws {
     try await TestStore.enrolled { store in
       _ = try await store.addKey("work")
@@ -39,7 +39,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("every kind of key signs in", arguments: ["ed25519", "ecdsa-256", "ecdsa-384", "ecdsa-521", "rsa-2048"])
+  @Test("every kind of SSH key signs in", arguments: ["ed25519", "ecdsa-256", "ecdsa-384", "ecdsa-521", "rsa-2048"])
   func kinds(_ type: String) async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--type", type, "--access", "none")
@@ -56,7 +56,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a hashed host name is recognized, and an unknown host is called unknown")
+  @Test("an SSH prompt recognizes a hashed host name, and calls an unknown host unknown")
   func names() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work")
@@ -80,7 +80,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a host with a certificate is named if the certificate is valid and its authority known")
+  @Test("an SSH host with a certificate is named if the certificate is valid and its authority known")
   func certificate() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none", "--host", "host.test")
@@ -111,7 +111,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a forwarded agent shows the path: sign in to B, via A")
+  @Test("a forwarded whorl-agent shows the path: sign in to B, via A")
   func forwarded() async throws {
     try await TestStore.enrolled { store in
       let key = String(decoding: try readFile(try await store.addKey("work")), as: UTF8.self)
@@ -154,7 +154,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("git signs a commit")
+  @Test("git signs a commit with an SSH key in the vault")
   func git() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none")
@@ -179,7 +179,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a touch is kept for the same program, host and user, as long as the key allows")
+  @Test("a touch for an SSH key with minutes is kept for sign-ins to the same host only")
   func minutes() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work", "--minutes", "5")
@@ -198,7 +198,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a touch that is kept counts only on this machine, not on a host that the agent is forwarded to")
+  @Test("a kept touch for an SSH key counts on this machine only, not on a host that the agent is forwarded to")
   func minutesElsewhere() async throws {
     try await TestStore.enrolled { store in
       let key = String(decoding: try readFile(try await store.addKey("work", "--minutes", "5")), as: UTF8.self)
@@ -217,7 +217,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("runs for one command with its environment, returns its exit status, and leaves no socket")
+  @Test("whorl-agent runs for one command that uses it, returns the command's status, and leaves no socket")
   func command() async throws {
     try await TestStore.with { store in
       _ = try await store.addKey("work", "--access", "none")
@@ -237,7 +237,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a key that is restricted to a host signs in there, and signs nothing else")
+  @Test("an SSH key that is restricted to a host signs in there, and signs nothing else")
   func restricted() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none", "--host", "host.test")
@@ -263,7 +263,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a key that is restricted to a path over several hosts signs for that path and user only")
+  @Test("an SSH key that is restricted to a path over several hosts signs for that path only")
   func ways() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey(
@@ -284,7 +284,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a key whose host restriction is for another user, or cannot be parsed, signs nothing")
+  @Test("an SSH key whose host restriction is for another user, or cannot be parsed, signs nothing")
   func otherRules() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none", "--host", "nobody@host.test")
@@ -307,7 +307,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a key whose lifetime is over is not listed or used, and is removed")
+  @Test("an SSH key whose lifetime is over is not used, and is removed")
   func lifetime() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none", "--lifetime", "8h")
@@ -328,7 +328,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a client that disconnects ends its prompt")
+  @Test("a client of whorl-agent that disconnects ends its prompt")
   func goesAway() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work")
@@ -338,7 +338,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a signature without a prompt does not wait for another program's prompt")
+  @Test("an SSH signature without a prompt does not wait for another program's prompt")
   func needsNobody() async throws {
     try await TestStore.enrolled { store in
       let gated = try await store.addKey("work", "--minutes", "5")
@@ -362,7 +362,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("another user is refused, even if the socket is open to everybody", .enabled(if: geteuid() == 0))
+  @Test("whorl-agent refuses another user, even if its socket is open to everybody", .enabled(if: geteuid() == 0))
   func otherUser() async throws {
     try await TestStore.with { store in
       _ = try await store.addKey("work", "--access", "none")

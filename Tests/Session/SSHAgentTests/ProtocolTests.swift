@@ -24,7 +24,7 @@ struct ProtocolTests {
     $0.append(byte: 1)
   }
 
-  @Test("are parsed into their requests")
+  @Test("messages of the SSH agent protocol are parsed into their requests")
   func requests() throws {
     #expect(try AgentRequest([11]) == .list)
     #expect(try AgentRequest(Self.sign) == .sign(SignatureRequest(key: [1, 2], data: [3], flags: 4)))
@@ -36,7 +36,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("are refused if they are truncated or too long")
+  @Test("messages of the SSH agent protocol are refused if they are truncated or too long")
   func malformed() {
     for whole in [Self.sign, Self.bind] {
       for count in 0..<whole.count {
@@ -49,7 +49,7 @@ struct ProtocolTests {
     #expect(throws: SSHFormatError.self) { _ = try AgentRequest([13, 0xFF, 0xFF, 0xFF, 0xFF, 1]) }
   }
 
-  @Test("of random and damaged bytes never crash the agent, and neither does data to sign")
+  @Test("random and damaged messages and data to sign never crash the SSH agent")
   func noise() throws {
     var random = Seeded(state: 11)
     let key = try TestKey().publicKey
@@ -72,7 +72,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("data to sign is only recognized if every byte fits, and is otherwise unknown")
+  @Test("data to sign with an SSH key is only recognized if every byte fits, and is otherwise unknown")
   func signedData() throws {
     let key = try TestKey().publicKey
     let whole = signIn(session: Self.session, key: key, hostKey: key)

@@ -20,7 +20,7 @@ struct PurposeTests {
     return try SignaturePurpose(of: SignatureRequest(key: key.publicKey, data: data, flags: flags), all).target
   }
 
-  @Test("a session that the host has signed, and a request in it, give user and host")
+  @Test("an SSH session that the host has signed, and a request in it, give user and host")
   func verified() throws {
     let bind = try SessionBind(host, session: Self.session)
     for named in [try host.publicKey, nil] {
@@ -29,7 +29,7 @@ struct PurposeTests {
     }
   }
 
-  @Test("hosts to which the agent was forwarded are listed in order")
+  @Test("a host to which the SSH agent was forwarded is part of a signature's purpose")
   func via() throws {
     let binds = [
       try SessionBind(relay, session: Self.other, isForwarding: true), try SessionBind(host, session: Self.session),
@@ -42,7 +42,7 @@ struct PurposeTests {
       try target(data, binds: [binds[0]]) == .signIn(user: "alice", host: nil, via: [try relay.publicKey]))
   }
 
-  @Test("without a session binding the host is unknown, whatever the request says")
+  @Test("the host of an SSH sign-in is unknown without a session binding, whatever the request says")
   func unbound() throws {
     let data = signIn(session: Self.session, key: try key.publicKey, hostKey: try host.publicKey)
     #expect(try target(data) == .signIn(user: "alice", host: nil, via: []))
@@ -50,7 +50,7 @@ struct PurposeTests {
     #expect(try target([1, 2, 3]) == .unknown)
   }
 
-  @Test("a request for another session or host is refused")
+  @Test("a signature request for another session or host than the SSH connection's is refused")
   func others() throws {
     let bind = try SessionBind(host, session: Self.session)
     let elsewhere = signIn(session: Self.other, key: try key.publicKey, hostKey: try host.publicKey)
@@ -63,7 +63,7 @@ struct PurposeTests {
     #expect(throws: SignaturePurpose.Refusal.otherSession) { try target(again, binds: [handedOn]) }
   }
 
-  @Test("a request that contains another key or algorithm is refused")
+  @Test("an SSH signature request whose data contains another key or algorithm is refused")
   func otherKey() throws {
     let named = signIn(session: Self.session, key: try relay.publicKey, hostKey: nil)
     #expect(throws: SignaturePurpose.Refusal.otherKey) { try target(named) }
@@ -86,7 +86,7 @@ struct PurposeTests {
     #expect(throws: SessionBinds.Refusal.wrongSignature) { try binds.add(stranger) }
   }
 
-  @Test("a host key of an unsupported kind leaves the host unknown")
+  @Test("an SSH host key of an unsupported kind leaves the host unknown")
   func uncheckable() throws {
     var binds = SessionBinds()
     var writer = SSHWriter()
@@ -98,7 +98,7 @@ struct PurposeTests {
     #expect(purpose.target == .signIn(user: "alice", host: nil, via: []))
   }
 
-  @Test("every host behind a host with an unsupported key is unknown")
+  @Test("every SSH host behind a host with an unsupported key is unknown")
   func uncheckableHop() throws {
     var binds = SessionBinds()
     var writer = SSHWriter()
@@ -111,7 +111,7 @@ struct PurposeTests {
     #expect(purpose.target == .signIn(user: "alice", host: nil, via: []))
   }
 
-  @Test("a connection that signs in is bound once, and a session to one host only")
+  @Test("an SSH agent's connection that signs in is bound once, and a session to one host only")
   func contradictions() throws {
     var binds = SessionBinds()
     try binds.add(try SessionBind(relay, session: Self.other, isForwarding: true))
@@ -123,7 +123,7 @@ struct PurposeTests {
     #expect(throws: SessionBinds.Refusal.contradiction) { try bound.add(try SessionBind(relay, session: Self.other)) }
   }
 
-  @Test("at most 16 session bindings are stored")
+  @Test("at most 16 session bindings of a connection to the SSH agent are stored")
   func many() throws {
     var binds = SessionBinds()
     for number in 0..<16 {

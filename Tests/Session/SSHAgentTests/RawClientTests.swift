@@ -57,7 +57,7 @@ struct RawClientTests {
     return Array(try #require(Data(base64Encoded: String(line.split(separator: " ")[1]))))
   }
 
-  @Test("after a forged session binding requests are refused; a valid one allows its own session only")
+  @Test("whorl-agent refuses requests after a forged session binding; a valid one allows its own session only")
   func binds() async throws {
     try await TestStore.with { store in
       // The key requires nothing, so that no other rule refuses.
@@ -81,7 +81,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("an ended connection to the other agent is not replaced, since a new one would not know the sessions")
+  @Test("a lost connection to the agent behind whorl-agent is not replaced, since a new one knows no sessions")
   func lostUpstream() async throws {
     try await TestStore.with { store in
       let socket = "\(store.folder)/other"
@@ -97,7 +97,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("forwards no unknown request while it is locked")
+  @Test("a locked whorl-agent forwards no unknown request")
   func lockedExtension() async throws {
     try await TestStore.with { store in
       let socket = "\(store.folder)/other"
@@ -116,7 +116,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("one process has at most 16 connections; another one closes the least recently used")
+  @Test("a process has at most 16 connections to whorl-agent; another one closes the least recently used")
   func connections() async throws {
     try await TestStore.with { store in
       try await RunningAgent.with(store) { agent in
@@ -132,7 +132,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("processes that use all connections lock nobody out")
+  @Test("processes that use all connections of whorl-agent lock nobody out")
   func hoarding() async throws {
     try await TestStore.with { store in
       try await RunningAgent.with(store) { agent in
@@ -163,7 +163,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("an idle client holds no connection to the vault")
+  @Test("an idle client of whorl-agent holds no connection to the vault")
   func unusedStore() async throws {
     try await TestStore.with { store in
       let folder = store.folder
@@ -210,7 +210,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("a file in the place of its socket is not changed")
+  @Test("a file in the place of whorl-agent's socket is not changed")
   func fileAtSocket() async throws {
     try await TestStore.with { store in
       let path = "\(store.folder)/id_ed25519"
@@ -224,7 +224,7 @@ struct RawClientTests {
     }
   }
 
-  @Test("SHA-1 and messages that are too long are refused")
+  @Test("whorl-agent refuses signatures with SHA-1, and messages that are empty or too long")
   func refused() async throws {
     try await TestStore.with { store in
       let key = try publicKey(try await store.addKey("work", "--access", "none", "--type", "rsa-2048"))

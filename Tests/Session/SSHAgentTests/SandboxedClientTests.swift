@@ -47,7 +47,7 @@ struct SandboxedClientTests {
     return ran.text + ran.diagnostics
   }
 
-  @Test("needs its own touch, even if the installed program has one that is kept")
+  @Test("an SSH client mounted over an installed program needs its own touch, even if that program has a kept one")
   func keptTouch() async throws {
     guard try await Sandboxed.isPossible() else { return }
     try await TestStore.enrolled { store in

@@ -38,7 +38,7 @@ struct SecurityKeyUsersTests {
     try body()
   }
 
-  @Test("is told where one program has it open, in however many processes")
+  @Test("the program that uses the security key is known if only one has it open, in however many processes")
   func one() async throws {
     try await withKey { folder in
       #expect(only(folder) == nil)
@@ -52,7 +52,7 @@ struct SecurityKeyUsersTests {
     }
   }
 
-  @Test("is not told where two have it open, or where another device is")
+  @Test("the program that uses the security key is unknown if two have it open, or if only another device is open")
   func others() async throws {
     try await withKey { folder in
       try with("/usr/bin/sleep", using: "\(folder)/dev/hidraw0") {

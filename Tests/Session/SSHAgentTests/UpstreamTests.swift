@@ -60,7 +60,7 @@ struct UpstreamTests {
     .run().mustSucceed()
   }
 
-  @Test("forwards what ssh-add adds, lists both agents' keys, and lets each sign with its own")
+  @Test("whorl-agent forwards added keys to the agent behind it, lists both agents' keys, and lets each sign")
   func handsOn() async throws {
     try await TestStore.with { store in
       let own = try await store.addKey("work", "--access", "none")
@@ -82,7 +82,7 @@ struct UpstreamTests {
     }
   }
 
-  @Test("a key that is restricted to a host signs in there and nowhere else")
+  @Test("a key of the agent behind whorl-agent that is restricted to a host signs in there and nowhere else")
   func restricted() async throws {
     try await TestStore.with { store in
       let theirs = "\(store.folder)/theirs"
@@ -102,7 +102,7 @@ struct UpstreamTests {
     }
   }
 
-  @Test("another agent that does not answer does not affect the vault's keys")
+  @Test("an agent behind whorl-agent that does not answer does not affect the vault's keys")
   func silent() async throws {
     try await TestStore.with { store in
       let own = try await store.addKey("work", "--access", "none")
@@ -117,7 +117,7 @@ struct UpstreamTests {
     }
   }
 
-  @Test("a client that disconnects ends its request to the other agent")
+  @Test("a client that disconnects ends its request to the agent behind whorl-agent")
   func goesAway() async throws {
     try await TestStore.with { store in
       let theirs = "\(store.folder)/theirs"
@@ -140,7 +140,7 @@ struct UpstreamTests {
     }
   }
 
-  @Test("without another agent, adding keys with ssh-add is refused")
+  @Test("whorl-agent without another agent behind it refuses to add keys with ssh-add")
   func alone() async throws {
     try await TestStore.with { store in
       let theirs = "\(store.folder)/theirs"

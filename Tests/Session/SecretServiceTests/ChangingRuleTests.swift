@@ -5,7 +5,7 @@ import Whorl
 
 @Suite("Changing the rule of a Secret Service item")
 struct ChangingRuleTests {
-  @Test("a rule that an item gets while its secret is being set is kept")
+  @Test("a rule that a Secret Service item gets while its secret is being set is kept")
   func gatedDuringSetSecret() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

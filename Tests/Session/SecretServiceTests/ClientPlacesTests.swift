@@ -50,7 +50,7 @@ struct ClientPlacesTests {
   }
 
   @Test(
-    "if all are busy, the program with the most loses its last one, and one with as many is refused"
+    "if all connections are busy, the program with the most loses its last, and one with as many is refused"
   )
   func busy() {
     var places = ClientPlaces<Int>(.init(process: 5, program: 5, all: 4))
@@ -63,7 +63,7 @@ struct ClientPlacesTests {
       places.admit(11, program(1, installed(1))) == .refused("4 connections are open; /usr/bin/p1 has 2 of them"))
   }
 
-  @Test("each sandboxed program of a portal is counted on its own")
+  @Test("connections are counted for each sandboxed program of a portal on its own")
   func sandboxed() {
     var places = ClientPlaces<Int>(.init(process: 5, program: 1, all: 4))
     _ = places.admit(1, program(1, installed(1)).asking(for: "one"))

@@ -6,7 +6,7 @@ import Whorl
 
 @Suite("Programs that use the Secret Service", .serialized)
 struct ClientProgramTests {
-  @Test("secret-tool stores, finds, replaces and removes without a finger")
+  @Test("secret-tool stores, finds, replaces and removes secrets without a finger")
   func secretTool() async throws {
     try await RunningSecretService.with { service in
       try await service.storeWithTool("hunter2", label: "Mail", "service", "mail", "user", "alice")

@@ -16,7 +16,7 @@ struct CollectionTests {
     return try #require(made.first?.asObjectPath)
   }
 
-  @Test("deleting a locked collection does not leave a new one of that name locked")
+  @Test("deleting a locked Secret Service collection does not leave a new one of that name locked")
   func deletedWhileLocked() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -30,7 +30,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("the permanent ones cannot be deleted, and keep their rule and items")
+  @Test("the Secret Service's permanent collections cannot be deleted, and login keeps its items")
   func builtIn() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -43,7 +43,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("those with the same label that are created at the same time are different")
+  @Test("Secret Service collections with the same label that are created at the same time are different")
   func atOnce() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -60,7 +60,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("while the screen is locked, items without a rule are open and those with one are closed")
+  @Test("Secret Service items are stored as whenUnlocked with a rule, and as afterFirstUnlock without one")
   func accessibility() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -75,7 +75,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("an alias has 1 to 64 letters and digits")
+  @Test("an alias of a Secret Service collection has 1 to 64 letters and digits")
   func aliases() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -90,7 +90,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("the path contains at most 64 bytes of a long label")
+  @Test("the path of a Secret Service collection contains at most 64 bytes of a long label")
   func longLabel() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -99,7 +99,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("deleting one also deletes items that no finger opens any more")
+  @Test("deleting a Secret Service collection also deletes items that no finger opens any more")
   func deadItems() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -121,7 +121,7 @@ struct CollectionTests {
     }
   }
 
-  @Test("a call meant for an item cannot delete one")
+  @Test("Delete of the Item interface cannot delete a Secret Service collection")
   func otherInterface() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

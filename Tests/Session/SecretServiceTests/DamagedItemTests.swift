@@ -22,7 +22,7 @@ struct DamagedItemTests {
     try result.mustSucceed()
   }
 
-  @Test("are left out of a read of several, and a read of one reports damage, not a lock")
+  @Test("a damaged Secret Service item is left out of GetSecrets, and GetSecret reports damage, not a lock")
   func open() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -38,7 +38,7 @@ struct DamagedItemTests {
     }
   }
 
-  @Test("are left out of a read of several after a touch")
+  @Test("a damaged Secret Service item with a rule is left out of GetSecrets after a touch")
   func gated() async throws {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)

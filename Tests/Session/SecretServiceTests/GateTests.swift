@@ -20,7 +20,7 @@ struct GateTests {
     return item
   }
 
-  @Test("are listed as locked but report themselves unlocked, and Unlock asks once for all named items")
+  @Test("items with a rule are found as locked, but report themselves unlocked, and Unlock asks once for all")
   func unlock() async throws {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -43,7 +43,7 @@ struct GateTests {
     }
   }
 
-  @Test("are kept by libsecret's clear, which skips locked items, and deleted by a program that names them")
+  @Test("secret-tool clear skips items with a rule as locked, and a program that names an item deletes it")
   func deleted() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -56,7 +56,7 @@ struct GateTests {
     }
   }
 
-  @Test("wait for a touch when read without Unlock, in one prompt for all reads of a program")
+  @Test("GetSecret without Unlock waits for a touch if the item has a rule, and a program's reads share prompts")
   func waits() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -73,7 +73,7 @@ struct GateTests {
     }
   }
 
-  @Test("a touch for one program opens nothing for another, and ends after ten seconds")
+  @Test("a touch for a program's Secret Service read opens nothing for another, and ends after ten seconds")
   func separate() async throws {
     try await RunningSecretService.with([.right, .wrong, .wrong, .wrong]) { service in
       let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -92,7 +92,7 @@ struct GateTests {
     }
   }
 
-  @Test("a read without a touch ends after 20 seconds as locked, and the desktop keeps a note")
+  @Test("a Secret Service read without a touch ends after 20 seconds as locked, and the desktop keeps a note")
   func untouched() async throws {
     try await RunningSecretService.with { service in
       let desktop = try await DesktopStandIn(on: service.bus)
@@ -125,7 +125,7 @@ struct GateTests {
     }
   }
 
-  @Test("a prompt ends when it is dismissed or its program leaves, and is unknown to other programs")
+  @Test("a Secret Service prompt ends if it is dismissed or its program leaves, and is unknown to other programs")
   func dismissed() async throws {
     try await RunningSecretService.with { service in
       let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -150,7 +150,7 @@ struct GateTests {
     }
   }
 
-  @Test("after a refusal an immediate second read does not ask again, and a later one does")
+  @Test("a Secret Service read right after a refusal does not ask again, and a later read does")
   func refused() async throws {
     try await RunningSecretService.with([.wrong, .wrong, .wrong, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -170,7 +170,7 @@ struct GateTests {
     }
   }
 
-  @Test("a notification is removed when its program has left")
+  @Test("a prompt's notification is removed when the program that asked has left the bus")
   func leaves() async throws {
     try await RunningSecretService.with { service in
       let desktop = try await DesktopStandIn(on: service.bus)
@@ -185,7 +185,7 @@ struct GateTests {
     }
   }
 
-  @Test("searches, labels and reads of many secrets never wait for a person")
+  @Test("reading the label of an item with a rule, or calling GetSecrets for such items, never waits for a person")
   func silent() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -196,7 +196,7 @@ struct GateTests {
     }
   }
 
-  @Test("are refused without a prompt in a collection that a program has locked")
+  @Test("reads of an item with a rule are refused without a prompt if a program has locked the collection")
   func lockedCollection() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -208,7 +208,7 @@ struct GateTests {
     }
   }
 
-  @Test("a rule is kept when a program replaces the secret, which needs no touch")
+  @Test("a Secret Service item's rule is kept when a program replaces the secret, which needs no touch")
   func replaced() async throws {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -222,7 +222,7 @@ struct GateTests {
     }
   }
 
-  @Test("with once per session the same program reads again without a touch, also on another connection")
+  @Test("a touch once per session lets its program read the item again, also on another connection")
   func session() async throws {
     try await RunningSecretService.with([.right]) { service in
       try await service.storeWithTool("s", label: "Chat", "name", "Chat")
@@ -237,7 +237,7 @@ struct GateTests {
     }
   }
 
-  @Test("a new rule for an item or a program ends its grants for the session")
+  @Test("a new rule for a Secret Service item or for a program ends its grants for the session")
   func changedRules() async throws {
     try await RunningSecretService.with([.right, .right, .right, .right]) { service in
       let tool = "/usr/bin/secret-tool"
@@ -266,7 +266,7 @@ struct GateTests {
     }
   }
 
-  @Test("if the program's rule wants the passcode, it is asked for after the item's finger")
+  @Test("Unlock succeeds with a finger for the item's rule and the passcode for the program's rule")
   func fingerAndPasscode() async throws {
     let script = """
       #!/bin/sh
@@ -290,7 +290,7 @@ struct GateTests {
     }
   }
 
-  @Test("a running program that was replaced by another version is the same program")
+  @Test("a running program keeps its path when another version replaces its file")
   func upgraded() async throws {
     try await withFolder { folder in
       let path = "\(folder)/program"
@@ -309,7 +309,7 @@ struct GateTests {
     }
   }
 
-  @Test("a program with a rule needs a finger for all reads, and other programs do not")
+  @Test("a program with a rule needs a finger for all Secret Service reads, and other programs do not")
   func program() async throws {
     try await RunningSecretService.with([.right, .right, .wrong, .wrong, .wrong]) { service in
       let tool = "/usr/bin/secret-tool"
@@ -333,7 +333,7 @@ struct GateTests {
     }
   }
 
-  @Test("an unidentified program needs a finger once any program has a rule")
+  @Test("an unidentified program needs a finger for Secret Service reads once any program has a rule")
   func unknownProgram() async throws {
     try await RunningSecretService.with([.right]) { service in
       try await service.storeWithTool("of mail", label: "Mail", "name", "Mail")
@@ -360,7 +360,7 @@ struct GateTests {
     }
   }
 
-  @Test("a program's rule applies to changes and to reads without Unlock, on each connection")
+  @Test("a program's rule applies to Secret Service changes and to reads without Unlock, on each connection")
   func programWithoutUnlock() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -382,7 +382,7 @@ struct GateTests {
     }
   }
 
-  @Test("a program's rule with once per session asks once for all reads, until something is locked")
+  @Test("a program's rule with once per session asks once for all Secret Service reads, until something is locked")
   func programSession() async throws {
     try await RunningSecretService.with([.right, .right, .right]) { service in
       let tool = "/usr/bin/secret-tool"

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A hostile program on the session's bus", .serialized)
 struct HostileProgramTests {
-  @Test("is refused after a thousand calls at once, and others are served meanwhile")
+  @Test("the Secret Service refuses most of a program's thousand calls at once, and serves others meanwhile")
   func flood() async throws {
     try await RunningSecretService.with { service in
       let (hostile, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -27,7 +27,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("is served again after its excess calls were refused and the others answered")
+  @Test("the Secret Service serves a program again after its excess calls were refused and the others answered")
   func afterFlood() async throws {
     try await RunningSecretService.with([.right, .right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -41,7 +41,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("gets at most 64 sessions and 64 prompts")
+  @Test("a program gets at most 64 sessions and 64 prompts of the Secret Service")
   func hoarding() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -60,7 +60,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("closes its own connections when it opens too many, and others are served")
+  @Test("a program that opens too many connections to the Secret Service loses its own, and others are served")
   func connections() async throws {
     try await RunningSecretService.with { service in
       var clients: [(client: ServiceClient, session: String)] = []
@@ -78,7 +78,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("does not stop the service for others by leaving large answers unread")
+  @Test("a program that leaves large answers unread does not stop the Secret Service for others")
   func unreadAnswers() async throws {
     try await RunningSecretService.with { service in
       let (hostile, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -100,7 +100,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("is refused a call with many byte arrays")
+  @Test("the Secret Service refuses a call with many byte arrays")
   func arraysOfBytes() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -111,7 +111,7 @@ struct HostileProgramTests {
     }
   }
 
-  @Test("harms nobody by sending random values of every call", arguments: 0..<4)
+  @Test("random values in every call of the Secret Service harm no other program", arguments: 0..<4)
   func random(seed: Int) async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Items of the Secret Service on the command line", .serialized)
 struct ItemTitleTests {
-  @Test("are shown by label in lists and prompts, are found by it, and keep their names for programs")
+  @Test("whorl lists, finds and asks for a Secret Service item by label, and keeps its name in JSON")
   func titles() async throws {
     try await RunningSecretService.with { service in
       try await service.storeWithTool("hunter2", label: "Mail of alice", "service", "mail")

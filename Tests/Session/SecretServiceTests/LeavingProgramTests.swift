@@ -18,7 +18,7 @@ struct LeavingProgramTests {
     return items
   }
 
-  @Test("ends the prompts of all its reads before their 20 seconds are over")
+  @Test("a program that leaves the bus ends the prompts of all its reads before their 20 seconds are over")
   func reads() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -42,7 +42,7 @@ struct LeavingProgramTests {
     }
   }
 
-  @Test("causes no prompt for a read that it sent before")
+  @Test("a program that has left the bus causes no prompt for a read that it sent before")
   func lateRead() async throws {
     try await RunningSecretService.with { service in
       let (leaving, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -67,7 +67,7 @@ struct LeavingProgramTests {
     }
   }
 
-  @Test("can only be announced by the bus: another program cannot end its session")
+  @Test("a forged NameOwnerChanged of another program does not end a program's Secret Service session")
   func forged() async throws {
     try await RunningSecretService.with { service in
       let (client, hostile) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -85,7 +85,7 @@ struct LeavingProgramTests {
     }
   }
 
-  @Test("frees its place: more than a thousand come and go")
+  @Test("a program that leaves the bus frees its place in the Secret Service: more than a thousand come and go")
   func many() async throws {
     try await RunningSecretService.with { service in
       let target = BusTarget(

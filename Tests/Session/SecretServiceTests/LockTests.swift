@@ -7,7 +7,7 @@ import Whorl
 
 @Suite("Collections and items that a program has locked", .serialized)
 struct LockTests {
-  @Test("accept no new secret, label or attributes until they are unlocked")
+  @Test("a locked Secret Service collection or item accepts no new secret, label or item")
   func closedForChanges() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -34,7 +34,7 @@ struct LockTests {
     }
   }
 
-  @Test("are unlocked by a finger in a store without a passcode")
+  @Test("a locked Secret Service collection is unlocked by a finger in a store without a passcode")
   func withoutPasscode() async throws {
     try await RunningSecretService.with([.wrong, .wrong, .wrong, .right]) { service in
       try await service.store.unlocked("passcode", "--remove", "--yes").mustSucceed()
@@ -49,7 +49,7 @@ struct LockTests {
     }
   }
 
-  @Test("need a new touch from the program that locked them, even right after its last one")
+  @Test("a program that locks a collection or item needs a new touch to read, even right after its last touch")
   func endsTouch() async throws {
     try await RunningSecretService.with([.right, .right, .right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -70,7 +70,7 @@ struct LockTests {
     }
   }
 
-  @Test("need a new touch from a program with a grant for the session")
+  @Test("a program with a grant for the session needs a new touch once the collection or item was locked")
   func endsSession() async throws {
     try await RunningSecretService.with([.right, .right, .right, .right]) { service in
       try await service.storeWithTool("of Chat", label: "Chat", "name", "Chat")
@@ -92,7 +92,7 @@ struct LockTests {
     }
   }
 
-  @Test("are not unlocked by an earlier touch of the program that unlocks them")
+  @Test("a locked collection is not unlocked by an earlier touch of the program that unlocks it")
   func earlierTouch() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -109,7 +109,7 @@ struct LockTests {
     }
   }
 
-  @Test("stay locked when the prompt is dismissed, which then ends")
+  @Test("a locked collection stays locked when the prompt to unlock it is dismissed, and the prompt ends")
   func dismissed() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

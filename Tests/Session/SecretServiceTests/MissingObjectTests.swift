@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Missing objects of the Secret Service")
 struct MissingObjectTests {
-  @Test("a path that only begins like the service's is not an object")
+  @Test("a path that only begins like the Secret Service's is not an object")
   func path() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -15,7 +15,7 @@ struct MissingObjectTests {
     }
   }
 
-  @Test("Lock skips them and locks the others")
+  @Test("Lock of the Secret Service skips missing objects and locks the others")
   func lock() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

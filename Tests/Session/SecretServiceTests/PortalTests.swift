@@ -43,7 +43,7 @@ struct PortalTests {
     return (answer.first?.asUInt32, Array(bytes.prefix(max(count, 0))))
   }
 
-  @Test("gives each sandboxed program a secret of its own, the same every time")
+  @Test("the Secret portal's back end gives each sandboxed program a secret of its own, the same every time")
   func secrets() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -67,7 +67,7 @@ struct PortalTests {
     }
   }
 
-  @Test("refuses every caller but the portal")
+  @Test("the Secret portal's back end refuses every caller but the portal")
   func refused() async throws {
     try await RunningSecretService.with { service in
       let other = try await ServiceClient(service.bus)
@@ -81,7 +81,7 @@ struct PortalTests {
     }
   }
 
-  @Test("asks for each sandboxed program in a prompt that names it, and the touch opens its secret only")
+  @Test("a portal's prompt names the sandboxed program that asks, and the touch opens that program's secret only")
   func gated() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let portal = try await portal(service)
@@ -110,7 +110,7 @@ struct PortalTests {
     }
   }
 
-  @Test("asks the person if a program has locked the collection")
+  @Test("the Secret portal's back end asks the person if a program has locked the collection")
   func lockedCollection() async throws {
     try await RunningSecretService.with([.right]) { service in
       let portal = try await portal(service)
@@ -122,7 +122,7 @@ struct PortalTests {
     }
   }
 
-  @Test("ends the prompt when the portal closes the request, and prompts for the next program")
+  @Test("only the portal can close its request for a secret, which then ends without the secret")
   func closed() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -142,7 +142,7 @@ struct PortalTests {
     }
   }
 
-  @Test("gives up a program that does not read its secret, and counts its requests until then", .timeLimit(.minutes(2)))
+  @Test("the Secret portal gives up a program that reads no secret, and counts its requests", .timeLimit(.minutes(2)))
   func unread() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -174,7 +174,7 @@ struct PortalTests {
     }
   }
 
-  @Test("lets a sandboxed program have eight waiting requests, and serves others meanwhile")
+  @Test("the Secret portal lets a sandboxed program have eight waiting requests, and serves others meanwhile")
   func flood() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -196,7 +196,7 @@ struct PortalTests {
     }
   }
 
-  @Test("refuses a request without the id of a program")
+  @Test("the Secret portal's back end refuses a request without the id of a program")
   func noProgram() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -208,7 +208,7 @@ struct PortalTests {
     }
   }
 
-  @Test("serves any number of sandboxed programs one after another")
+  @Test("the Secret portal's back end serves any number of sandboxed programs one after another")
   func many() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -218,7 +218,7 @@ struct PortalTests {
     }
   }
 
-  @Test("reports a program that has closed its pipe, and continues")
+  @Test("the Secret portal's back end reports a program that has closed its pipe, and continues")
   func closedPipe() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -236,7 +236,7 @@ struct PortalTests {
     }
   }
 
-  @Test("a touch is kept for its program while another one reads")
+  @Test("a touch for a sandboxed program's secret is kept while another sandboxed program reads")
   func kept() async throws {
     try await RunningSecretService.with([.right]) { service in
       let portal = try await portal(service)
@@ -250,7 +250,7 @@ struct PortalTests {
     }
   }
 
-  @Test("a waiting request has its own path, and can be closed after others have asked")
+  @Test("a portal's waiting request has its own path, and can be closed after others have asked")
   func waiting() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -269,7 +269,7 @@ struct PortalTests {
     }
   }
 
-  @Test("ends the prompt when the portal leaves")
+  @Test("a prompt for a sandboxed program ends when the portal leaves the bus")
   func leaves() async throws {
     try await RunningSecretService.with { service in
       let portal = try await portal(service)
@@ -282,7 +282,7 @@ struct PortalTests {
     }
   }
 
-  @Test("after a closed request it prompts for the program's next one, at once for a new one")
+  @Test("the Secret portal, after a closed request, prompts for the program's waiting request and for new ones")
   func closedAndNext() async throws {
     // No finger for the first two prompts.
     try await RunningSecretService.with([.signal(0), .signal(0), .right]) { service in
@@ -312,7 +312,7 @@ struct PortalTests {
     }
   }
 
-  @Test("a request that is closed before its turn causes no prompt, and allows nothing")
+  @Test("a portal's request that is closed before its turn causes no prompt, and allows nothing")
   func closedBeforeItsTurn() async throws {
     try await RunningSecretService.with { service in
       let (portal, client) = (try await portal(service), try await ServiceClient(service.bus))

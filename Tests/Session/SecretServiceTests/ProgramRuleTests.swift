@@ -9,7 +9,7 @@ import Whorl
 
 @Suite("Rules of programs in the Secret Service", .serialized)
 struct ProgramRuleTests {
-  @Test("a program with the rule `none` reads without a prompt, and so does an unidentified one")
+  @Test("a program with the rule `none`, or an unidentified one, reads Secret Service items without a prompt")
   func open() async throws {
     try await RunningSecretService.with { service in
       try await service.storeWithTool("of mail", label: "Mail", "name", "Mail")
@@ -36,7 +36,7 @@ struct ProgramRuleTests {
     }
   }
 
-  @Test("a rule that a connected program gets applies after two seconds at most")
+  @Test("a rule that a program connected to the Secret Service gets applies after two seconds at most")
   func later() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -49,7 +49,7 @@ struct ProgramRuleTests {
     }
   }
 
-  @Test("a program with a rule stores items with its rule, and other programs with that of the collection")
+  @Test("a program with a rule stores Secret Service items with it, and others with the collection's rule")
   func stored() async throws {
     try await RunningSecretService.with { service in
       try await service.gate(program: "/usr/bin/secret-tool", .currentSet)

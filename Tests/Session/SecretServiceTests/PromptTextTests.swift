@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Prompts for the Secret Service", .serialized)
 struct PromptTextTests {
-  @Test("show all items by label, without characters that could imitate a prompt")
+  @Test("a Secret Service prompt shows all items by label, without characters that could imitate a prompt")
   func labels() async throws {
     try await RunningSecretService.with { service in
       let desktop = try await DesktopStandIn(on: service.bus)
@@ -26,7 +26,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("show a locked collection by label, without characters that could imitate a prompt")
+  @Test("a Secret Service prompt shows a collection by label, without characters that could imitate a prompt")
   func collection() async throws {
     try await RunningSecretService.with { service in
       let desktop = try await DesktopStandIn(on: service.bus)
@@ -41,7 +41,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("show all that the touch unlocks, with the items that it reads")
+  @Test("a Secret Service prompt shows all that the touch unlocks, with the items that the touch reads")
   func together() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -67,7 +67,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("show at most eight names, and release more items with another prompt")
+  @Test("a Secret Service prompt shows at most eight names, and more items are released with another prompt")
   func many() async throws {
     try await RunningSecretService.with([.right, .wrong, .wrong, .wrong]) { service in
       let client = try await ServiceClient(service.bus)
@@ -88,7 +88,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("show the program before the label, and no label that imitates it")
+  @Test("a Secret Service prompt shows the program before the label, and no label can imitate the program")
   func imitation() async throws {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -105,7 +105,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("show an item once that a program names twice")
+  @Test("a Secret Service prompt shows an item once that a program names twice")
   func twice() async throws {
     try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -118,7 +118,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("are shown once if a program calls Prompt twice")
+  @Test("a Secret Service prompt is shown once if a program calls Prompt twice")
   func shownAgain() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -135,7 +135,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("escape a label in notifications, which other programs cannot answer")
+  @Test("a notification escapes an item's label, and cannot be answered by other programs than the desktop")
   func notification() async throws {
     try await RunningSecretService.with { service in
       let desktop = try await DesktopStandIn(on: service.bus)
@@ -164,7 +164,7 @@ struct PromptTextTests {
     }
   }
 
-  @Test("show a label in pinentry unchanged, also with characters that its protocol decodes")
+  @Test("pinentry shows an item's label unchanged, also with characters that the Assuan protocol decodes")
   func pinentry() async throws {
     let script = """
       #!/bin/sh

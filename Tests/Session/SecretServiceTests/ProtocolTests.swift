@@ -12,7 +12,7 @@ import Whorl
 struct ProtocolTests {
   private static let properties = "org.freedesktop.DBus.Properties"
 
-  @Test("a session encrypts with Diffie-Hellman and AES, and refuses a wrong key and an unknown algorithm")
+  @Test("a Secret Service session encrypts with Diffie-Hellman and AES, and refuses wrong keys and algorithms")
   func encrypted() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -42,7 +42,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("a session belongs to one program and ends with Close")
+  @Test("a Secret Service session belongs to one program and ends with Close")
   func sessions() async throws {
     try await RunningSecretService.with { service in
       let (one, two) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
@@ -56,7 +56,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("collections have labels, aliases, items, signals and times, and are deleted with their items")
+  @Test("Secret Service collections have labels, aliases, items, signals and times, and are deleted with their items")
   func collections() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -118,7 +118,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("an item is replaced only on request, and if all attributes are the same")
+  @Test("a Secret Service item is replaced only on request, and if all attributes are the same")
   func replacing() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -245,7 +245,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("vault items that D-Bus cannot carry are left out, and the service continues")
+  @Test("vault items that D-Bus cannot carry are left out, and the Secret Service continues")
   func foreignItems() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -275,7 +275,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("what a program locks stays closed until a finger or the passcode")
+  @Test("a Secret Service collection or item that a program locks stays closed until a touch")
   func locking() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -366,7 +366,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("items stored for the session are removed when the service ends")
+  @Test("items in the Secret Service's session collection are removed when the service ends")
   func sessionCollection() async throws {
     try await PrivateBus.with { bus in
       try await TestStore.enrolled { store in
@@ -394,7 +394,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("wrong paths, members and types are refused with their own errors, and the service continues")
+  @Test("the Secret Service refuses wrong paths, members and types with their own errors, and continues")
   func refusals() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -433,7 +433,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("errors of properties have the names of the D-Bus specification")
+  @Test("errors of Secret Service properties have the names of the D-Bus specification")
   func propertyErrors() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -461,7 +461,7 @@ struct ProtocolTests {
     }
   }
 
-  @Test("a second service reports that the name is taken")
+  @Test("a second Secret Service reports that the name on the bus is taken")
   func second() async throws {
     try await RunningSecretService.with { service in
       let result = try await Invocation(

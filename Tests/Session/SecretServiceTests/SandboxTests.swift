@@ -8,7 +8,7 @@ import Whorl
 
 @Suite("A program with its own file mounted over an installed program's", .serialized)
 struct SandboxTests {
-  @Test("has no path, and is shown as being in a sandbox")
+  @Test("a program mounted over an installed program has no path, and is shown as being in a sandbox")
   func path() async throws {
     try await Sandboxed.with(over: "/usr/bin/env") { process in
       let program = ClientProgram(process)
@@ -18,7 +18,7 @@ struct SandboxTests {
     }
   }
 
-  @Test("does not use a touch that the installed program has for the session")
+  @Test("a program mounted over an installed program does not use that program's touch for the session")
   func grant() async throws {
     // The bus checks a program's user id, which in such a namespace is root's.
     guard geteuid() == 0 else { return print("skipped: the bus takes no program of a user namespace of another user") }
@@ -48,7 +48,7 @@ struct SandboxTests {
     }
   }
 
-  @Test("differs from a program whose file an upgrade replaced while it runs, which keeps its path")
+  @Test("a running program keeps its path when an upgrade replaces or removes its file")
   func upgraded() async throws {
     try await withFolder { folder in
       let path = "\(folder)/program"

@@ -50,7 +50,7 @@ struct TouchTests {
     }
   }
 
-  @Test("a change of fingers ends a touch: the next read asks again, or is refused if it does not wait")
+  @Test("a change of the enrolled fingers ends a touch: GetSecret asks again, and GetSecrets asks nobody")
   func otherFingers() async throws {
     try await RunningSecretService.with([.right, .right]) { service in
       let client = try await ServiceClient(service.bus)
@@ -72,7 +72,7 @@ struct TouchTests {
     }
   }
 
-  @Test("a prompt that the program dismisses does not count as a refusal: its next read asks at once")
+  @Test("a Secret Service prompt that its program dismisses is no refusal: the program's next read asks at once")
   func dismissed() async throws {
     // No finger for the first prompt.
     try await RunningSecretService.with([.signal(0), .right]) { service in

@@ -39,7 +39,7 @@ struct UnansweredChangeTests {
   }
 
   @Test(
-    "a new or replaced item is sent again, and announced as new or changed")
+    "an item that is stored while the vault ends is sent again, and announced as new or changed")
   func items() async throws {
     try await with { bus, vault, _ in
       let client = try await ServiceClient(bus)
@@ -57,7 +57,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("a secret whose context ended with the vault is asked for again")
+  @Test("a secret that is set while the vault ends is sent again")
   func endedContext() async throws {
     try await with { bus, vault, _ in
       let client = try await ServiceClient(bus)
@@ -71,7 +71,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("the alias and label of a collection are sent again")
+  @Test("a collection's alias or label that is set while the vault ends is sent again")
   func collections() async throws {
     try await with { bus, vault, _ in
       let client = try await ServiceClient(bus)
@@ -101,7 +101,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("the first unlock is asked for again, and two failed tries do not count as dismissed")
+  @Test("the first unlock is asked for again if the vault ends, and two failed tries do not count as dismissed")
   func unlock() async throws {
     try await with(firstUnlock: .passcode) { bus, vault, store in
       let client = try await ServiceClient(bus)
@@ -117,7 +117,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("the secret of an open item is not requested while locked, since that would be logged as a failed read")
+  @Test("an open item's secret is not requested from a locked vault, which would log that as a failed read")
   func locked() async throws {
     try await with(firstUnlock: .passcode) { bus, vault, _ in
       let client = try await ServiceClient(bus)
@@ -130,7 +130,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("the secret of an item with a rule is requested once, and passed to the program from the prompt")
+  @Test("the secret of an item with a rule is requested from the vault once, at the prompt")
   func releasedOnce() async throws {
     try await with { bus, vault, store in
       let client = try await ServiceClient(bus)
@@ -146,7 +146,7 @@ struct UnansweredChangeTests {
     }
   }
 
-  @Test("the open ones of several items are requested once, whatever is left out")
+  @Test("GetSecrets asks the vault once for all open items among several, whatever is left out")
   func leftOut() async throws {
     try await with { bus, vault, store in
       let client = try await ServiceClient(bus)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A passcode that nobody types, for an item of the Secret Service", .serialized)
 struct UntypedPasscodeTests {
-  @Test("the read ends as locked after 20 seconds, the desktop keeps a note, and the next read asks again")
+  @Test("a read whose passcode nobody types ends as locked, the desktop keeps a note, and the next asks again")
   func untyped() async throws {
     try await RunningSecretService.with(pinentry: LatePinentry.script) { service in
       let desktop = try await DesktopStandIn(on: service.bus)

@@ -31,7 +31,7 @@ struct VaultEndTests {
     return try await answer.value
   }
 
-  @Test("it is restarted for running reads and searches, and nothing is locked")
+  @Test("a killed vault is restarted for running Secret Service reads and searches, and nothing is locked")
   func reads() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -51,7 +51,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("it is restarted for running changes, each of which is made once")
+  @Test("a killed vault is restarted for running Secret Service changes, each of which is made once")
   func changes() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -83,7 +83,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("no change is refused or made twice, whenever the vault is killed")
+  @Test("no change of the Secret Service is refused or made twice, whenever the vault is killed")
   func anyMoment() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
@@ -100,7 +100,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("it is restarted during a prompt, and the person is asked once more")
+  @Test("a vault that is killed during a prompt is restarted, and the person is asked once more")
   func prompts() async throws {
     // The first prompt is not answered: the signal does nothing.
     try await RunningSecretService.with([.signal(SIGCONT), .right]) { service in
@@ -116,7 +116,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("it is restarted during an unlock prompt, which is shown again and does not count as dismissed")
+  @Test("an unlock prompt during which the vault is killed is shown again and does not count as dismissed")
   func unlocks() async throws {
     // A signal answers no prompt.
     try await RunningSecretService.with([.signal(SIGCONT), .right, .signal(SIGCONT), .signal(SIGCONT)]) { service in
@@ -140,7 +140,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("it is restarted while the passcode is asked for, and asks once more")
+  @Test("a vault that is killed while the passcode is asked for is restarted, and asks once more")
   func firstUnlock() async throws {
     try await RunningSecretService.with(pinentry: LatePinentry.script) { service in
       let client = try await ServiceClient(service.bus)
@@ -154,7 +154,7 @@ struct VaultEndTests {
     }
   }
 
-  @Test("restarts leave no descriptor open in the service")
+  @Test("restarts of the vault leave no descriptor open in the Secret Service")
   func descriptors() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)

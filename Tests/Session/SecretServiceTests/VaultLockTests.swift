@@ -23,7 +23,7 @@ struct VaultLockTests {
     }
   }
 
-  @Test("the lock is announced with its collections and items, and so is the unlock")
+  @Test("the Secret Service announces the vault's lock and unlock for its collections and items")
   func announced() async throws {
     try await PrivateBus.with { bus in
       let scratch = try await ScratchStore(classKeys: ClassKeys(firstUnlock: .passcode))

@@ -4,7 +4,7 @@ import VirtualFinger
 
 @Suite("Synthetic fingers in the real matcher")
 struct CrossMatchTests {
-  @Test("every new impression matches its own finger and no other")
+  @Test("every new impression of a synthetic finger matches that finger and no other")
   func matrix() async throws {
     let fingers = (1...2).flatMap { person in
       Finger.allCases.map { SyntheticFinger(person: person, finger: $0) }

@@ -4,7 +4,7 @@ import Testing
 @Suite("whorl-finger")
 struct FingerProgramTests {
   @Test(
-    "exits with a status for each error",
+    "whorl-finger exits with a status for each error",
     arguments: [
       (["image", "right-index", "-o", "/dev/null"], 0),
       (["--help"], 0),

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Image files")
 struct ImageFileTests {
-  @Test("a written image is read back pixel for pixel")
+  @Test("a fingerprint image that is written to a file is read back pixel for pixel")
   func roundTrip() throws {
     let image = SyntheticFinger(person: 1, finger: .leftThumb).impression(3)
     try withTemporaryFile { path in
@@ -15,7 +15,7 @@ struct ImageFileTests {
     }
   }
 
-  @Test("a width that is not a multiple of 4 is padded with white on the right")
+  @Test("an image whose width is not a multiple of 4 is padded with white on the right")
   func padding() throws {
     let image = GrayImage(width: 5, height: 2, pixels: Array(0..<10))
     let padded = GrayImage(
@@ -27,7 +27,7 @@ struct ImageFileTests {
     }
   }
 
-  @Test("gray values with alpha are read, and transparent pixels become white")
+  @Test("gray values of an image with alpha are read, and transparent pixels become white")
   func alpha() throws {
     // Pairs of grey and alpha, 4 × 1 pixels, as another program wrote them.
     let inAlpha = GrayImage.flattened([50, 10, 90, 20, 255, 30, 50, 255])
@@ -36,7 +36,7 @@ struct ImageFileTests {
     #expect(masked == [255, 90, 40, 224])
   }
 
-  @Test("a missing file or one that is not an image is an error that names the file")
+  @Test("a missing image file or one that is not an image is an error that names the file")
   func broken() throws {
     #expect(throws: ImageFileError.self) { try GrayImage(png: "/nonexistent/finger.png") }
     try withTemporaryFile { path in

@@ -7,7 +7,7 @@ import VirtualFinger
 
 @Suite("Driving a virtual reader with storage")
 struct StorageReaderTests {
-  @Test("inserted prints are on the chip, a scan waits for its action, and unplugging removes the reader")
+  @Test("a virtual reader with storage has the prints inserted, gives the scans it is told, and can be unplugged")
   func story() async throws {
     try await withSocket { socket in
       let program = try #require(HelperPlaces.reader.locate(), "whorl-reader is built with the tests")

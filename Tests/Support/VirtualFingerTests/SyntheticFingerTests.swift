@@ -6,12 +6,12 @@ import VirtualFinger
 struct SyntheticFingerTests {
   private let finger = SyntheticFinger(person: 1, finger: .rightIndex)
 
-  @Test("the same touch of the same finger gives the same image")
+  @Test("the same touch of the same synthetic finger gives the same image")
   func deterministic() {
     #expect(finger.impression(7) == SyntheticFinger(person: 1, finger: .rightIndex).impression(7))
   }
 
-  @Test("a finger is the same in every release")
+  @Test("a synthetic finger is the same in every release")
   func frozen() {
     let image = finger.impression(0)
     var seen = ""
@@ -27,7 +27,7 @@ struct SyntheticFingerTests {
     #expect(zip(seen, expected).count { $0 == $1 } >= seen.count - 4, "\(seen)")
   }
 
-  @Test("every touch, finger and person gives a different image")
+  @Test("every touch, finger and person gives a different synthetic image")
   func different() {
     let images = [
       finger.impression(0), finger.impression(1), SyntheticFinger(person: 1, finger: .leftIndex).impression(0),
@@ -37,7 +37,7 @@ struct SyntheticFingerTests {
     #expect(Set(images).count == images.count)
   }
 
-  @Test("an image looks like a 500 dpi scan: dark ridges about 9 pixels apart on white")
+  @Test("a synthetic image looks like a 500 dpi scan: dark ridges about 9 pixels apart on white")
   func looks() {
     let image = finger.impression(0)
     #expect(image.width == 256 && image.height == 288)

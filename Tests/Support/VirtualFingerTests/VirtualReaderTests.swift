@@ -9,7 +9,7 @@ struct VirtualReaderTests {
   private let right = SyntheticFinger(person: 1, finger: .rightIndex)
   private let left = SyntheticFinger(person: 1, finger: .leftMiddle)
 
-  @Test("a press on a reader that does not listen fails after its timeout, and not before")
+  @Test("a press on a virtual reader that does not listen fails after its timeout, and not before")
   func absent() {
     let reader = VirtualImageReader(socket: "/tmp/whorl-no-such-reader", patience: .milliseconds(100))
     let start = ContinuousClock.now
@@ -21,7 +21,7 @@ struct VirtualReaderTests {
     #expect(throws: VirtualReaderError.pathTooLong(socket: long)) { try VirtualStorageReader(socket: long).unplug() }
   }
 
-  @Test("a press waits until the reader is open and a scan is armed, and goes to that scan")
+  @Test("a press on a virtual reader waits until the reader is open and a scan is armed, and goes to that scan")
   func waits() async throws {
     try await ImageReader.with { reader in
       try await reader.open()
@@ -40,7 +40,7 @@ struct VirtualReaderTests {
     }
   }
 
-  @Test("a press without a scan is an error, and is not kept for a later scan")
+  @Test("a press on a virtual reader without a scan is an error, and is not kept for a later scan")
   func withdrawn() async throws {
     try await ImageReader.with { reader in
       try await reader.open()
@@ -51,7 +51,7 @@ struct VirtualReaderTests {
     }
   }
 
-  @Test("a finger on the sensor is reported, and the scan ends when it is lifted")
+  @Test("a finger held on a virtual reader is reported, and the scan ends when the finger is lifted")
   func held() async throws {
     try await ImageReader.with { reader in
       try await reader.open()
@@ -79,7 +79,7 @@ struct VirtualReaderTests {
     }
   }
 
-  @Test("a device error ends the scan with that error")
+  @Test("a device error of a virtual reader ends the scan with an error")
   func deviceError() async throws {
     try await ImageReader.with { reader in
       try await reader.open()

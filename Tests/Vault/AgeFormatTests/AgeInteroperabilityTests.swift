@@ -9,7 +9,7 @@ struct AgeInteroperabilityTests {
   /// Lengths around one and two chunks.
   static let lengths = [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000]
 
-  @Test("age reads what was encrypted to a public key", arguments: lengths)
+  @Test("the program age reads what Whorl encrypted to a public key", arguments: lengths)
   func ageReadsPublicKey(length: Int) throws {
     let age = try AgeProgram()
     let key = try #require(AgePublicKey(parsing: try age.makeKey().public))
@@ -17,7 +17,7 @@ struct AgeInteroperabilityTests {
     #expect(try age.decrypt("file") == pattern(length))
   }
 
-  @Test("what age encrypted to a public key is read", arguments: lengths)
+  @Test("Whorl reads what the program age encrypted to a public key", arguments: lengths)
   func readsAgesPublicKey(length: Int) throws {
     let age = try AgeProgram()
     let privateKey = try Random.key()
@@ -28,7 +28,7 @@ struct AgeInteroperabilityTests {
       try Transfer(path: age.path("file")).decrypt(with: .privateKey(SharedSecret(privateKey))) == pattern(length))
   }
 
-  @Test("age reads what was encrypted under a passphrase")
+  @Test("the program age reads what Whorl encrypted under a passphrase")
   func ageReadsPassphrase() throws {
     let age = try AgeProgram()
     let file = Transfer(path: age.path("file"))
@@ -36,7 +36,7 @@ struct AgeInteroperabilityTests {
     #expect(try age.decrypt("file", under: "correct horse") == pattern(70_000))
   }
 
-  @Test("what age encrypted under a passphrase is read")
+  @Test("Whorl reads what the program age encrypted under a passphrase")
   func readsAgesPassphrase() throws {
     let age = try AgeProgram()
     try age.write("plain", pattern(70_000))
@@ -45,7 +45,7 @@ struct AgeInteroperabilityTests {
       try Transfer(path: age.path("file")).decrypt(with: .passphrase(shared("correct horse"))) == pattern(70_000))
   }
 
-  @Test("age's keys are read as age means them")
+  @Test("keys of the program age are read as age means them")
   func keys() throws {
     let age = try AgeProgram()
     let pair = try age.makeKey()

@@ -25,7 +25,7 @@ struct DamagedFileTests {
     return try age.read("file")
   }
 
-  @Test("text files and other forms are reported as what they are")
+  @Test("an age file that was changed as text, or has another form, is reported as what it is")
   func takenForText() throws {
     let bytes = try made(10)
     let version = Array("age-encryption.org/v1".utf8)
@@ -47,13 +47,13 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a wrong passphrase is distinguished from damage")
+  @Test("a wrong passphrase of an age file is distinguished from damage")
   func wrongPassphrase() throws {
     _ = try made()
     #expect(throws: VaultError.wrongPassphrase) { try file.decrypt(with: .passphrase(shared("correct house"))) }
   }
 
-  @Test("a changed byte anywhere in the header is detected")
+  @Test("a changed byte anywhere in the header of an age file is detected")
   func changedHeader() throws {
     let bytes = try made(10)
     let end = bytes.count - 10 - 16 - 16
@@ -65,7 +65,7 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a changed MAC alone is detected")
+  @Test("a changed MAC alone in the header of an age file is detected")
   func changedMAC() throws {
     var bytes = try made(10)
     let last = bytes.count - 10 - 16 - 16 - 1
@@ -76,7 +76,7 @@ struct DamagedFileTests {
     #expect(throws: VaultError.fileUnreadable("its header was damaged")) { try opened() }
   }
 
-  @Test("a changed byte in the nonce, in each chunk and in each tag is detected")
+  @Test("a changed byte in the nonce, in each chunk and in each tag of an age file is detected")
   func changedContents() throws {
     let bytes = try made()
     for distance in [1, 20, 4_000, 4_464 + 17, 50_000, 70_000, 70_000 + 32 + 1, 70_000 + 48] {
@@ -87,7 +87,7 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a truncated file is refused, also at the end of a chunk")
+  @Test("a truncated age file is refused, also at the end of a chunk")
   func cutOff() throws {
     let bytes = try made(131_072)
     let chunk = 65_536 + 16
@@ -102,7 +102,7 @@ struct DamagedFileTests {
     #expect(try opened() == pattern(131_072))
   }
 
-  @Test("bytes and chunks after the end are refused")
+  @Test("bytes and chunks after the end of an age file are refused")
   func appended() throws {
     let bytes = try made(65_536)
     let tails: [[UInt8]] = [[0], Array(bytes.suffix(65_536 + 16)), bytes]
@@ -112,7 +112,7 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a cost that would exhaust the machine is refused before a key is derived")
+  @Test("a passphrase cost in an age file that would exhaust the machine is refused before a key is derived")
   func hostileCost() throws {
     let text = String(decoding: try made(10).prefix(200), as: UTF8.self)
     let stanza = try #require(text.split(separator: "\n").first { $0.hasPrefix("-> scrypt") })
@@ -133,7 +133,7 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a passphrase beside another key is refused, as the format requires")
+  @Test("a passphrase beside another key in an age file is refused, as the format requires")
   func twoStanzas() throws {
     let text = String(decoding: try made(10).prefix(200), as: UTF8.self)
     try age.write("file", Array(text.replacing("\n---", with: "\n-> X25519 AAAA\nAAAA\n---").utf8))
@@ -155,7 +155,7 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a file for another key or for a passphrase is distinguished from a damaged one")
+  @Test("an age file for another key or for a passphrase is distinguished from a damaged one")
   func otherKey() throws {
     let privateKey = try Random.key()
     let key = try #require(AgePublicKey(bytes: try X25519.publicKey(of: try Random.key())))
@@ -172,7 +172,7 @@ struct DamagedFileTests {
     }
   }
 
-  @Test("a public key of small order, which has no private half, is refused")
+  @Test("an age public key of small order, which has no private half, is refused")
   func smallOrder() throws {
     let key = try #require(AgePublicKey(bytes: [UInt8](repeating: 0, count: 32)))
     #expect(throws: VaultError.invalidRequest("no file can be encrypted to this public key")) {

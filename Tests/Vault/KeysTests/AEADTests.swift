@@ -5,7 +5,7 @@ internal import Testing
 @Suite struct AEADTests {
   private let aad = Array("whorl test aad".utf8)
 
-  @Test("a sealed secret opens to the same bytes", arguments: [0, 1, 15, 16, 17, 32, 1000, 1 << 20])
+  @Test("AEAD opens a sealed secret to the same bytes", arguments: [0, 1, 15, 16, 17, 32, 1000, 1 << 20])
   func roundTrip(count: Int) throws {
     let key = try Random.key()
     let plaintext = try Random.bytes(count)
@@ -17,7 +17,7 @@ internal import Testing
     }
   }
 
-  @Test("every flipped bit of box, additional data or key is refused", arguments: [0, 1, 40])
+  @Test("AEAD refuses every flipped bit of a box, its additional data or its key", arguments: [0, 1, 40])
   func flippedBits(count: Int) throws {
     let key = try Random.key()
     let box = try AEAD.seal(secret(repeated(0x61, count)), key: key, aad: aad)
@@ -40,7 +40,7 @@ internal import Testing
     #expect(opened.count == count, "the box itself no longer opens, so nothing above proves anything")
   }
 
-  @Test("a truncated or extended box is refused, including an empty one")
+  @Test("AEAD refuses a truncated, extended or empty box")
   func wrongLength() throws {
     let key = try Random.key()
     let box = try AEAD.seal(secret("a secret of some length"), key: key, aad: aad)
@@ -55,7 +55,7 @@ internal import Testing
     #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box + [0], key: key, aad: aad).count }
   }
 
-  @Test("bytes cannot be moved between the additional data and the box")
+  @Test("AEAD refuses a box with longer or missing additional data")
   func boundary() throws {
     let key = try Random.key()
     let box = try AEAD.seal(secret("abc"), key: key, aad: aad)
@@ -63,7 +63,7 @@ internal import Testing
     #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box, key: key, aad: []).count }
   }
 
-  @Test("sealing the same secret twice gives different nonces and boxes")
+  @Test("AEAD seals the same secret with a different nonce each time")
   func freshNonces() throws {
     let key = try Random.key()
     var nonces: Set<[UInt8]> = []
@@ -73,7 +73,7 @@ internal import Testing
     #expect(nonces.count == 2000)
   }
 
-  @Test("a key of another length is refused and not padded or truncated", arguments: [0, 16, 24, 31, 33, 64])
+  @Test("AEAD refuses a key of another length than 32 bytes", arguments: [0, 16, 24, 31, 33, 64])
   func keyLength(count: Int) throws {
     let box = try AEAD.seal(secret("x"), key: Random.key(), aad: [])
     let expected = KeysError.badParameters("the key is not 32 bytes")
@@ -81,7 +81,7 @@ internal import Testing
     #expect(throws: expected) { _ = try AEAD.open(box, key: SecretBytes(count: count), aad: []).count }
   }
 
-  @Test("many tasks seal and open concurrently")
+  @Test("AEAD seals and opens in many tasks concurrently")
   func concurrent() async throws {
     try await withThrowingTaskGroup(of: Bool.self) { group in
       for task in 0..<8 {

@@ -7,7 +7,7 @@ internal import Testing
 struct AES256CBCTests {
   private let key = hex("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
 
-  @Test("gives the result of NIST SP 800-38A, F.2.5")
+  @Test("AES-256-CBC of whole blocks gives the result of NIST SP 800-38A, F.2.5")
   func vector() throws {
     let iv = hex("000102030405060708090a0b0c0d0e0f")
     let plaintext = hex("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51")
@@ -16,7 +16,7 @@ struct AES256CBCTests {
     #expect(bytes(of: try AES256CBC.decrypt(ciphertext, key: secret(key), iv: iv)) == plaintext)
   }
 
-  @Test("other lengths are refused", arguments: [(0, 32, 16), (15, 32, 16), (17, 32, 16), (16, 16, 16), (16, 32, 15)])
+  @Test("AES-256-CBC checks lengths", arguments: [(0, 32, 16), (15, 32, 16), (17, 32, 16), (16, 16, 16), (16, 32, 15)])
   func wrong(count: Int, keyCount: Int, ivCount: Int) throws {
     let key = [UInt8](repeating: 1, count: keyCount)
     let iv = [UInt8](repeating: 2, count: ivCount)
@@ -28,7 +28,7 @@ struct AES256CBCTests {
     }
   }
 
-  @Test("a secret has the same digest as the bytes that it holds")
+  @Test("a secret has the same SHA-256 digest as the bytes that it holds")
   func digest() {
     #expect(bytes(of: Digest.sha256(secret: secret(key))) == Digest.sha256(key))
   }

@@ -9,7 +9,7 @@ internal import Testing
     var bytes: [UInt8]?
   }
 
-  @Test("different random sequences of parts have different encodings, and each is decoded again")
+  @Test("different random sequences of parts have different canonical encodings, and each is decoded again")
   func injective() throws {
     let seed = UInt64.random(in: .min ... .max)
     var generator = Seeded(seed: seed)
@@ -30,7 +30,7 @@ internal import Testing
     #expect(seen.count > 5000, "too few different sequences to prove anything, seed \(seed)")
   }
 
-  @Test("a part is encoded as tag, big-endian length and bytes")
+  @Test("the canonical encoding of a part is its tag, big-endian length and bytes")
   func layout() {
     var encoding = CanonicalEncoding()
     encoding.append(tag: 1, "é")
@@ -42,7 +42,7 @@ internal import Testing
         == hex("01 00000002 c3a9  02 00000003 090807  03 00000008 0102030405060708  04 ffffffff"))
   }
 
-  @Test("an absent part differs from an empty one, from zero and from no part")
+  @Test("the canonical encoding of an absent part differs from that of an empty part, of zero and of no part")
   func absence() {
     var encodings: Set<CanonicalEncoding> = [CanonicalEncoding()]
     for write: (inout CanonicalEncoding) -> Void in [
@@ -60,7 +60,7 @@ internal import Testing
     #expect(encodings.contains(absent))
   }
 
-  @Test("strings that only look the same have different encodings")
+  @Test("strings that only look the same have different canonical encodings")
   func normalisation() {
     var composed = CanonicalEncoding()
     composed.append(tag: 1, "\u{e9}")
@@ -69,7 +69,7 @@ internal import Testing
     #expect(composed != decomposed)
   }
 
-  @Test("secrets in locked memory are joined with the same encoding")
+  @Test("secrets in locked memory are joined in the canonical encoding")
   func concatenation() {
     var secrets = SecretConcatenation()
     var plain = CanonicalEncoding()

@@ -36,7 +36,7 @@ internal import Testing
     return try folder.read("it.der")
   }
 
-  @Test("a certificate of RSA is read as the command made it")
+  @Test("an X.509 certificate with an RSA key is read as the openssl command made it")
   func rsa() throws {
     let der = try certificate(
       "CN=Example CA", key: "RSA -pkeyopt rsa_keygen_bits:2048", extensions: "subjectKeyIdentifier=hash",
@@ -57,7 +57,7 @@ internal import Testing
     #expect(abs(certificate.notBefore - Int(Date().timeIntervalSince1970)) < 86_400)
   }
 
-  @Test("a certificate of a curve has its key", arguments: Curve.allCases)
+  @Test("an X.509 certificate with a key on a curve is read with the key", arguments: Curve.allCases)
   func curve(curve: Curve) throws {
     let der = try certificate("CN=a", key: "EC -pkeyopt ec_paramgen_curve:\(curve.name)")
     let certificate = try #require(Certificate(der: der))
@@ -66,7 +66,7 @@ internal import Testing
   }
 
   @Test(
-    "an unsupported key leaves the certificate readable, without a key",
+    "an X.509 certificate with an unsupported key is read, without the key",
     arguments: [
       "ED25519", "RSA -pkeyopt rsa_keygen_bits:1024", "EC -pkeyopt ec_paramgen_curve:secp224r1",
       "EC -pkeyopt ec_paramgen_curve:secp256k1",
@@ -78,7 +78,7 @@ internal import Testing
     #expect(certificate.summary == "a")
   }
 
-  @Test("a certificate that names another curve of the same size has no key")
+  @Test("an X.509 certificate that names another curve of the key's size gives no key")
   func otherCurve() throws {
     var der = try certificate("CN=a")
     // Replaces prime256v1 by an object identifier of the same length that is not assigned to a curve.
@@ -88,7 +88,7 @@ internal import Testing
   }
 
   @Test(
-    "names are read in every encoding of text",
+    "names in an X.509 certificate are read in every encoding of text",
     arguments: [("utf8only", "Grüße ☕"), ("MASK:2048", "Grüße ☕"), ("MASK:4", "Grüße"), ("MASK:2", "Plain words")])
   func encodings(strings: String, name: String) throws {
     let certificate = try #require(Certificate(der: try certificate("CN=\(name)", strings: strings)))
@@ -97,7 +97,7 @@ internal import Testing
   }
 
   @Test(
-    "the summary is the common name, or else an address, DNS name, unit, organization or other attribute",
+    "an X.509 certificate's summary is its common name, or else an address, DNS name or other attribute",
     arguments: [
       ("C=DE\nO=Org\nOU=Unit\nCN=Name", "", "Name"),
       ("CN=Name\ndescription=Said of it", "", "Name (Said of it)"),
@@ -115,7 +115,7 @@ internal import Testing
     #expect(certificate.summary == expected)
   }
 
-  @Test("email addresses are those of the alternative name, then those of the subject")
+  @Test("an X.509 certificate's email addresses are those of its alternative name, then of its subject")
   func emailAddresses() throws {
     let certificate = try #require(
       Certificate(
@@ -126,7 +126,7 @@ internal import Testing
     #expect(certificate.dnsNames == ["a.example"])
   }
 
-  @Test("a PrintableString is normalized in names, and nothing else is")
+  @Test("a PrintableString in an X.509 name is normalized, and a UTF8String is not")
   func normalized() throws {
     let printable = try #require(Certificate(der: try certificate("CN=Two  Words", strings: "MASK:2")))
     #expect(printable.subject.normalized == hex("3014 3112 3010 0603550403 1309") + Array("TWO WORDS".utf8))
@@ -140,7 +140,7 @@ internal import Testing
     #expect(several.subject.texts(.commonName) == ["a name"])
   }
 
-  @Test("a subject without attributes has no summary and an empty name")
+  @Test("an X.509 certificate whose subject has no attributes has no summary and an empty name")
   func emptySubject() throws {
     try folder.openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem")
     try folder.openssl("req -x509 -new -key key.pem -subj / -outform DER -out it.der")
@@ -150,7 +150,7 @@ internal import Testing
     #expect(certificate.subject.normalizedContent.isEmpty)
   }
 
-  @Test("a text with a NUL in it, where other programs stop reading, is ignored")
+  @Test("a text with a NUL in an X.509 name, where other programs stop reading, is ignored")
   func embeddedNUL() throws {
     var der = try certificate("CN=good.example.evil.example")
     // It occurs in the issuer's and the subject's name.
@@ -162,7 +162,7 @@ internal import Testing
     #expect(certificate.summary == nil)
   }
 
-  @Test("anything but exactly one certificate is refused: truncated, extended, in BER, or too long")
+  @Test("an X.509 certificate that is truncated, extended, in BER or too long is refused")
   func malformed() throws {
     let der = try certificate("CN=a", extensions: "subjectAltName=email:one@example.org")
     for count in 0..<der.count { #expect(Certificate(der: Array(der.prefix(count))) == nil, "\(count) bytes") }
@@ -179,7 +179,7 @@ internal import Testing
     #expect(DistinguishedName(der: [0x30, 0, 0]) == nil)
   }
 
-  @Test("a certificate with one changed byte is read as those bytes or refused")
+  @Test("an X.509 certificate with one changed byte is read as exactly those bytes, or refused")
   func changedBytes() throws {
     let der = try certificate(
       "C=DE\nO=Org\nCN=a", strings: "MASK:2", extensions: "subjectAltName=email:one@example.org,DNS:a.example")

@@ -41,7 +41,7 @@ internal import Testing
   }
 
   @Test(
-    "info as long as an item's longest additional data is accepted, and its last byte matters",
+    "a wrapping key's info may be as long as an item's longest additional data, and its last byte matters",
     arguments: [1, 700, 32768])
   func longInfo(count: Int) throws {
     let first = try key([(1, "class")], info: repeated(7, count))
@@ -49,7 +49,7 @@ internal import Testing
     #expect(first != second)
   }
 
-  @Test("a key is not derived without parts")
+  @Test("a wrapping key is not derived without parts, and HKDF derives nothing without a key")
   func empty() {
     #expect(throws: KeysError.badParameters("a wrapping key needs a part")) {
       _ = try KDF.wrappingKey(from: SecretConcatenation(), info: info).count
@@ -59,7 +59,7 @@ internal import Testing
     }
   }
 
-  @Test("info over libcrypto's limit is refused and not truncated")
+  @Test("HKDF refuses info over libcrypto's limit and does not truncate it")
   func tooMuchInfo() {
     #expect(throws: KeysError.badParameters("HKDF takes at most 32 KiB of info")) {
       _ = try KDF.hkdf(key: secret("key"), info: repeated(7, 32769)).count
@@ -86,7 +86,7 @@ internal import Testing
     _ = try Scrypt.derive(passcode: secret("x"), parameters: parameters, floor: floor).count
   }
 
-  @Test("new parameters have the minimum cost of the design and a new salt")
+  @Test("new scrypt parameters have the minimum cost of the design and a new salt")
   func fresh() throws {
     let parameters = try Scrypt.Parameters.fresh()
     #expect(parameters.logN == 17)
@@ -96,7 +96,7 @@ internal import Testing
     #expect(try Scrypt.Parameters.fresh().salt != parameters.salt)
   }
 
-  @Test("at full cost the same passcode and parameters give the same key, and another passcode does not")
+  @Test("scrypt at full cost gives the same key for the same passcode, and another for another passcode")
   func derives() throws {
     let parameters = try Scrypt.Parameters.fresh()
     let key = try Scrypt.derive(passcode: secret("1234"), parameters: parameters)
@@ -107,7 +107,7 @@ internal import Testing
     #expect(bytes(of: other) != bytes(of: key))
   }
 
-  @Test("a different salt or cost gives a different key")
+  @Test("scrypt gives a different key for a different salt or cost")
   func depends() throws {
     func key(_ logN: Int, _ r: Int, _ p: Int, _ salt: [UInt8]) throws -> [UInt8] {
       let parameters = Scrypt.Parameters(logN: logN, r: r, p: p, salt: salt)
@@ -121,7 +121,7 @@ internal import Testing
   }
 
   @Test(
-    "stored parameters below the floor are refused",
+    "stored scrypt parameters below the floor are refused",
     arguments: [(16, 8, 1), (0, 8, 1), (-1, 8, 1), (Int.min, 8, 1), (17, 7, 1), (17, 0, 1), (17, 8, 0), (17, 8, -1)])
   func tooWeak(logN: Int, r: Int, p: Int) {
     #expect(throws: KeysError.badParameters("scrypt parameters are too weak")) {
@@ -130,7 +130,7 @@ internal import Testing
   }
 
   @Test(
-    "stored parameters with too high a cost are refused before memory is allocated",
+    "stored scrypt parameters with too high a cost are refused",
     arguments: [
       (21, 8, 1), (63, 8, 1), (Int.max, 8, 1), (17, 33, 1), (17, Int.max, 1), (17, 8, 17), (17, 8, Int.max),
       (20, 9, 1), (19, 17, 1), (18, 32, 17),
@@ -141,14 +141,14 @@ internal import Testing
     }
   }
 
-  @Test("a salt that is not 16 bytes is refused", arguments: [0, 15, 17, 1000])
+  @Test("a scrypt salt that is not 16 bytes is refused", arguments: [0, 15, 17, 1000])
   func saltLength(count: Int) {
     #expect(throws: KeysError.badParameters("the scrypt salt is not 16 bytes")) {
       try attempt(17, 8, 1, salt: repeated(1, count), floor: .standard)
     }
   }
 
-  @Test("the weak floor applies only where it is passed explicitly")
+  @Test("scrypt's weak floor for tests allows a cost of 2^4 and not 2^3, and the standard floor refuses 2^4")
   func weakForTests() {
     #expect(throws: Never.self) { try attempt(4, 8, 1, salt: salt, floor: .weakForTests) }
     #expect(throws: KeysError.self) { try attempt(3, 8, 1, salt: salt, floor: .weakForTests) }

@@ -24,7 +24,7 @@ struct Ed25519Tests {
     ),
   ]
 
-  @Test("signs and verifies as in RFC 8032", arguments: 0..<vectors.count)
+  @Test("Ed25519 signs and verifies as in RFC 8032", arguments: 0..<vectors.count)
   func published(_ place: Int) throws {
     let vector = Self.vectors[place]
     let key = try PrivateKey(external: secret(hex(vector.seed)), family: .ed25519)
@@ -42,7 +42,7 @@ struct Ed25519Tests {
     #expect(try !publicKey.verify([], of: message, .ed25519))
   }
 
-  @Test("accepts keys of 32 bytes only, and no other scheme")
+  @Test("Ed25519 accepts keys of 32 bytes only, and is used with no other scheme")
   func refused() throws {
     for count in [0, 31, 33, 64] {
       #expect(throws: KeysError.self) { _ = try PublicKey(external: repeated(1, count), family: .ed25519) }

@@ -17,7 +17,7 @@ internal import Testing
     }
   }
 
-  @Test("Wycheproof's ciphertexts are decrypted")
+  @Test("Wycheproof's RSA ciphertexts are decrypted")
   func wycheproof() throws {
     let key = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
     let oaep = bytes(of: try key.decrypt(RSAVectors.oaepCiphertext, .rsaOAEP(.sha256)))
@@ -27,7 +27,7 @@ internal import Testing
     #expect(pkcs1 == Array("Test".utf8))
   }
 
-  @Test("every scheme of every key decrypts what it encrypts, up to its size limit", arguments: SigningTests.keys)
+  @Test("every encryption scheme decrypts what it encrypts, up to its size limit", arguments: SigningTests.keys)
   func everyScheme(form: (KeyFamily, [UInt8])) throws {
     let key = try PrivateKey(stored: secret(form.1), family: form.0)
     for scheme in allSchemes {
@@ -59,7 +59,7 @@ internal import Testing
     #expect(ERR_peek_error() == 0)
   }
 
-  @Test("every kind of invalid ciphertext gives the same error", arguments: SigningTests.keys)
+  @Test("every kind of invalid ciphertext for a key gives the same error", arguments: SigningTests.keys)
   func oneError(form: (KeyFamily, [UInt8])) throws {
     let key = try PrivateKey(stored: secret(form.1), family: form.0)
     for scheme in allSchemes where scheme.supports(key.algorithm) && scheme != .rsaRaw {
@@ -81,7 +81,7 @@ internal import Testing
     #expect(ERR_peek_error() == 0)
   }
 
-  @Test("every kind of wrong padding gives the same error")
+  @Test("every kind of wrong RSA padding gives the same error")
   func paddings() throws {
     let key = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
     let nonzero = repeated(7, 200)
@@ -103,7 +103,7 @@ internal import Testing
     #expect(plaintext == repeated(9, 53))
   }
 
-  @Test("a number that is as large as the modulus or larger is refused")
+  @Test("RSA encryption without padding refuses a number above the modulus")
   func overModulus() throws {
     let key = try PublicKey(external: RSAVectors.publicForm, family: .rsa)
     #expect(throws: KeysError.badParameters("the number is not below the modulus")) {
@@ -111,7 +111,7 @@ internal import Testing
     }
   }
 
-  @Test("a wrapped session key and its ciphertext are laid out as in Apple's format", arguments: [2048, 4096])
+  @Test("an RSA-wrapped session key and its ciphertext are laid out as in Apple's format", arguments: [2048, 4096])
   func wrappedKey(bits: Int) throws {
     let key =
       bits == 2048

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import Keys
 
 @Suite struct EnvironmentTests {
-  @Test("an OpenSSL configuration in the environment is not loaded by any function")
+  @Test("an OpenSSL configuration in the environment is not loaded by any function of Keys")
   func configurationNotLoaded() async {
     // Each first use runs in its own process, because libcrypto initialises itself once.
     await #expect(processExitsWith: .success) {
@@ -46,7 +46,7 @@ internal import Testing
     }
   }
 
-  @Test("a configuration that the process loaded earlier does not change results")
+  @Test("an OpenSSL configuration that the process loaded earlier does not change the results of Keys")
   func configurationLoadedBefore() async {
     await #expect(processExitsWith: .success) {
       let file = hostileConfiguration()
@@ -60,7 +60,7 @@ internal import Testing
   }
 
   // Every digest asks the default context for an engine, and an engine is a library that libcrypto loads.
-  @Test("the default context does not read a configuration in the environment either")
+  @Test("libcrypto's default context reads no OpenSSL configuration in the environment after a use of Keys")
   func configurationIsNotRead() async {
     await #expect(processExitsWith: .success) {
       let text = "openssl_conf = init\n[init]\nalg_section = a\n[a]\ndefault_properties = provider=nowhere\n"
@@ -81,7 +81,7 @@ internal import Testing
     }
   }
 
-  @Test("a failure leaves libcrypto's error queue empty, including older errors")
+  @Test("a failed operation of Keys leaves libcrypto's error queue empty, including older errors")
   func errorQueue() throws {
     let key = try Random.key()
     let box = try AEAD.seal(secret("x"), key: key, aad: [])

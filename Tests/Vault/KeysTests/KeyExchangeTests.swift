@@ -6,7 +6,7 @@ internal import Testing
 @testable internal import Keys
 
 @Suite struct KeyExchangeTests {
-  @Test("two keys agree on the secret in NIST's vectors", arguments: CurveVectors.ecdh)
+  @Test("Diffie-Hellman with a key on a curve gives the secrets in NIST's vectors", arguments: CurveVectors.ecdh)
   func published(vector: CurveVectors.ECDH) throws {
     let key = try PrivateKey(external: secret(vector.privateForm), family: .ec)
     let peer = try PublicKey(external: vector.peer, family: .ec)
@@ -31,7 +31,7 @@ internal import Testing
   }
 
   // For hash functions without a vector from NIST: one block is the hash of secret ‖ 00000001 ‖ info.
-  @Test("a derived block is the hash that SEC 1 defines", arguments: HashFunction.allCases)
+  @Test("a block derived by X9.63 is the hash that SEC 1 defines", arguments: HashFunction.allCases)
   func block(hash: HashFunction) throws {
     let z = repeated(3, 32)
     let derived = try KDF.x963(secret: secret(z), hash: hash, sharedInfo: [1, 2], count: hash.count + 1)
@@ -39,7 +39,7 @@ internal import Testing
     #expect(bytes(of: derived) == Array(blocks.prefix(hash.count + 1)))
   }
 
-  @Test("both sides get the same secret, and a third key gets another", arguments: Curve.allCases)
+  @Test("both sides of a key exchange get the same secret, and a third key gets another", arguments: Curve.allCases)
   func agreement(curve: Curve) throws {
     let one = try PrivateKey.generate(.ec(curve))
     let other = try PrivateKey.generate(.ec(curve))
@@ -53,7 +53,7 @@ internal import Testing
     }
   }
 
-  @Test("keys of different curves or families, and sizes out of range, are refused")
+  @Test("a key exchange refuses keys of different curves or families, and sizes out of range")
   func refusals() throws {
     let key = try PrivateKey.generate(.ec(.p256))
     let rsa = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)

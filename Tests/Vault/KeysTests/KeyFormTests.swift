@@ -44,7 +44,7 @@ internal import Testing
     }
   }
 
-  @Test("a label is the SHA-1 of the public form")
+  @Test("a public key's label is the SHA-1 of its external form")
   func label() throws {
     // SHA-1 of `abc`, FIPS 180-2, appendix A.
     let abc = try HashFunction.sha1.digest(Array("abc".utf8))
@@ -62,7 +62,7 @@ internal import Testing
     #expect(Set([key, again]).count == 1)
   }
 
-  @Test("a scalar that is zero, not below the order, or of another key is refused", arguments: Curve.allCases)
+  @Test("a private key on a curve is refused if its scalar is zero, too high or another's", arguments: Curve.allCases)
   func scalars(curve: Curve) throws {
     let key = try PrivateKey.generate(.ec(curve))
     let point = key.publicKey.external
@@ -98,7 +98,7 @@ internal import Testing
   }
 
   @Test(
-    "points that are off the curve, at infinity, compressed, hybrid or too long are refused", arguments: Curve.allCases)
+    "public keys off the curve, at infinity, compressed, hybrid or too long are refused", arguments: Curve.allCases)
   func points(curve: Curve) throws {
     let point = try PrivateKey.generate(.ec(curve)).publicKey.external
     var off = point
@@ -119,7 +119,7 @@ internal import Testing
     expectPublicRefused(point, .rsa)
   }
 
-  @Test("RSA keys that are truncated, extended, or of a wrong size or exponent are refused")
+  @Test("RSA public keys that are truncated, extended, or of a wrong size or exponent are refused")
   func rsa() throws {
     let bytes = RSAVectors.publicForm
     for count in 0..<bytes.count { expectPublicRefused(Array(bytes.prefix(count)), .rsa) }
@@ -182,7 +182,7 @@ internal import Testing
     expectRefused(sequence(altered.map(integer)), .rsa)
   }
 
-  @Test("every flipped bit in a private key is detected", arguments: [CurveVectors.ecdsa[0].privateForm])
+  @Test("every flipped bit in a private key on a curve is detected", arguments: [CurveVectors.ecdsa[0].privateForm])
   func bits(form: [UInt8]) {
     for bit in 0..<8 * form.count {
       var altered = form
@@ -191,7 +191,7 @@ internal import Testing
     }
   }
 
-  @Test("random bytes and damaged keys are refused without a crash")
+  @Test("random bytes are refused as keys, and a damaged RSA key is refused or written back unchanged")
   func noise() throws {
     var generator = Seeded(seed: 7)
     for _ in 0..<3000 {

@@ -25,7 +25,7 @@ struct PKCS8Tests {
     try PrivateKey(pkcs8: secret(try #require(Base64URL.bytes(of: text))), algorithm)
   }
 
-  @Test("a key of each kind is read, with its public key, and written as openssl does")
+  @Test("a P-256 or Ed25519 key in PKCS #8 is read, with its public key, and written as openssl does")
   func kinds() throws {
     let ec = try key(Self.p256, .ec(.p256))
     #expect(ec.publicKey.external == hex(Self.publicP256) && ec.algorithm == .ec(.p256))
@@ -35,13 +35,13 @@ struct PKCS8Tests {
     #expect(Base64URL.text(of: bytes(of: try ed.pkcs8())) == Self.ed25519)
   }
 
-  @Test("the public key is computed where the file has none")
+  @Test("the public key of a PKCS #8 key is computed where the file has none")
   func withoutPublicKey() throws {
     let key = try key(Self.withoutPublicKey, .ec(.p256))
     #expect(key.publicKey.external == hex(Self.publicP256))
   }
 
-  @Test("a key of another algorithm or curve is refused")
+  @Test("a PKCS #8 key of another algorithm or curve is refused")
   func others() {
     for (text, algorithm) in [
       (Self.p256, KeyAlgorithm.ed25519), (Self.ed25519, .ec(.p256)), (Self.p384, .ec(.p256)),
@@ -53,7 +53,7 @@ struct PKCS8Tests {
     }
   }
 
-  @Test("a truncated, extended or changed key is refused")
+  @Test("a PKCS #8 key that is truncated, extended or has another public key is refused")
   func damage() throws {
     let whole = try #require(Base64URL.bytes(of: Self.p256))
     var broken: [[UInt8]] = [[], whole + [0], Array(whole.dropLast())]

@@ -5,7 +5,7 @@ internal import Testing
 
 @Suite("Random bytes")
 struct RandomTests {
-  @Test("have the requested length and differ each time")
+  @Test("random bytes have the requested length and differ each time")
   func lengthAndDifference() throws {
     let first = bytes(of: try Random.key(32))
     let second = bytes(of: try Random.key(32))

@@ -37,7 +37,7 @@ internal import Testing
     }
   }
 
-  @Test("each of the 160 bits affects the text and the key")
+  @Test("each of the 160 bits in a recovery key's text affects the key that is derived")
   func everyBitCounts() throws {
     // The text of all-zero bits is all zeros. Set each bit through the symbol that contains it.
     let zero = String(repeating: "0", count: 35)
@@ -53,7 +53,7 @@ internal import Testing
     #expect(keys.count == 161)
   }
 
-  @Test("case, spaces, dashes and similar letters do not matter")
+  @Test("case, spaces, dashes and similar letters do not matter in a recovery key")
   func forgiving() throws {
     let zeros = "0" + String(repeating: "0", count: 34)
     #expect(try key(from: "oO0o0-" + zeros.dropFirst(5)) == key(from: zeros))
@@ -72,7 +72,7 @@ internal import Testing
     }
   }
 
-  @Test("every single wrong symbol is reported as a typing error")
+  @Test("every single wrong symbol in a recovery key is reported as a typing error")
   func substitutions() throws {
     let text = Array(try newText().filter { $0 != "-" })
     for position in text.indices {
@@ -84,7 +84,7 @@ internal import Testing
     }
   }
 
-  @Test("every swap of two symbols is reported as a typing error")
+  @Test("every swap of two symbols in a recovery key is reported as a typing error")
   func transpositions() throws {
     let text = Array(try newText().filter { $0 != "-" })
     for first in text.indices {
@@ -96,7 +96,7 @@ internal import Testing
     }
   }
 
-  @Test("a wrong number of symbols and an invalid character have their own errors")
+  @Test("a recovery key with a wrong number of symbols or an invalid character has its own error")
   func otherErrors() throws {
     let text = try newText()
     for wrong in ["", "-", String(text.dropLast()), text + "0", text + text] {
@@ -109,7 +109,7 @@ internal import Testing
     }
   }
 
-  @Test("a different use gives a different key")
+  @Test("a recovery key gives a different key for a different use")
   func uses() throws {
     let recovery = try RecoveryKey.generate()
     let one = try recovery.key(info: info)

@@ -21,12 +21,12 @@ struct SSHCertificateTests {
     }
   }
 
-  @Test("are read for all kinds of keys", arguments: kinds)
+  @Test("OpenSSH's certificates are read for all kinds of keys", arguments: kinds)
   func keys(_ kind: String) throws {
     try check(key: kind, authority: "ed25519")
   }
 
-  @Test("are verified for all kinds of authorities", arguments: kinds)
+  @Test("OpenSSH's certificates are verified for all kinds of authorities", arguments: kinds)
   func authorities(_ kind: String) throws {
     try check(key: "ed25519", authority: kind)
   }
@@ -42,14 +42,14 @@ struct SSHCertificateTests {
     #expect(throws: KeysError.self) { try SSHCertificate(made.key) }
   }
 
-  @Test("for users are not for hosts")
+  @Test("an OpenSSH certificate for a user is not for a host")
   func users() throws {
     let certificate = try SSHCertificate(try made("-n alice").certificate)
     #expect(certificate.principals == ["alice"])
     #expect(!certificate.isForHost(at: Self.now))
   }
 
-  @Test("are valid from their start until just before their end")
+  @Test("an OpenSSH certificate is valid from its start until just before its end")
   func validity() throws {
     let certificate = try SSHCertificate(try made("-h -n host.test -V 20300101000000Z:20300102000000Z").certificate)
     let start: UInt64 = 1_893_456_000
@@ -59,7 +59,7 @@ struct SSHCertificateTests {
     #expect(always.isForHost(at: 0) && always.isForHost(at: .max - 1))
   }
 
-  @Test("are invalid if they are changed, truncated or extended")
+  @Test("an OpenSSH certificate that is changed, truncated or extended is invalid")
   func tampered() throws {
     let whole = try made("-h -n host.test").certificate
     for place in whole.indices {
@@ -71,7 +71,7 @@ struct SSHCertificateTests {
     #expect(throws: KeysError.self) { try SSHCertificate(whole + [0]) }
   }
 
-  @Test("are invalid if an authority signed with SHA-1")
+  @Test("an OpenSSH certificate that an authority signed with SHA-1 is invalid")
   func sha1() throws {
     let authority = "rsa -b 2048"
     for (algorithm, isRead) in [("ssh-rsa", false), ("rsa-sha2-256", true), ("rsa-sha2-512", true)] {
@@ -113,7 +113,7 @@ struct SSHCertificateTests {
     return writer
   }
 
-  @Test("with conditions or of an unknown type are not for hosts")
+  @Test("an OpenSSH certificate with conditions or of an unknown type is not for a host")
   func conditions() throws {
     #expect(try SSHCertificate(own()).isForHost(at: Self.now))
     #expect(try !SSHCertificate(own(critical: [0, 0, 0, 1, 65, 0, 0, 0, 0])).isForHost(at: Self.now))
@@ -121,7 +121,7 @@ struct SSHCertificateTests {
     for type: UInt32 in [0, 1, 3] { #expect(try !SSHCertificate(own(type: type)).isForHost(at: Self.now)) }
   }
 
-  @Test("are invalid if their authority is a certified key, or not the key that signed")
+  @Test("an OpenSSH certificate is invalid if its authority is a certified key, or not the key that signed")
   func chained() throws {
     #expect(throws: KeysError.self) { try SSHCertificate(own { beginning($0).bytes }) }
     let stranger = try PrivateKey.generate(.ed25519).publicKey.ssh
@@ -129,7 +129,7 @@ struct SSHCertificateTests {
     #expect(throws: KeysError.self) { try SSHCertificate(own { try $0.ssh + [0] }) }
   }
 
-  @Test("have 1 to 256 names")
+  @Test("an OpenSSH certificate has at most 256 names, and may have none")
   func principals() throws {
     #expect(try SSHCertificate(own(principals: [])).principals.isEmpty)
     let many = (0..<257).map { "host\($0).test" }

@@ -13,7 +13,7 @@ struct SSHKeyTests {
     ("-t rsa -b 2048", .rsa(bits: 2048), "rsa-sha2-512"),
   ]
 
-  @Test("OpenSSH's keys are read and written, and its signatures verified", arguments: 0..<kinds.count)
+  @Test("OpenSSH's public keys are read and written, and its signatures verified", arguments: 0..<kinds.count)
   func openSSH(_ place: Int) throws {
     let kind = Self.kinds[place]
     try SSHKeygen.run(["-q \(kind.options) -N NONE -C test -f key", "-Y sign -n file -f key text"]) { folder in
@@ -42,7 +42,7 @@ struct SSHKeyTests {
     }
   }
 
-  @Test("signatures made here are verified here, and never with SHA-1", arguments: 0..<kinds.count)
+  @Test("SSH signatures made by Keys are verified by Keys, and never use SHA-1", arguments: 0..<kinds.count)
   func ownSignatures(_ place: Int) throws {
     let kind = Self.kinds[place]
     let key = try PrivateKey.generate(kind.algorithm)
@@ -58,7 +58,7 @@ struct SSHKeyTests {
   }
 
   @Test(
-    "an RSA key of an unsupported size is refused with its size and the supported ones",
+    "an RSA key of an unsupported size is refused with its size and the supported sizes",
     arguments: [1024, 2049, 4104, 8192])
   func rsaSizes(_ bits: Int) throws {
     // The size is checked before anything else.
@@ -80,7 +80,7 @@ struct SSHKeyTests {
     #expect(throws: KeysError.badParameters(why)) { _ = try PublicKey(external: external, family: .rsa) }
   }
 
-  @Test("a private key of another kind is refused with its kind")
+  @Test("an SSH private key of an unsupported kind is refused with its kind")
   func otherKinds() throws {
     for (name, told) in [("ssh-dss", "of the kind ssh-dss"), ("\n", "of no kind of SSH")] {
       var writer = SSHWriter()
@@ -92,7 +92,7 @@ struct SSHKeyTests {
     }
   }
 
-  @Test("a signature of another algorithm or key is invalid")
+  @Test("an SSH signature of another algorithm or key is invalid")
   func crossed() throws {
     let first = try PrivateKey.generate(.ed25519)
     let second = try PrivateKey.generate(.ec(.p256))
@@ -103,7 +103,7 @@ struct SSHKeyTests {
     #expect(try !other.verify(ssh: signature, of: [1]))
   }
 
-  @Test("a private key with parts that do not match is refused, and so is every truncated one")
+  @Test("an SSH private key that is truncated or has parts that do not match is refused")
   func privateKeys() throws {
     func fields(_ seed: [UInt8], _ publicKey: [UInt8], _ told: [UInt8]) -> [UInt8] {
       var writer = SSHWriter()

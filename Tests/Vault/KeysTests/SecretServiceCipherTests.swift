@@ -12,7 +12,7 @@ struct SecretServiceCipherTests {
     ee386bfb5a899fa5ae9f24117c4b1fe649286651ece65381ffffffffffffffff
     """
 
-  @Test("both sides of an exchange compute the same secret, and every exchange another")
+  @Test("both sides of a Secret Service key exchange compute the same secret from different public keys")
   func agreement() throws {
     let one = try Oakley2()
     let two = try Oakley2()
@@ -23,14 +23,14 @@ struct SecretServiceCipherTests {
     #expect(one.publicKey != two.publicKey)
   }
 
-  @Test("the group and generator are those of RFC 2409: 2 as a public key gives this side's public key")
+  @Test("the generator of the Secret Service key exchange is 2, as in RFC 2409")
   func generator() throws {
     let one = try Oakley2()
     #expect(bytes(of: try one.sharedSecret(with: secret([2]))) == one.publicKey)
   }
 
   @Test(
-    "public keys that lead to a known secret are refused",
+    "public keys that lead to a known secret are refused in a Secret Service key exchange",
     arguments: ["", "00", "01", prime.dropLast(2) + "fe", prime, "01" + String(repeating: "00", count: 128)])
   func degenerate(key: String) throws {
     let one = try Oakley2()
@@ -50,7 +50,7 @@ struct SecretServiceCipherTests {
     #expect(bytes(of: try AESCBC.decrypt(ciphertext, key: key, iv: secret(iv))) == plaintext)
   }
 
-  @Test("wrong lengths and wrong padding are refused", arguments: [0, 15, 17])
+  @Test("AES-128-CBC refuses wrong lengths and wrong padding", arguments: [0, 15, 17])
   func wrong(count: Int) throws {
     let key = secret([UInt8](repeating: 1, count: 16))
     let iv = [UInt8](repeating: 2, count: 16)

@@ -65,7 +65,7 @@ internal import Testing
     #expect(!crossed)
   }
 
-  @Test("every scheme of every key verifies what it signs, and refuses altered data and signatures", arguments: keys)
+  @Test("every signature scheme verifies what it signs, and refuses altered data and signatures", arguments: keys)
   func everyScheme(form: (KeyFamily, [UInt8])) throws {
     let key = try PrivateKey(stored: secret(form.1), family: form.0)
     let publicKey = key.publicKey
@@ -105,7 +105,7 @@ internal import Testing
     #expect(ERR_peek_error() == 0)
   }
 
-  @Test("a signature by another key is refused")
+  @Test("an ECDSA signature by another key is refused")
   func otherKey() throws {
     let one = try PrivateKey.generate(.ec(.p256))
     let other = try PrivateKey.generate(.ec(.p256))
@@ -114,7 +114,7 @@ internal import Testing
     #expect(!right)
   }
 
-  @Test("a digest of the wrong length and input of the wrong size are refused")
+  @Test("signing and verifying refuse a digest of the wrong length and input of the wrong size")
   func lengths() throws {
     let rsa = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
     let ec = try PrivateKey.generate(.ec(.p256))
@@ -147,7 +147,7 @@ internal import Testing
     refused(rsa, 256, .rsaRaw)
   }
 
-  @Test("one key signs in many threads at once")
+  @Test("a private key signs in many threads at once")
   func threads() async throws {
     let key = try PrivateKey.generate(.ec(.p256))
     let shared = Shared(key)

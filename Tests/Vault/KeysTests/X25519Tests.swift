@@ -24,7 +24,7 @@ internal import Testing
     #expect(bytes(of: shared) == hex(output))
   }
 
-  @Test("public keys and the shared secret equal those in RFC 7748, section 6.1")
+  @Test("X25519 public keys and the shared secret equal those in RFC 7748, section 6.1")
   func agreement() throws {
     let alice = secret(hex("77076d0a7318a57d3c16c17251b26645df4c2f87ebc0992ab177fba51db92c2a"))
     let bob = secret(hex("5dab087e624a8a4b79e17f8b83800ee66f3bb1292618b6fd1c2f8b27ff88e0eb"))
@@ -41,7 +41,7 @@ internal import Testing
 
   // The points of order 1, 2, 4 and 8, and two encodings of such points that are not below the prime.
   @Test(
-    "a public key of small order is refused",
+    "an X25519 public key of small order is refused",
     arguments: [
       "0000000000000000000000000000000000000000000000000000000000000000",
       "0100000000000000000000000000000000000000000000000000000000000000",
@@ -59,7 +59,7 @@ internal import Testing
     #expect(ERR_peek_error() == 0)
   }
 
-  @Test("keys of another length are refused")
+  @Test("X25519 keys of another length than 32 bytes are refused")
   func lengths() {
     for count in [0, 31, 33, 64] {
       #expect(throws: KeysError.badParameters("an X25519 private key is 32 bytes")) {

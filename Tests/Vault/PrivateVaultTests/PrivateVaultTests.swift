@@ -10,7 +10,7 @@ import Testing
 /// Tests that inspect child processes run in processes of their own, because other tests start children too.
 @Suite("A vault that a program starts for itself")
 struct PrivateVaultTests {
-  @Test("creates a store, keeps it, and releases what is stored there")
+  @Test("a private vault creates a store, and releases what is stored there")
   func stores() async throws {
     try await withFolder { folder in
       let vault = try PrivateVault.connect()
@@ -22,7 +22,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("ends and is reaped when its connection is closed, and leaves no descriptor after fifty runs")
+  @Test("a private vault ends and is reaped when its connection is closed, and leaves no descriptor after fifty runs")
   func leavesNothing() async {
     await #expect(processExitsWith: .success) {
       func once() async throws {
@@ -41,7 +41,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("ends with a connection that is released, and is reaped")
+  @Test("a private vault ends with a connection that is released, and is reaped")
   func dropped() async {
     await #expect(processExitsWith: .success) {
       var vault: (any VaultConnection)? = try PrivateVault.connect()
@@ -51,7 +51,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("gets an empty environment, and no descriptor but its connection")
+  @Test("a private vault gets no variable of its starter, and no descriptor but its connection")
   func inheritsNothing() async {
     await #expect(processExitsWith: .success) {
       setenv("OPENSSL_CONF", "/tmp/planted", 1)
@@ -71,7 +71,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("gives up core files, inspection and new privileges, and is named whorld")
+  @Test("a private vault gives up core files, inspection and new privileges, and is named whorld")
   func hardened() async {
     await #expect(processExitsWith: .success) {
       let vault = try PrivateVault.connect()
@@ -92,7 +92,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("ends its calls with a definite error when it is killed, is reaped, and the next one works")
+  @Test("a killed private vault ends its calls with a definite error and is reaped, and the next one works")
   func killed() async {
     await #expect(processExitsWith: .success) {
       try await withFolder { folder in
@@ -117,7 +117,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("can be closed while it hangs")
+  @Test("a private vault can be closed while it hangs")
   func stopped() async {
     await #expect(processExitsWith: .success) {
       let vault = try PrivateVault.connect()
@@ -139,7 +139,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("is refused at once in a fork of its starter, and still works for the starter")
+  @Test("a private vault is refused at once in a fork of its starter, and still works for the starter")
   func forked() async {
     await #expect(processExitsWith: .success) {
       let vault = try PrivateVault.connect()
@@ -168,7 +168,7 @@ struct PrivateVaultTests {
     }
   }
 
-  @Test("reports a missing whorld, and a program that is not one")
+  @Test("a missing whorld, and a program in its place that is no whorld, are reported")
   func otherPrograms() async throws {
     try await withFolder { folder in
       let program = "\(folder)/whorld"
@@ -190,7 +190,7 @@ struct PrivateVaultTests {
   }
 
   @Test(
-    "is not started from a place where another user could have put it",
+    "whorld is not started from a place where another user could have put it",
     .enabled(if: geteuid() == 0, "only root can give files away")
   )
   func planted() async throws {

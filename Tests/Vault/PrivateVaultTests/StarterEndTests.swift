@@ -9,7 +9,7 @@ import Testing
 /// has ended.
 @Suite("A vault whose starter ends")
 struct StarterEndTests {
-  @Test("ends when its starter is killed")
+  @Test("a private vault ends when its starter is killed")
   func killed() async throws {
     let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
       let vault = try PrivateVault.start(try ownProgram())
@@ -20,7 +20,7 @@ struct StarterEndTests {
     try await expectNothingLeft(of: try #require(result).standardOutputContent)
   }
 
-  @Test("ends when its starter is killed and another process holds a copy of the socket")
+  @Test("a private vault ends when its starter is killed and another process holds a copy of the socket")
   func copiedSocket() async throws {
     let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
       let vault = try PrivateVault.start(try ownProgram())
@@ -37,7 +37,7 @@ struct StarterEndTests {
     try await expectNothingLeft(of: output)
   }
 
-  @Test("ends when its starter is killed while connecting, at once or a little later")
+  @Test("a private vault ends when its starter is killed while connecting, at once or a little later")
   func killedEarly() async throws {
     for _ in 0..<3 {
       let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
@@ -50,7 +50,7 @@ struct StarterEndTests {
     }
   }
 
-  @Test("does not serve a socket that its parent did not make")
+  @Test("a private vault does not serve a socket that its parent did not make")
   func otherParent() async throws {
     // The shell is the parent and ends at once; the socket stays open here.
     var pair: [Int32] = [-1, -1]
@@ -69,7 +69,7 @@ struct StarterEndTests {
     #expect(output.contains("or is not the one that made the socket"), "\(output)")
   }
 
-  @Test("ends if its client sends nothing")
+  @Test("a private vault ends if its client sends nothing")
   func silent() async throws {
     var pair: [Int32] = [-1, -1]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
@@ -82,7 +82,7 @@ struct StarterEndTests {
     #expect(await child.end(grace: .seconds(10)).value == "exit status 0")
   }
 
-  @Test("prints help when started by hand, and does not run with other arguments or without a socket")
+  @Test("whorld prints help when started by hand, and does not run with other arguments or without a socket")
   func byHand() async throws {
     let help = try await Invocation(program: "whorld", arguments: ["--help"]).run()
     #expect(help.status == 0)

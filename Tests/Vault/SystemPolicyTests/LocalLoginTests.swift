@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A local login", .timeLimit(.minutes(2)))
 struct LocalLoginTests {
-  @Test("is a session of that user, of class user, that did not come over the network")
+  @Test("a local login is a session of the same user, of class user, that did not come over the network")
   func sessions() async throws {
     try await Machine.with { machine in
       let user = getuid()

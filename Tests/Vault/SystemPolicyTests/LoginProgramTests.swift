@@ -26,7 +26,7 @@ struct LoginProgramTests {
     }
   }
 
-  @Test("in a session by the rules for its user's programs, without polkit", arguments: RefusalTests.cases)
+  @Test("a finger for a login in a session is allowed as for programs, without polkit", arguments: RefusalTests.cases)
   func inside(_ one: RefusalTests.Case) async throws {
     try await Machine.with { machine in
       machine.polkit.manner = .answers(authorized: false, challenge: false)
@@ -38,7 +38,7 @@ struct LoginProgramTests {
     }
   }
 
-  @Test("in a user's service by the rules for that user's display session")
+  @Test("a finger for a login in a user's service is allowed by the rules for that user's display session")
   func services() async throws {
     try await outside { machine in
       machine.logind.setOwner(Self.stranger, of: getpid())
@@ -52,7 +52,7 @@ struct LoginProgramTests {
     }
   }
 
-  @Test("outside of any session only for a greeter at the seat that it shows")
+  @Test("a finger for a login outside of any session is allowed only for a greeter that its seat shows")
   func greeter() async throws {
     try await outside { machine in
       machine.logind.add("c2", user: Self.stranger, ["Class": .string("greeter")])
@@ -70,7 +70,7 @@ struct LoginProgramTests {
     }
   }
 
-  @Test("to unlock the user's own session, if it is locked and shown")
+  @Test("a finger to unlock the user's own session is allowed if the session is locked and shown")
   func unlocking() async throws {
     try await outside { machine in
       machine.logind.add("c2", ["LockedHint": .boolean(true)])
@@ -84,7 +84,7 @@ struct LoginProgramTests {
   }
 
   @Test(
-    "at a virtual console without a session",
+    "a finger for a login at a virtual console is allowed without a session",
     arguments: [
       ("tty1", true), ("/dev/tty63", true), ("tty0", false), ("tty64", false), ("ttyS0", false), ("/dev/pts/1", false),
       ("tty", false), (":0", false), ("", false),
@@ -96,7 +96,7 @@ struct LoginProgramTests {
     }
   }
 
-  @Test("never under a closed lid, during sleep, or if logind cannot be asked")
+  @Test("a finger for a login is never allowed under a closed lid, during sleep, or if logind cannot be asked")
   func machine() async throws {
     try await Machine.with { machine in
       let sudo = caller(machine, isGreeter: false)
@@ -113,7 +113,7 @@ struct LoginProgramTests {
     }
   }
 
-  @Test("until the seat shows another session")
+  @Test("a finger for a login is allowed until the seat shows another session")
   func switched() async throws {
     try await outside { machine in
       machine.logind.add("c2", user: Self.stranger, ["Class": .string("greeter")])

@@ -15,7 +15,7 @@ struct PolkitTests {
     }
   }
 
-  @Test("identifies the process by start and user, and gives yes, no, or what is missing")
+  @Test("a request to polkit identifies the process by start and user, and gives yes, no, or what is missing")
   func verdicts() async throws {
     try await withPolkit { polkit, standIn, caller in
       #expect(await polkit.authorize(.own, for: caller, asking: true) == .allowed)
@@ -40,7 +40,7 @@ struct PolkitTests {
     }
   }
 
-  @Test("counts polkit as unavailable, never as a yes, if it hangs, fails, answers nonsense or is missing")
+  @Test("polkit counts as unavailable, never as a yes, if it hangs, fails, answers nonsense or is missing")
   func trouble() async throws {
     try await withPolkit { polkit, standIn, caller in
       standIn.manner = .silent
@@ -67,7 +67,7 @@ struct PolkitTests {
     }
   }
 
-  @Test("cancels the request when nobody waits for the answer any more")
+  @Test("a request to polkit is cancelled when nobody waits for the answer any more")
   func cancelled() async throws {
     try await withPolkit { polkit, standIn, caller in
       standIn.manner = .waitsForPassword
@@ -79,7 +79,7 @@ struct PolkitTests {
     }
   }
 
-  @Test("is not done for a process that has ended, or one that reuses its number")
+  @Test("polkit is not asked about a process that has ended, or one that reuses its number")
   func pinned() async throws {
     try await withPolkit { polkit, standIn, caller in
       var other = caller

@@ -35,7 +35,7 @@ struct RefusalTests {
     .init("a session with a state of another type", ["State": .boolean(true)], .unknown),
   ]
 
-  @Test("for a program in an active local session alone", arguments: cases)
+  @Test("the reader is armed only for a program in an active local session", arguments: cases)
   func sessions(_ one: Case) async throws {
     try await Machine.with { machine in
       machine.logind.add("c1", process: getpid(), one.session)
@@ -43,7 +43,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("for a thousand requests at once after few calls to logind, and for the next request after new ones")
+  @Test("a thousand requests for the reader at once make few calls to logind, and the next request makes new ones")
   func manyAtOnce() async throws {
     try await Machine.with { machine in
       let start = machine.logind.calls
@@ -59,7 +59,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("for a program outside of any session by its user's display session")
+  @Test("the reader is armed for a program outside of any session by the rules of its user's display session")
   func outside() async throws {
     try await Machine.with { machine in
       machine.logind.remove("c1")
@@ -79,7 +79,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("for a program of the user's service manager by the display session")
+  @Test("the reader is armed for a program of the user's service manager by the display session")
   func serviceManager() async throws {
     try await Machine.with { machine in
       machine.logind.add(
@@ -92,7 +92,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("not for a built-in reader under a closed lid, and for another reader whatever the lid")
+  @Test("a closed lid keeps a built-in reader from being armed, and no other reader")
   func lid() async throws {
     try await Machine.with { machine in
       #expect(await machine.refusal(at: .underLid) == nil)
@@ -102,7 +102,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("not during sleep, whether signalled or read")
+  @Test("the reader is not armed while the machine goes to sleep, and is armed again afterwards")
   func sleep() async throws {
     try await Machine.with { machine in
       machine.logind.set("PreparingForSleep", true)
@@ -112,7 +112,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("not for a program that has ended, or one that reuses its number")
+  @Test("the reader is not armed for a program that has ended, or one that reuses its number")
   func pinned() async throws {
     try await Machine.with { machine in
       var other = machine.caller
@@ -123,7 +123,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("only if polkit's rules allow it, without a prompt")
+  @Test("the reader is armed only if polkit's rules allow it, without a prompt")
   func polkit() async throws {
     try await Machine.with { machine in
       machine.polkit.manner = .answers(authorized: false, challenge: false)
@@ -138,7 +138,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("after a logind and a polkit that take seconds to answer, as on a machine under load")
+  @Test("the reader is armed even if logind and polkit take seconds to answer, as on a machine under load")
   func slow() async throws {
     try await Machine.with { machine in
       machine.logind.manner = .silent
@@ -153,7 +153,7 @@ struct RefusalTests {
     }
   }
 
-  @Test("not while logind hangs, answers nonsense or does not run, and again afterwards")
+  @Test("the reader is not armed while logind hangs, answers nonsense or does not run, and is armed again afterwards")
   func logindTrouble() async throws {
     try await Machine.with { machine in
       machine.logind.manner = .silent

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A user's sessions", .timeLimit(.minutes(2)))
 struct UserStateTests {
-  @Test("are unlocked if one at a seat is, or without one at a seat, if there is any")
+  @Test("a user's sessions count as unlocked if one at a seat is, or without one at a seat, if there is any")
   func unlocked() async throws {
     try await Machine.with { machine in
       let user = getuid()
@@ -34,7 +34,7 @@ struct UserStateTests {
     }
   }
 
-  @Test("are read once, and again only after a change")
+  @Test("the state of a user's sessions is read from logind once while nothing changes")
   func cached() async throws {
     try await Machine.with { machine in
       #expect(await machine.sessions.isUnlocked(getuid()))
@@ -44,7 +44,7 @@ struct UserStateTests {
     }
   }
 
-  @Test("are answered during endless signals: others' have no effect, and the user's own make the state unknown")
+  @Test("the state of a user's sessions is known during endless signals of others, and unknown during the user's own")
   func endlessSignals() async throws {
     try await Machine.with { machine in
       let logind = machine.logind
@@ -76,7 +76,7 @@ struct UserStateTests {
     }
   }
 
-  @Test("are reported to followers with every change, also after a restart of logind")
+  @Test("the state of a user's sessions is reported with every change, also after a restart of logind")
   func followed() async throws {
     try await Machine.with { machine in
       let seen = Happenings()
@@ -103,7 +103,7 @@ struct UserStateTests {
     }
   }
 
-  @Test("delay the machine's sleep until their handlers are done, and are told when it is awake")
+  @Test("followers of the machine's sleep delay it until they are done, and are told when the machine is awake")
   func sleepWaits() async throws {
     try await Machine.with { machine in
       let seen = Happenings()
@@ -131,7 +131,7 @@ struct UserStateTests {
     }
   }
 
-  @Test("delay a sleep that begins before logind has answered")
+  @Test("followers of the machine's sleep delay also a sleep that begins before logind has answered")
   func sleepBeforeTheAnswer() async throws {
     try await Machine.with { machine in
       let seen = Happenings()

@@ -56,7 +56,7 @@ struct WaitTests {
   }
 
   @Test(
-    "that follows its session hears of the lid, the lock and the foreground at once, and of nothing else")
+    "a scan that follows its session hears of the lid, the lock and the foreground at once, and of nothing else")
   func changes() async throws {
     let online: [String: BusValue] = ["Active": .boolean(false), "State": .string("online")]
     #expect(try await changed(from: nil) { $0.logind.closeLid(true) } == (true, .lidClosed))
@@ -66,19 +66,19 @@ struct WaitTests {
     #expect(try await changed(from: nil) { $0.logind.change("c1", ["IdleHint": .boolean(true)]) } == (false, nil))
   }
 
-  @Test("ends when its session is locked")
+  @Test("an armed scan ends when its session is locked")
   func locked() async throws {
     #expect(try await reason { $0.logind.change("c1", ["LockedHint": .boolean(true)]) } == .locked)
   }
 
-  @Test("ends when another session comes to the foreground")
+  @Test("an armed scan ends when another session comes to the foreground")
   func inactive() async throws {
     #expect(
       try await reason { $0.logind.change("c1", ["Active": .boolean(false), "State": .string("online")]) }
         == .inactive)
   }
 
-  @Test("ends when its session ends")
+  @Test("an armed scan ends when its session ends")
   func removed() async throws {
     #expect(
       try await reason {
@@ -87,12 +87,12 @@ struct WaitTests {
       } == .noSession)
   }
 
-  @Test("ends when the machine goes to sleep")
+  @Test("an armed scan ends when the machine goes to sleep")
   func sleep() async throws {
     #expect(try await reason { $0.logind.prepareForSleep(true) } == .sleeping)
   }
 
-  @Test("ends when logind ends, hangs or answers nonsense")
+  @Test("an armed scan ends when logind ends, hangs or answers nonsense")
   func trouble() async throws {
     #expect(try await reason { $0.logind.close() } == .unknown)
     for manner in [LogindStandIn.Manner.silent, .nonsense] {
@@ -104,7 +104,7 @@ struct WaitTests {
     }
   }
 
-  @Test("makes no calls while nothing changes, and a cancelled wait ends at once")
+  @Test("an armed scan makes no calls to logind while nothing changes, and ends when it is cancelled")
   func noPolling() async throws {
     try await Machine.with { machine in
       let ending = Task { await machine.sessions.untilRefused(for: machine.caller) }

@@ -9,7 +9,7 @@ struct TPMCounterTests {
     SecretBytes(copying: Array(text.utf8).span)
   }
 
-  @Test("count by one, survive a power loss, and start above a deleted counter")
+  @Test("TPM counters count by one, survive a power loss, and start above a deleted counter")
   func counting() throws {
     let machine = try SoftwareTPM()
     let counter = try machine.tpm.makeCounter(isOrderly: false, authorization: Self.secret())
@@ -28,7 +28,7 @@ struct TPMCounterTests {
     #expect(try #require(try machine.tpm.value(of: second, authorization: Self.secret())) > first + 3)
   }
 
-  @Test("orderly ones keep their value over a shutdown, and jump to the end of their block after a power loss")
+  @Test("orderly TPM counters keep their value over a shutdown, and jump to their block's end after a power loss")
   func orderly() throws {
     let machine = try SoftwareTPM()
     let counter = try machine.tpm.makeCounter(isOrderly: true, authorization: Self.secret())
@@ -47,7 +47,7 @@ struct TPMCounterTests {
     #expect(try machine.tpm.value(of: counter, authorization: Self.secret()) == jumped + 1)
   }
 
-  @Test("open only with their own authorization value, and wrong values lock nothing")
+  @Test("TPM counters open only with their own authorization value, and wrong values lock nothing")
   func authorization() throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 2)

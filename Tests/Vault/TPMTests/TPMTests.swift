@@ -13,7 +13,7 @@ struct TPMTests {
 
   private static func secret(_ bytes: [UInt8] = words) -> SecretBytes { SecretBytes(copying: bytes.span) }
 
-  @Test("opens what it has sealed, also after a power loss")
+  @Test("the TPM opens what it has sealed, also after a power loss")
   func sealing() throws {
     let machine = try SoftwareTPM()
     let object = try machine.tpm.seal(Self.secret())
@@ -25,7 +25,7 @@ struct TPMTests {
     #expect(try machine.open(guarded, Self.value) == Self.words)
   }
 
-  @Test("refuses a wrong or missing authorization value, and counts each")
+  @Test("the TPM refuses a wrong or missing authorization value, and counts each")
   func wrongAuthorization() throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 5)
@@ -38,7 +38,7 @@ struct TPMTests {
     #expect(lockout.hasRoom)
   }
 
-  @Test("is not tried with a value that could lock it, and still opens objects without a value")
+  @Test("the TPM is not tried with a value that could lock it, and still opens objects without a value")
   func lockout() throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 3)
@@ -56,7 +56,7 @@ struct TPMTests {
     #expect(try machine.open(object, Self.value) == Self.words)
   }
 
-  @Test("reports that other programs have locked it")
+  @Test("a TPM that other programs have locked is reported as locked")
   func lockedByOthers() throws {
     let machine = try SoftwareTPM()
     let object = try machine.tpm.seal(Self.secret(), authorization: Self.secret(Self.value))
@@ -71,7 +71,7 @@ struct TPMTests {
     #expect(throws: TPMError.lockedOut) { _ = try machine.open(object, Self.value) }
   }
 
-  @Test("opens nothing that another TPM has sealed, or that was sealed before it was cleared")
+  @Test("the TPM opens nothing that another TPM has sealed, or that was sealed before it was cleared")
   func otherTPM() throws {
     let (machine, other) = (try SoftwareTPM(), try SoftwareTPM())
     let object = try machine.tpm.seal(Self.secret())
@@ -88,7 +88,7 @@ struct TPMTests {
     #expect(try machine.open(new) == Self.words)
   }
 
-  @Test("opens objects sealed to registers only while those have the same values, with and without authorization")
+  @Test("objects sealed to TPM registers open only while those are unchanged, with and without authorization")
   func registers() throws {
     let machine = try SoftwareTPM()
     let bound = machine.tpm.sealing(to: try #require(PlatformRegisters([7, 4])))
@@ -114,7 +114,7 @@ struct TPMTests {
     #expect(PlatformRegisters([16]) == nil, "others can be reset without a restart")
   }
 
-  @Test("reports that it is missing, has an owner password or got a damaged object")
+  @Test("a TPM that is missing, has an owner password or gets a damaged object is reported")
   func refusals() throws {
     #expect(throws: TPMError.absent("/nonexistent/tpmrm0 cannot be opened")) {
       _ = try TPM(.device("/nonexistent/tpmrm0")).seal(Self.secret())
@@ -141,7 +141,7 @@ struct TPMTests {
   }
 
   // swtpm logs every command and answer in hexadecimal digits.
-  @Test("secrets and authorization values are not visible on the bus")
+  @Test("secrets and authorization values are not visible on the TPM's bus")
   func wire() throws {
     let machine = try SoftwareTPM()
     let object = try machine.tpm.seal(Self.secret(), authorization: Self.secret(Self.value))
@@ -161,7 +161,7 @@ struct TPMTests {
     }
   }
 
-  @Test("the library keeps no copy of an opened secret")
+  @Test("the TPM library keeps no copy of an opened secret")
   func memory() throws {
     let machine = try SoftwareTPM()
     var random = SystemRandomNumberGenerator()

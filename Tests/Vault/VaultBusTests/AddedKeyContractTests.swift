@@ -13,7 +13,7 @@ import VaultStore
 struct AddedKeyContractTests {
   private static let item = NewItem(.key, [.label: .text("work"), .accessGroup: .text("group")])
 
-  @Test("are described by their items, sign there and never leave", arguments: Way.allCases)
+  @Test("a key created in the vault is described by its item, signs there and never leaves", arguments: Way.allCases)
   func made(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     for algorithm in KeyAlgorithm.offered where algorithm != .rsa(bits: 3072) && algorithm != .rsa(bits: 4096) {
@@ -40,7 +40,7 @@ struct AddedKeyContractTests {
     await open.connection.close()
   }
 
-  @Test("are refused if they are not keys, or the item is not a key", arguments: Way.allCases)
+  @Test("a vault adds no key from text that is no key, and none to an item of another class", arguments: Way.allCases)
   func refused(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     for text in ["", "ssh-ed25519", "no key at all"] {

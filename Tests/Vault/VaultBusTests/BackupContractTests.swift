@@ -45,7 +45,7 @@ struct BackupContractTests {
     try await vault.secrets(.search(.everything), .nobody).map { "\($0.name): \($0.text)" }
   }
 
-  @Test("are restored with the passcode, after a list of what is lost and what comes back", arguments: Way.allCases)
+  @Test("a backup is restored with the passcode, after a list of what is lost and comes back", arguments: Way.allCases)
   func roundTrip(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     try await add(["kept", "removed later", "changed later"], to: open.vault)
@@ -92,7 +92,7 @@ struct BackupContractTests {
     await open.connection.close()
   }
 
-  @Test("create a store where there is none, with the recovery key only", arguments: Way.allCases)
+  @Test("a backup makes a new store only where there is none, and only with the recovery key", arguments: Way.allCases)
   func newStore(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     try await add(["free"], to: open.vault)
@@ -117,7 +117,7 @@ struct BackupContractTests {
     await open.connection.close()
   }
 
-  @Test("other files are refused in one clear line", arguments: Way.allCases)
+  @Test("a file that is no intact backup of the store is refused in one clear line", arguments: Way.allCases)
   func badInput(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     try await add(["an item"], to: open.vault)

@@ -14,7 +14,7 @@ struct ContextContractTests {
     return nil
   }
 
-  @Test("sends a call's events before its answer, and ends its events when it is closed", arguments: Way.allCases)
+  @Test("a vault's context sends a call's events before its answer, and none after its close", arguments: Way.allCases)
   func order(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, events) = try await open.vault.openContext(Self.options)
@@ -38,7 +38,7 @@ struct ContextContractTests {
     await open.connection.close()
   }
 
-  @Test("serves other calls while one waits for a person", arguments: Way.allCases)
+  @Test("a vault serves other calls while a call in a context waits for a person", arguments: Way.allCases)
   func concurrency(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, events) = try await open.vault.openContext(Self.options)
@@ -54,7 +54,7 @@ struct ContextContractTests {
     await open.connection.close()
   }
 
-  @Test("ends the running call with the error of the side that closed it", arguments: Way.allCases)
+  @Test("closing a vault's context ends its running call with the error of the closing side", arguments: Way.allCases)
   func closing(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     for (reason, error): (ContextEnd, VaultError) in [
@@ -69,7 +69,7 @@ struct ContextContractTests {
     await open.connection.close()
   }
 
-  @Test("ends a call that the person cancels, and serves the next", arguments: Way.allCases)
+  @Test("a vault's context ends a call that the person cancels, and serves the next call", arguments: Way.allCases)
   func cancelling(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, events) = try await open.vault.openContext(Self.options)
@@ -84,7 +84,7 @@ struct ContextContractTests {
     await open.connection.close()
   }
 
-  @Test("ends a call whose task is cancelled", arguments: Way.allCases)
+  @Test("a vault's context ends a call whose task is cancelled", arguments: Way.allCases)
   func taskCancellation(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, events) = try await open.vault.openContext(Self.options)
@@ -95,7 +95,7 @@ struct ContextContractTests {
     await open.connection.close()
   }
 
-  @Test("is closed also by a cancelled task", arguments: Way.allCases)
+  @Test("a vault's context is closed also by a cancelled task", arguments: Way.allCases)
   func closedByCancelledTask(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, events) = try await open.vault.openContext(Self.options)
@@ -110,7 +110,7 @@ struct ContextContractTests {
     await open.connection.close()
   }
 
-  @Test("is refused on another connection, and not affected by it", arguments: Way.allCases)
+  @Test("a vault's context is refused on another connection, and not affected by calls there", arguments: Way.allCases)
   func foreignHandles(_ way: Way) async throws {
     let (open, other) = (try await OpenScratch(way), try await OpenScratch(way))
     let (handle, events) = try await open.vault.openContext(Self.options)
@@ -128,7 +128,7 @@ struct ContextContractTests {
     await other.connection.close()
   }
 
-  @Test("ends with the connection, and so does its running call", arguments: Way.allCases)
+  @Test("a vault's context and its running call end with the connection", arguments: Way.allCases)
   func lostConnection(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, events) = try await open.vault.openContext(Self.options)
@@ -146,7 +146,7 @@ struct ContextContractTests {
     }
   }
 
-  @Test("uses a given application password until it is taken away", arguments: Way.allCases)
+  @Test("a vault's context uses a given application password until the password is taken away", arguments: Way.allCases)
   func applicationPassword(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let (handle, _) = try await open.vault.openContext(ContextOptions(interactionNotAllowed: true))

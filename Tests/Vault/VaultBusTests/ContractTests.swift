@@ -22,7 +22,7 @@ struct ContractTests {
     if case .invalidRequest? = error as? VaultError { true } else { false }
   }
 
-  @Test("locks what the passcode opened, and reports what is open", arguments: Way.allCases)
+  @Test("a vault locks what the passcode opened, and reports what is open", arguments: Way.allCases)
   func lock(_ way: Way) async throws {
     let open = try await OpenScratch(way, .passcode)
     let vault = open.vault
@@ -43,7 +43,7 @@ struct ContractTests {
     await #expect { try await plain.vault.lock() } throws: { Self.isInvalidRequest($0) }
   }
 
-  @Test("notifies waiting callers when the passcode opens the items, and when they are locked", arguments: Way.allCases)
+  @Test("a vault notifies waiting callers of an unlock by passcode, and of a lock", arguments: Way.allCases)
   func unlockChange(_ way: Way) async throws {
     let open = try await OpenScratch(way, .passcode)
     let vault = open.vault
@@ -66,7 +66,7 @@ struct ContractTests {
     await #expect(throws: VaultError.cancelled) { try await later.value }
   }
 
-  @Test("notifies waiting callers of a lock, and of what they missed", arguments: Way.allCases)
+  @Test("a vault notifies callers that wait for its surroundings of a lock, even a past lock", arguments: Way.allCases)
   func surroundings(_ way: Way) async throws {
     let open = try await OpenScratch(way, .passcode)
     let vault = open.vault
@@ -88,7 +88,7 @@ struct ContractTests {
   }
 
   @Test(
-    "answers any number of simultaneous calls, and waiting ones can be cancelled", arguments: Way.allCases)
+    "a vault answers 500 simultaneous calls, and 100 waiting calls can be cancelled", arguments: Way.allCases)
   func manyCalls(_ way: Way) async throws {
     let open = try await OpenScratch(way, .passcode)
     let vault = open.vault
@@ -103,7 +103,7 @@ struct ContractTests {
     #expect(try await vault.status().items == 0)
   }
 
-  @Test("stores, finds, releases, changes and removes items", arguments: Way.allCases)
+  @Test("a vault stores, finds, releases, changes and removes items", arguments: Way.allCases)
   func items(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let vault = open.vault
@@ -148,7 +148,7 @@ struct ContractTests {
   }
 
   @Test(
-    "a read of a group's open items by name leaves out missing, dead and protected ones", arguments: Way.allCases)
+    "a read or deletion of a group's open items by name skips missing and protected items", arguments: Way.allCases)
   func openSelection(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let vault = open.vault
@@ -176,7 +176,7 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("keeps attributes unchanged, also text that D-Bus strings cannot hold", arguments: Way.allCases)
+  @Test("a vault keeps attributes unchanged, also text that D-Bus strings cannot hold", arguments: Way.allCases)
   func attributes(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let attributes: [AttributeName: AttributeValue] = [
@@ -194,7 +194,7 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("stores a secret of the maximum length, and names the limit for a longer one", arguments: Way.allCases)
+  @Test("a vault stores a secret of the maximum length, and names the limit for a longer one", arguments: Way.allCases)
   func longSecrets(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     var secret = SecretBytes(count: NewItem.secretLimit)
@@ -216,7 +216,7 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("releases many secrets in one call, each its own", arguments: Way.allCases)
+  @Test("a vault releases many secrets in one call, each with its own item", arguments: Way.allCases)
   func manySecrets(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     for number in 0..<300 {
@@ -234,7 +234,7 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("distinguishes its errors, with their details", arguments: Way.allCases)
+  @Test("a vault distinguishes its errors, with their details", arguments: Way.allCases)
   func errors(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let vault = open.vault
@@ -256,7 +256,7 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("reports the same fingers, passcode and state", arguments: Way.allCases)
+  @Test("a vault reports its passcode, its state and the items that need the passcode", arguments: Way.allCases)
   func state(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     _ = try await open.vault.add(
@@ -275,7 +275,7 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("changes and removes the passcode, and takes the recovery key", arguments: Way.allCases)
+  @Test("a vault changes and removes the passcode, and takes the recovery key", arguments: Way.allCases)
   func passcodes(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     _ = try await open.vault.add(
@@ -306,7 +306,7 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("uses private keys where they are", arguments: Way.allCases)
+  @Test("a vault neither exports a protected key item nor signs with an item that is no key", arguments: Way.allCases)
   func keys(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let added = try await open.vault.add(
@@ -323,7 +323,7 @@ struct ContractTests {
   }
 
   @Test(
-    "creates a store that is kept on request, and else disappears with the connection", arguments: Way.allCases)
+    "a new store is kept on request, and else disappears with the connection that made it", arguments: Way.allCases)
   func drafts(_ way: Way) async throws {
     let scratch = try await ScratchConnection()
     let directory = scratch.store.folder + "/another"

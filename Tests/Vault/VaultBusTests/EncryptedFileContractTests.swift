@@ -10,7 +10,7 @@ import VaultStore
 
 @Suite("Encrypted files, in process and over a socket")
 struct EncryptedFileContractTests {
-  @Test("are encrypted and decrypted without a store", arguments: Way.allCases)
+  @Test("a file is encrypted and decrypted with a passphrase, without a store", arguments: Way.allCases)
   func roundTrip(_ way: Way) async throws {
     let connection = try way.connect(to: try await ScratchConnection())
     let file = try scratchFile()
@@ -34,7 +34,7 @@ struct EncryptedFileContractTests {
     await connection.close()
   }
 
-  @Test("for a new key pair are opened with its private half", arguments: Way.allCases)
+  @Test("a file encrypted for a new key pair is opened with the private half only", arguments: Way.allCases)
   func keyPair(_ way: Way) async throws {
     let connection = try way.connect(to: try await ScratchConnection())
     let pair = try await connection.makeKeyPair()
@@ -52,7 +52,7 @@ struct EncryptedFileContractTests {
     await connection.close()
   }
 
-  @Test("use sockets for plain text and files for encrypted data", arguments: Way.allCases)
+  @Test("the encryption of files uses sockets for plain text and files for encrypted data", arguments: Way.allCases)
   func kinds(_ way: Way) async throws {
     let connection = try way.connect(to: try await ScratchConnection())
     let file = try scratchFile()

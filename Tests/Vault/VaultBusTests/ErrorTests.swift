@@ -7,19 +7,19 @@ import VaultDriver
 
 @Suite("The errors of the vault's interface")
 struct ErrorTests {
-  @Test("are transferred over the bus, every one", arguments: EveryError.ofVault)
+  @Test("a vault's error is transferred over the bus with its details", arguments: EveryError.ofVault)
   func roundTrip(_ error: VaultError) {
     let (name, details) = error.busForm
     #expect(
       VaultError(busName: VaultInterface.errorPrefix + name.word, message: "", details: details) == error)
   }
 
-  @Test("have a name each, and an example in this suite")
+  @Test("every name of a vault's error has an example that is tested")
   func names() {
     #expect(Set(EveryError.ofVault.map(\.busForm.name)) == Set(VaultErrorName.allCases))
   }
 
-  @Test("with unknown names or arguments are reported as another version's")
+  @Test("a vault's error with an unknown name or arguments is reported as another version's")
   func unknown() {
     for (name, details) in [
       ("org.whorl.Vault1.Error.Melted", []), ("org.freedesktop.DBus.Error.UnknownMethod", []),

@@ -13,7 +13,7 @@ struct HostileClientTests {
   private static let prefix = VaultInterface.errorPrefix
   private static let asking: BusValue = .dictionary([:])
 
-  @Test("may give a reason of up to 65,536 bytes")
+  @Test("a vault's client may give a reason of up to 65,536 bytes")
   func longReason() async throws {
     let open = try await OpenScratch(.overSocket)
     let (handle, _) = try await open.vault.openContext(ContextOptions(interactionNotAllowed: true))
@@ -31,7 +31,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("gets nothing before its hello, and is disconnected without one")
+  @Test("a vault's client gets nothing before its hello, and is disconnected without a hello")
   func greeting() async throws {
     let vault = StubVault()
     let client = try RawClient(to: vault)
@@ -44,7 +44,7 @@ struct HostileClientTests {
     #expect(!client.isClosed.isSet)
   }
 
-  @Test("gets errors for unknown members, wrong arguments and wrong objects, and can continue")
+  @Test("a vault's client gets errors for unknown members, wrong arguments and objects, and can continue")
   func members() async throws {
     let client = try RawClient(to: StubVault())
     try await client.open()
@@ -61,7 +61,7 @@ struct HostileClientTests {
     #expect(try await client.call("Delete", [.dictionary(["ids": .array(of: "ay", [])])]) == [.int64(0)])
   }
 
-  @Test("cannot reuse the number of a running call, or cancel one that does not run")
+  @Test("a vault's client cannot reuse the number of a running call, or cancel a call that does not run")
   func numbers() async throws {
     let gate = Gate()
     let client = try RawClient(to: StubVault(.init(unlock: { _ throws(VaultError) in try await gate.wait() })))
@@ -79,7 +79,7 @@ struct HostileClientTests {
   }
 
   @Test(
-    "has malformed requests refused",
+    "a malformed request to a vault is refused",
     arguments: [
       ("Delete", [.dictionary([:])]),
       ("Delete", [.dictionary(["ids": .array(of: "ay", []), "names": .array(of: "(ayay)", [])])]),
@@ -112,7 +112,7 @@ struct HostileClientTests {
     #expect(vault.ends.isEmpty)
   }
 
-  @Test("is served if it is newer, as far as the vault understands all of its request")
+  @Test("a newer client is served if the vault understands all of its request")
   func newer() async throws {
     let client = try RawClient(to: StubVault(.init(delete: { _ in 99 })))
     let greeting = try await client.call("Hello", [.uint32(7), .array(of: "s", [.string("levitation")])])
@@ -132,7 +132,7 @@ struct HostileClientTests {
     #expect(why.contains("colour"))
   }
 
-  @Test("has item names and access controls checked")
+  @Test("a vault checks item names and access controls that its client sends")
   func rules() async throws {
     let client = try RawClient(to: StubVault())
     try await client.open()
@@ -142,7 +142,7 @@ struct HostileClientTests {
     #expect(await client.error("Evaluate", [control, Self.asking])?.name == Self.prefix + "InvalidAccessControl")
   }
 
-  @Test("cannot pass a secret that is not sealed, too large, or not a memory file")
+  @Test("a vault refuses a secret that its client sends unsealed, too large, or not in a memory file")
   func secrets() async {
     // In a new process, because other tests open files at the same time.
     await onOwnThread {
@@ -174,7 +174,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("cannot make the vault copy one secret again and again")
+  @Test("a vault refuses new items that share the bytes of one secret")
   func overlappingSecrets() async throws {
     let stub = StubVault()
     let client = try RawClient(to: stub)
@@ -197,7 +197,7 @@ struct HostileClientTests {
     #expect(error?.name == Self.prefix + "InvalidRequest")
   }
 
-  @Test("gets at most 64 calls and 64 contexts, and can still cancel what it waits for")
+  @Test("a vault's client gets at most 64 calls and 64 contexts, and can still cancel what it waits for")
   func limits() async throws {
     let gate = Gate()
     let vault = StubVault(.init(unlock: { _ throws(VaultError) in try await gate.wait() }))
@@ -226,7 +226,7 @@ struct HostileClientTests {
     try await client.call("Unlock", [Self.asking])
   }
 
-  @Test("can have 16 MiB of answers to prompts in progress", .timeLimit(.minutes(1)))
+  @Test("a vault's client may have less than 16 MiB of answers to prompts in progress", .timeLimit(.minutes(1)))
   func largeResponses() async throws {
     let gate = Gate()
     let vault = StubVault(.init(respond: { try? await gate.wait() }))
@@ -250,7 +250,7 @@ struct HostileClientTests {
     #expect(await error() == nil)
   }
 
-  @Test("takes its calls, contexts and vault connection with it when it leaves")
+  @Test("a vault's client that leaves ends its calls and vault connection, and leaves no descriptors")
   func goodbye() async {
     // In a new process, because other tests open files at the same time.
     await onOwnThread {
@@ -290,7 +290,7 @@ struct HostileClientTests {
     }
   }
 
-  @Test("ends the connection by closing only its own half")
+  @Test("a vault's client ends the connection by closing only its own half")
   func halfClosed() async throws {
     let (mine, theirs) = try socketPair()
     defer { close(mine) }
@@ -300,7 +300,7 @@ struct HostileClientTests {
     #expect(try await eventually { isClosed.isSet && vault.isClosed })
   }
 
-  @Test("is disconnected or slowed down if it calls without reading, and costs the vault little")
+  @Test("a vault's client with 500 calls at once leaves no descriptors open")
   func flood() async {
     // In a new process, because other tests open files at the same time.
     await onOwnThread {

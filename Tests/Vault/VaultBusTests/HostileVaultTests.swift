@@ -20,7 +20,7 @@ struct HostileVaultTests {
     if case .serviceUnavailable? = error as? VaultError { true } else { false }
   }
 
-  @Test("ends reads as cancelled by the system, leaves changes unknown, and refuses later calls")
+  @Test("a vault that ends cancels reads, leaves the outcome of changes unknown, and is unavailable later")
   func lost() async throws {
     let held = HeldCalls()
     let raw = try RawVault { call in
@@ -47,7 +47,7 @@ struct HostileVaultTests {
     await vault.closeContext(handle, reason: .program)
   }
 
-  @Test("is unavailable if it ends or is silent before its hello")
+  @Test("a vault that ends or is silent before its hello is unavailable")
   func silent() async throws {
     let held = HeldCalls()
     let mute = try RawVault(greets: false, greetingLimit: .milliseconds(100)) { held.append($0) }
@@ -59,7 +59,7 @@ struct HostileVaultTests {
     } throws: { Self.isUnavailable($0) }
   }
 
-  @Test("opens nothing before it has answered the hello, although Open is sent right behind that")
+  @Test("a client that sends Open right behind Hello opens nothing if the vault refuses the hello")
   func openBeforeGreeting() async throws {
     let held = HeldCalls()
     let raw = try RawVault(greets: false) { held.append($0) }
@@ -70,7 +70,7 @@ struct HostileVaultTests {
     await #expect(throws: VaultError.versionMismatch("too old")) { _ = try await opening.value }
   }
 
-  @Test("of another major version, or without a method, is recognized")
+  @Test("a vault of another major version, or without a method, is recognized")
   func older() async throws {
     let other = try RawVault(greets: false) {
       $0.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such interface")
@@ -88,7 +88,7 @@ struct HostileVaultTests {
     }
   }
 
-  @Test("that is newer may add fields, and ask for unknown things")
+  @Test("a newer vault may add fields, errors and events, and unknown questions are declined")
   func newer() async throws {
     let held = HeldCalls()
     let raw = try RawVault { call in
@@ -132,7 +132,7 @@ struct HostileVaultTests {
     #expect(held.all[0].arguments.dropFirst() == [.bytes([5]), .string("decline"), .int64(3), .array(of: "h", [])])
   }
 
-  @Test("cannot send events of contexts that are not open, twice or out of order")
+  @Test("a vault's events are ignored if they are repeated, out of order, or of no open context")
   func events() async throws {
     let raw = try RawVault { $0.answer($0.member == "OpenContext" ? [.bytes([5])] : []) }
     let vault = try await raw.open()
@@ -155,7 +155,7 @@ struct HostileVaultTests {
     #expect(numbers == [2, 3])
   }
 
-  @Test("has changed nothing if it ended before the call, even if the loop has not noticed")
+  @Test("a change called after the vault's end is refused, even if the bus loop has not noticed the end")
   func endedBefore() async throws {
     let raw = try RawVault { $0.answer() }
     let vault = try await raw.open()
@@ -169,7 +169,7 @@ struct HostileVaultTests {
     await #expect { _ = try await change.value } throws: { Self.isUnavailable($0) }
   }
 
-  @Test("is disconnected if its answers do not fit the method")
+  @Test("a vault is disconnected if its answers do not fit the method")
   func wrongAnswers() async throws {
     for answer: [BusValue] in [
       [], [.string("x")], [.array(of: "ay", [.bytes([])]), .bytes([])], [.array(of: "ay", [])],
@@ -185,7 +185,7 @@ struct HostileVaultTests {
     #expect(try await eventually { raw.isClosed.isSet })
   }
 
-  @Test("cannot pass secrets that are not sealed, or positions outside of their file")
+  @Test("a vault's secrets are refused if they are not sealed, or positioned outside of their file")
   func secrets() async throws {
     // An item without attributes, in the layout of the interface's XML.
     let item: [[UInt8]] = [
@@ -214,7 +214,7 @@ struct HostileVaultTests {
     await #expect { _ = try await released(0, 0, unsealed) } throws: { Self.isVersionMismatch($0) }
   }
 
-  @Test("gets Cancel for a cancelled call, whose answer counts, and is disconnected if it does not answer")
+  @Test("a vault gets Cancel for a cancelled call, whose answer counts, and is disconnected without an answer")
   func cancelling() async throws {
     let held = HeldCalls()
     let cancelled = Mutex<[UInt64]>([])
@@ -251,7 +251,7 @@ struct HostileVaultTests {
     await #expect(throws: VaultError.outcomeUnknown) { _ = try await changing.value }
   }
 
-  @Test("cannot call its clients")
+  @Test("a vault cannot call its clients")
   func calls() async throws {
     let raw = try RawVault { $0.answer() }
     _ = try await raw.open()

@@ -7,7 +7,7 @@ import VaultBus
 
 @Suite("The vault's D-Bus interface")
 struct InterfaceTests {
-  @Test("has the members and signatures in its XML")
+  @Test("the vault's D-Bus interface has the members and signatures in its XML")
   func introspection() throws {
     let read = try IntrospectionReader(of: VaultInterface.target.interface)
     #expect(read.nodes == [VaultInterface.target.path])
@@ -19,7 +19,7 @@ struct InterfaceTests {
     #expect(read.members == served)
   }
 
-  @Test("for logins has the members in its XML")
+  @Test("the vault's D-Bus interface for logins has the members and signatures in its XML")
   func loginIntrospection() throws {
     let read = try IntrospectionReader(of: LoginInterface.target.interface)
     #expect(read.nodes == [LoginInterface.target.path])
@@ -31,7 +31,7 @@ struct InterfaceTests {
         })
   }
 
-  @Test("documents every error")
+  @Test("the XML of the vault's D-Bus interface documents every error")
   func errors() throws {
     let text = try String(contentsOf: IntrospectionReader.file(of: VaultInterface.target.interface), encoding: .utf8)
     let words = Set(text.split { !$0.isLetter })
@@ -40,7 +40,7 @@ struct InterfaceTests {
     }
   }
 
-  @Test("numbers every call with its first argument")
+  @Test("every method of the vault's D-Bus interface has a number as its first argument")
   func numbers() {
     for method in VaultCall.all { #expect(method.arguments.hasPrefix("t")) }
   }

@@ -132,7 +132,7 @@ struct LoginObjectTests {
     [.uint32(1_000), .string("c1"), .string("login"), password]
   }
 
-  @Test("arrive unchanged, and return the outcome as its word")
+  @Test("calls of root's PAM module arrive unchanged, and return the outcome as its word")
   func calls() async throws {
     for outcome in LoginOutcome.allCases {
       let module = try Module { .settled(outcome) }
@@ -151,7 +151,7 @@ struct LoginObjectTests {
     }
   }
 
-  @Test("are refused to everybody but root, and the journal says who called")
+  @Test("the PAM module's calls are refused to everybody but root, and the journal says who called")
   func otherUsers() async throws {
     let module = try Module(as: 1_000)
     for member in ["OpenSession", "FirstFactor", "Verify", "ChangePassword", "Await", "Anything"] {
@@ -162,7 +162,7 @@ struct LoginObjectTests {
     #expect(module.log.lines.withLock { $0 }.count == 6)
   }
 
-  @Test("have no other members, and accept no other arguments")
+  @Test("the PAM module's D-Bus interface refuses unknown members and wrong arguments")
   func members() async throws {
     let module = try Module()
     #expect(await module.error("CloseSession", login()) == "org.freedesktop.DBus.Error.UnknownMethod")
@@ -175,7 +175,7 @@ struct LoginObjectTests {
     #expect(module.stub.seen.withLock { $0 }.isEmpty)
   }
 
-  @Test("accept no password that is unsealed or too long, and not two")
+  @Test("the PAM module cannot pass an unsealed or too long password, or two")
   func passwords() async throws {
     let module = try Module()
     let unsealed = BusValue.descriptor(BusDescriptor(taking: whorl_memory_file("test")))
@@ -190,7 +190,7 @@ struct LoginObjectTests {
     #expect(module.stub.seen.withLock { $0 }.isEmpty)
   }
 
-  @Test("report the outcome of a passcode check through Await, once")
+  @Test("the PAM module gets the outcome of a passcode check through Await, once")
   func trying() async throws {
     let gate = Gate()
     let module = try Module {
@@ -210,7 +210,7 @@ struct LoginObjectTests {
     #expect(await module.error("Await") == LoginInterface.errorPrefix + "InvalidRequest")
   }
 
-  @Test("report the prompts for a finger through Await in order, and then the outcome")
+  @Test("the PAM module gets the prompts for a finger through Await in order, and then the outcome")
   func verifying() async throws {
     let steps: [LoginStep] = LoginPrompt.allCases.map { .prompt($0) } + [.settled(.verified)]
     let module = try Module { .verifying(Verification(steps)) }
@@ -222,7 +222,7 @@ struct LoginObjectTests {
     #expect(try await module.call("Verify", Self.sudo) == LoginInterface.trying, "a request that is over is over")
   }
 
-  @Test("end a running request for a finger when the module disconnects, before, at and after a prompt")
+  @Test("the PAM module ends its request for a finger by disconnecting, before, at and after a prompt")
   func hangingUp() async throws {
     for steps in [[], [LoginStep.prompt(.touch)]] {
       for waits in [false, true] {
@@ -240,7 +240,7 @@ struct LoginObjectTests {
     }
   }
 
-  @Test("start no request for a finger if the module disconnects first")
+  @Test("a request for a finger ends at once if the PAM module disconnected while it was made")
   func hangingUpEarly() async throws {
     let (gate, verification) = (Gate(), Verification([]))
     let module = try Module { .verifying(verification) }
@@ -254,7 +254,7 @@ struct LoginObjectTests {
     #expect(try await eventually { verification.ended.isOpen })
   }
 
-  @Test("report a refusal or a store's problem by name only")
+  @Test("the PAM module gets NoSuchLogin for a refused login, and Failed for a store's problem")
   func refusals() async throws {
     let refused = try Module { () throws(LoginRefusal) in throw .noSuchLogin }
     #expect(await refused.error("OpenSession", login()) == LoginInterface.errorPrefix + "NoSuchLogin")

@@ -7,7 +7,7 @@ import VaultDriver
 
 @Suite("A reader process that lies", .timeLimit(.minutes(120)))
 struct LyingReaderTests {
-  @Test("can claim a match, and nothing else", arguments: LyingStore.Kind.allCases)
+  @Test("a lying reader can only claim a match, or end items bound to its fingers", arguments: LyingStore.Kind.allCases)
   func touches(_ kind: LyingStore.Kind) async {
     // In a new process, since a crash ends it and its memory is measured.
     await onOwnThread {
@@ -23,7 +23,7 @@ struct LyingReaderTests {
 
   // Enrolment is tested without fprintd's readers, on which the service cannot enrol.
   @Test(
-    "can only change fingers during an enrolment that the passcode allowed",
+    "a lying reader can only change fingers during an enrolment that the passcode allowed",
     arguments: [LyingStore.Kind.image, LyingStore.Kind.chip])
   func enrolments(_ kind: LyingStore.Kind) async {
     await onOwnThread {

@@ -19,7 +19,7 @@ struct ManyItemsContractTests {
   }
 
   @Test(
-    "are stored with attributes, rules and secrets; refused ones are listed, and the others stored",
+    "many items in one call are stored with attributes, rules and secrets, and refused items are listed",
     arguments: Way.allCases)
   func add(_ way: Way) async throws {
     let open = try await OpenScratch(way)
@@ -59,7 +59,7 @@ struct ManyItemsContractTests {
     await open.connection.close()
   }
 
-  @Test("are refused over the limits on items and bytes, and nothing is stored", arguments: [Way.overSocket])
+  @Test("a call with too many or too large items is refused, and stores nothing", arguments: [Way.overSocket])
   func limits(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let many = try (0...ItemToAdd.limit).map { try Self.item("item \($0)", "x") }
@@ -76,7 +76,7 @@ struct ManyItemsContractTests {
     await open.connection.close()
   }
 
-  @Test("are refused if their secrets exceed 256 MiB, even if items repeat", arguments: Way.allCases)
+  @Test("a read of more than 256 MiB of secrets is refused, even if items repeat", arguments: Way.allCases)
   func releaseLimit(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let large = ItemToAdd(
@@ -90,7 +90,7 @@ struct ManyItemsContractTests {
     await open.connection.close()
   }
 
-  @Test("a read up to a size releases the first secrets that fit, and at least one", arguments: Way.allCases)
+  @Test("a read of secrets up to a size releases the first that fit, and at least one", arguments: Way.allCases)
   func release(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let secrets = (0..<5).map { String(repeating: "\($0)", count: 1_000) }

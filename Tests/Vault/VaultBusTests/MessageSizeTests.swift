@@ -8,7 +8,7 @@ struct MessageSizeTests {
     if case .invalidRequest? = error as? VaultError { true } else { false }
   }
 
-  @Test("is refused before it is sent, in both directions, and the connection continues")
+  @Test("a too large message to or from a vault is refused before it is sent, and the connection continues")
   func sizes() async throws {
     let long = [UInt8](repeating: 7, count: 22 << 20)
     let item = Item(

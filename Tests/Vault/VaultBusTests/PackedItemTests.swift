@@ -30,14 +30,14 @@ struct PackedItemTests {
     return try await raw.open().items(ItemSearch(), .nobody).items.first
   }
 
-  @Test("is received unchanged")
+  @Test("an item sent by a vault is received unchanged")
   func wholeWay() async throws {
     let stub = StubVault(.init(items: { _ in ItemPage(items: [Self.item], next: nil) }))
     let vault = try await Way.overSocket.connect(to: stub).open(StorePlace(directory: "/"))
     #expect(try await vault.items(ItemSearch(), .nobody).items == [Self.item])
   }
 
-  @Test("has the layout that the interface documents")
+  @Test("an item sent by a vault has the layout that the interface documents")
   func layout() async throws {
     let stub = StubVault(
       .init(items: { _ in
@@ -56,13 +56,13 @@ struct PackedItemTests {
     #expect(answer == [.array(of: "ay", [.bytes(Self.fields(Self.label))]), .bytes([])])
   }
 
-  @Test("may have unknown fields")
+  @Test("an item sent by a vault may have unknown fields")
   func newer() async throws {
     let item = try await read([99, 2, 0, 0, 0, 7, 7] + Self.fields(Self.label))
     #expect(item?.attributes == [.label: .text("A")])
   }
 
-  @Test("is refused if it is truncated, lacks a field, or has a repeated or unknown attribute")
+  @Test("an item sent by a vault is refused if it is truncated, incomplete, or has a repeated or unknown attribute")
   func malformed() async throws {
     let whole = Self.fields(Self.label)
     for count in 0..<whole.count {

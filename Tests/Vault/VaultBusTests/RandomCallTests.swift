@@ -7,7 +7,7 @@ import VaultDriver
 
 @Suite("Random calls", .timeLimit(.minutes(60)))
 struct RandomCallTests {
-  @Test("are each answered, and leave a vault that works")
+  @Test("random calls to a vault are answered or end their connection, and the vault works afterwards")
   func answered() async {
     // In a new process, since a crash ends it.
     await onOwnThread {

@@ -10,7 +10,7 @@ import VaultStore
 
 @Suite("Sealed copies, in process and over a socket")
 struct SealedCopyContractTests {
-  @Test("are sealed by a store and opened without one", arguments: Way.allCases)
+  @Test("a sealed copy of a secret is made by a store and opened without a store", arguments: Way.allCases)
   func roundTrip(_ way: Way) async throws {
     let open = try await OpenScratch(way)
     let vault = open.vault

@@ -10,7 +10,7 @@ import VaultHost
 
 @Suite("A vault whose client has left")
 struct SettlingTests {
-  @Test("waits for calls that end, and abandons those that do not")
+  @Test("a vault whose client has left abandons a call that does not end, after a time limit")
   func callWithoutEnd() async throws {
     let gate = Gate()
     let endless = StubVault(
@@ -36,7 +36,7 @@ struct SettlingTests {
     gate.open()
   }
 
-  @Test("continues to read its connection while a change waits for another program's lock")
+  @Test("a vault answers other connections while a change waits for another program's lock")
   func lockedElsewhere() async {
     await #expect(processExitsWith: .success) {
       VaultsOnBusLoop.begin()

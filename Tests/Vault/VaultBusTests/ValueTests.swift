@@ -26,7 +26,7 @@ struct ValueTests {
     enrollStages: 5, features: [], temperature: .cold, nature: .virtual)
   private static let name = ItemName(unchecked: "mail\u{FFFE}", account: "alice")
 
-  @Test("every event, with its number")
+  @Test("every event is transferred over the vault's interface, with its number")
   func events() async throws {
     var told: [AuthenticationEvent] = [.fingerPresent(true), .fingerPresent(false), .noMatch(remaining: 2), .matched]
     told += [RetryReason.general, .tooShort, .centerFinger, .removeFinger, .tooFast].map { .retry($0) }
@@ -62,7 +62,7 @@ struct ValueTests {
     #expect(heard.map(\.number) == Array(1...told.count))
   }
 
-  @Test("every search")
+  @Test("every search is transferred over the vault's interface")
   func searches() async throws {
     var full = ItemSearch(
       .internetPassword, [.server: .text("a"), .port: .number(443), .creator: .bytes([1]), .startDate: .date(0.5)],
@@ -87,7 +87,7 @@ struct ValueTests {
     #expect(seen.withLock { $0 } == searches)
   }
 
-  @Test("every log entry, and every log request")
+  @Test("every log entry and log request is transferred over the vault's interface")
   func log() async throws {
     let outcomes: [AuditEntry.Outcome] = [.done, .rejected] + VaultErrorName.allCases.map { .failed($0) }
     var entries = outcomes.map { outcome in
@@ -110,7 +110,7 @@ struct ValueTests {
     #expect(try await vault.log(search) == entries)
   }
 
-  @Test("every change, proof, choice and finger")
+  @Test("item changes, proofs, fingers, adapters and unlock rules are transferred over the vault's interface")
   func requests() async throws {
     let seen = Mutex<[String]>([])
     let note: @Sendable (Any) -> Void = { value in seen.withLock { $0.append("\(value)") } }
@@ -150,7 +150,7 @@ struct ValueTests {
         + FirstUnlock.allCases.map { "\($0)" })
   }
 
-  @Test("every use of a key, with who is asked")
+  @Test("every use of a key is transferred over the vault's interface, with the context and who asks")
   func keyUses() async throws {
     var uses: [KeyUse] = [.export, .exchange(with: [4], .ecdh, size: 0, sharedInfo: [])]
     var signatures: [SignatureScheme] = [.rsaRaw, .rsaPKCS1Raw]
@@ -186,7 +186,7 @@ struct ValueTests {
     #expect(seen.withLock { $0.last } == "\(KeyUse.export) \(Asking(in: nil, options: endless))")
   }
 
-  @Test("assertions and signatures of another form are refused")
+  @Test("wrongly formed passkeys, assertions and signatures are refused by the vault's interface")
   func wrongPasskeys() throws {
     let hash = [UInt8](repeating: 3, count: 32)
     func request(_ key: Int, _ salts: Int) -> PasskeySecretRequest {
@@ -223,7 +223,7 @@ struct ValueTests {
     #expect(throws: VaultError.self) { try SignedCeremony(bus: .structure(parts)) }
   }
 
-  @Test("passkeys to be made, assertions and what was signed")
+  @Test("passkeys, their assertions and signatures are transferred over the vault's interface")
   func passkeys() async throws {
     let user = Passkey.User(handle: [1, 2], name: "alice", displayName: "Alice Müller")
     let hash = [UInt8](repeating: 3, count: 32)
@@ -269,7 +269,7 @@ struct ValueTests {
     #expect(asserted.withLock { $0.first?.secretRequest == nil })
   }
 
-  @Test("the calls about other machines")
+  @Test("sync calls about other machines are transferred over the vault's interface")
   func otherMachines() async throws {
     let id = try #require(MemberID(String(repeating: "0a", count: 16)))
     let member = SyncMember(id: id, name: "desk\u{FFFE}", isThisMachine: true, words: ["acorn", "actor"])
@@ -306,7 +306,7 @@ struct ValueTests {
     #expect(called.withLock { $0 } == expected)
   }
 
-  @Test("the program for which another one asks, as a short name on one line")
+  @Test("the name of a program for which another program asks is refused if it is long or has two lines")
   func behalf() async throws {
     let vault = try await connect(.init(useKey: { _, _ in }))
     for name in ["a\nb", String(repeating: "x", count: 1_025)] {
@@ -318,7 +318,7 @@ struct ValueTests {
     }
   }
 
-  @Test("the vault's state")
+  @Test("the vault's state is transferred over its interface")
   func answers() async throws {
     let set = SetStatus(
       reader: Self.usb.identity, nature: .replayed,
@@ -362,7 +362,7 @@ struct ValueTests {
   }
 
   @Test(
-    "the place of a store",
+    "the place of a store is transferred over the vault's interface",
     arguments: [
       ReaderSelection.automatic, .fprintd(device: nil), .fprintd(device: "x:y"), .libfprint(device: nil),
       .libfprint(device: "1"), .virtualImage(socket: "/tmp/\u{FFFE}"), .virtualStorage(socket: "s"),

@@ -43,7 +43,7 @@ struct VaultBusListenerTests {
     }
   }
 
-  @Test("closes them after a while, which frees places", arguments: [false, true])
+  @Test("the vault's listener closes silent connections after a while, which frees places", arguments: [false, true])
   func silence(_ ofOneUser: Bool) async throws {
     let place = try Place()
     var limits = ServingLimits()
@@ -61,7 +61,7 @@ struct VaultBusListenerTests {
     await listener.close()
   }
 
-  @Test("does not close root's module, which sends no hello")
+  @Test("the vault's listener does not close root's PAM module, which sends no hello")
   func module() async throws {
     let place = try Place()
     var limits = ServingLimits()

@@ -9,7 +9,7 @@ import VaultStore
 
 @Suite("Keys of wallets, in process and over a socket")
 struct WalletKeyContractTests {
-  @Test("are derived like KWallet does, without a store", arguments: Way.allCases)
+  @Test("a vault derives the key of a wallet like KWallet does, without a store", arguments: Way.allCases)
   func derives(_ way: Way) async throws {
     let connection = try way.connect(to: try await ScratchConnection())
     let salt = [UInt8](0..<56)

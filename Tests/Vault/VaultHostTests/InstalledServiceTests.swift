@@ -8,7 +8,7 @@ import Whorl
 
 @Suite("Finding the service")
 struct InstalledServiceTests {
-  @Test("a store without a directory is in the installed service, whatever the configuration says")
+  @Test("a store that is named by no directory is the installed service's, whatever the configuration says")
   func place() async throws {
     let service = try RunningService()
     var configuration = Configuration()
@@ -33,7 +33,7 @@ struct InstalledServiceTests {
     try await service.end()
   }
 
-  @Test("a marker or socket that others could have made is refused, and no private store is used instead")
+  @Test("a service's marker or socket that others could have made is refused, and no private store is used instead")
   func untrusted() throws {
     let folder = try RunningService.makeFolder()
     defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
@@ -53,7 +53,7 @@ struct InstalledServiceTests {
   }
 
   @Test(
-    "files of another user than root are not trusted", .enabled(if: geteuid() == 0, "only root gives files away"))
+    "an installed service's files have to be root's", .enabled(if: geteuid() == 0, "only root gives files away"))
   func owners() throws {
     let folder = try RunningService.makeFolder()
     defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }

@@ -71,7 +71,7 @@ struct LentReaderTests {
     if case .notLent(let why) = error as? ReaderError { why.contains(words) } else { false }
   }
 
-  @Test("frees the number of a refused call at once")
+  @Test("a reader lent by the service frees the number of a refused call at once")
   func forgetsRefusedCalls() async throws {
     let service = try RunningService()
     try await service.makeStore()
@@ -94,7 +94,7 @@ struct LentReaderTests {
     try await service.end()
   }
 
-  @Test("enrols a finger, distinguishes it from another, and does not know prints from elsewhere")
+  @Test("a reader lent by the service enrols a finger, tells it from another, and refuses prints from elsewhere")
   func fingers() async throws {
     let service = try RunningService()
     let loan = try await Loan(service)
@@ -123,7 +123,7 @@ struct LentReaderTests {
   }
 
   @Test(
-    "reports only the number of other prints on its chip, and leaves none of its own there",
+    "a reader lent by the service reports only how many other prints its chip has, and leaves no new one there",
     arguments: [false, true])
   func chip(closesFirst: Bool) async throws {
     let folder = try RunningService.makeFolder()
@@ -173,7 +173,7 @@ struct LentReaderTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("is listed for everybody, and opened if the machine's rules allow it, which are asked once")
+  @Test("a reader lent by the service is listed for everybody, and opened if polkit allows it, which is asked once")
   func authorization() async throws {
     let asked = Mutex(0)
     let allows = Mutex(false)
@@ -202,7 +202,7 @@ struct LentReaderTests {
     try await service.end()
   }
 
-  @Test("is unavailable to vaults until it is returned or the connection ends")
+  @Test("a reader lent by the service is unavailable to vaults until the borrower's connection ends")
   func alone() async throws {
     let connections = Mutex(0)
     let service = try RunningService(callers: { caller in
@@ -241,7 +241,7 @@ struct LentReaderTests {
     try await service.end()
   }
 
-  @Test("ends a scan when the program's session is locked, and is not opened before the unlock")
+  @Test("a reader lent by the service ends a scan when the session is locked, and opens only after the unlock")
   func locked() async throws {
     try await PrivateBus.withSession { bus, logind, polkit in
       let service = try RunningService(

@@ -9,7 +9,7 @@ import VaultHost
   "A command while the session is locked", .serialized,
   .enabled("only for root, with PAM", { try await LoginAccount.isPossible() }))
 struct LockedSessionCommandTests {
-  @Test("says that the items are locked, and does not ask for a passcode that would not open them")
+  @Test("whorl get in a locked session says that the items are closed, and does not use the passcode")
   func locked() async throws {
     try await PrivateBus.withSession { bus, logind, _ in
       let sessions = LoginSessions(polkit: Polkit(bus: bus.address), bus: bus.address)

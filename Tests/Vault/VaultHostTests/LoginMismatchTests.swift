@@ -88,7 +88,7 @@ struct LoginMismatchTests {
     try await service.end()
   }
 
-  @Test("is reported by status and doctor after a login that opened nothing, until both are the same again")
+  @Test("whorl login status and doctor report that login password and passcode differ, until they are the same again")
   func told() async throws {
     try await with { site, account in
       try await site.close()
@@ -112,7 +112,7 @@ struct LoginMismatchTests {
     }
   }
 
-  @Test("is corrected when the desktop begins, by asking for passcode and login password until both are right")
+  @Test("whorl login open makes a differing login password the passcode, asking for both until they are right")
   func mended() async throws {
     try await with { site, account in
       try await site.close()
@@ -131,7 +131,7 @@ struct LoginMismatchTests {
     }
   }
 
-  @Test("stays different if nobody knows it, and the passcode still opens the store")
+  @Test("whorl login open opens the store with the passcode if nobody knows the differing login password")
   func unmended() async throws {
     try await with { site, account in
       try await site.close()

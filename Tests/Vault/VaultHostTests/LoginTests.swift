@@ -76,7 +76,7 @@ struct LoginTests {
     }
   }
 
-  @Test("opens nothing if the passcode is required after a start, with or without a password")
+  @Test("a login opens nothing if the store requires the passcode after a start, with or without a password")
   func passcodeRule() async throws {
     try await makeStore()
     #expect(try await login() == .closed)
@@ -85,7 +85,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("opens the class if the store's rule says so, and no longer after the rule is removed")
+  @Test("a login opens after-first-unlock items if the store's rule allows it, and not after the rule is removed")
   func loginRule() async throws {
     try await makeStore(rule: .login)
     #expect(try await with { try await $0.status().firstUnlock } == .login)
@@ -102,7 +102,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("opens the class with the typed passcode, if the user has chosen that")
+  @Test("a login opens after-first-unlock items with the typed passcode, if the user has chosen that")
   func passwordIsPasscode() async throws {
     try await makeStore(chosen: true)
     #expect(try await login() == .closed)
@@ -113,7 +113,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("counts a wrong password as a try, and leaves the tries before a delay to the passcode prompt")
+  @Test("logins try at most two wrong passwords as the passcode, and so start no delay")
   func wrongPassword() async throws {
     try await makeStore(chosen: true)
     for _ in 1...10 { #expect(try await login("not the passcode") == .notPasscode) }
@@ -130,7 +130,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("tries the password again after the right passcode was given elsewhere")
+  @Test("a login tries its password as the passcode again after the right passcode was given elsewhere")
   func clearedTries() async throws {
     try await makeStore(chosen: true)
     for _ in 1...3 { #expect(try await login("not the passcode") == .notPasscode) }
@@ -142,7 +142,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("requires the password while only that opens the class, and accepts any factor otherwise")
+  @Test("a login requires the password while only the password opens the store, and accepts any factor otherwise")
   func firstFactor() async throws {
     #expect(try await service.logins.firstFactor(of: geteuid()) == .any, "there is no store")
     try await makeStore()
@@ -169,7 +169,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("is refused if logind has no such session of the user", arguments: ["c2", ""])
+  @Test("a login is refused if logind has no such session of the user", arguments: ["c2", ""])
   func otherSession(_ name: String) async throws {
     try await makeStore(rule: .login)
     await #expect(throws: LoginRefusal.noSuchLogin) { try await login(session: name) }
@@ -178,14 +178,14 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("of a user without a store has nothing to open")
+  @Test("a login or password change of a user without a store opens and changes nothing")
   func noStore() async throws {
     #expect(try await login() == .noStore)
     #expect(try await change("old password", "new password") == .noStore)
     try await service.end()
   }
 
-  @Test("changes the passcode with the account's password, if they are the same")
+  @Test("a change of the account's password changes the passcode too, if both were the same")
   func newPassword() async throws {
     try await makeStore(chosen: true)
     #expect(try await change(RunningService.passcode, "a new passcode") == .changed)
@@ -199,7 +199,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("does not change the passcode if the user has not chosen the login password for it")
+  @Test("a change of the account's password does not change the passcode if the user has not chosen that")
   func notChosen() async throws {
     try await makeStore()
     #expect(try await change(RunningService.passcode, "a new passcode") == .notChosen)
@@ -225,7 +225,7 @@ struct LoginTests {
     }
   }
 
-  @Test("records from what a login opens whether its password is still the passcode")
+  @Test("a login records whether its password is still the passcode, also if the store is open already")
   func standingAfterLogins() async throws {
     try await makeStore()
     #expect(try await standing() == nil, "nobody has chosen it")
@@ -250,7 +250,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("records that they differ after a change of one, and that they are the same after a change of both")
+  @Test("a change of the login password or the passcode alone is recorded as a difference, a change of both is not")
   func standingAfterChanges() async throws {
     try await makeStore(chosen: true)
     try await prove()

@@ -113,7 +113,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is asked for once, counts for that request only, opens nothing, and is logged")
+  @Test("a finger for a login is asked for once, counts for that request only, opens nothing, and is logged")
   func verified() async throws {
     try await withSite { site in
       try await site.with { try await $0.lock() }
@@ -131,7 +131,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is distinguished from others', which count in the user's lockout, and the passcode clears that")
+  @Test("other people's fingers at a login count in the user's lockout, which a login with the passcode clears")
   func lockout() async throws {
     try await withSite { site in
       let (prompts, outcome) = try await site.verify(Self.inSession, site.strangers(3))
@@ -159,7 +159,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("may be repeated after an unreadable touch, which does not count")
+  @Test("a login asks for the finger again after an unreadable touch")
   func retry() async throws {
     try await withSite { site in
       let (prompts, outcome) = try await site.verify(
@@ -168,7 +168,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is asked for by a greeter outside of any session, unless the store would stay closed")
+  @Test("a greeter outside of any session asks for a finger, unless the store would stay closed")
   func greeter() async throws {
     try await withSite { site in
       site.logind.remove("c1")
@@ -192,7 +192,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is not asked for in a session that is remote, locked or in the background")
+  @Test("a login does not ask for a finger in a session that is remote, locked or in the background")
   func sessions() async throws {
     try await withSite { site in
       let changes: [[String: BusValue]] = [
@@ -208,7 +208,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("ends its wait when the session no longer allows it")
+  @Test("a login stops waiting for a finger when its session is locked")
   func lockedMeanwhile() async throws {
     try await withSite { site in
       let (prompts, outcome) = try await site.verify(
@@ -218,7 +218,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is not waited for while another program has the reader")
+  @Test("a login does not wait for a finger while another program has the reader")
   func readerInUse() async throws {
     try await withSite { site in
       site.polkit.manner = .answers(authorized: true, challenge: false)
@@ -244,7 +244,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is only asked for while its prompt is shown, with ten seconds each for prompt and touch")
+  @Test("a login arms the reader only while its prompt is shown, with ten seconds each for prompt and touch")
   func limits() async throws {
     try await withSite { site in
       for showsPrompt in [false, true] {
@@ -267,7 +267,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is announced at once, also while the machine's other services have not answered yet")
+  @Test("a login is told at once that a finger will be asked for, also while logind has not answered yet")
   func slowServices() async throws {
     try await withSite { site in
       site.logind.manner = .silent
@@ -284,7 +284,7 @@ struct LoginTouchTests {
     }
   }
 
-  @Test("is not asked for without a store or without fingers")
+  @Test("a login does not ask for a finger without a store or without enrolled fingers")
   func nothing() async throws {
     try await withSite(enrolling: false) { site in
       let (prompts, outcome) = try await site.verify(Self.inSession, [{ try await site.press(30) }])
@@ -298,7 +298,7 @@ struct LoginTouchTests {
     try await empty.end()
   }
 
-  @Test("uses the reader's own words, touch or swipe")
+  @Test("a login's prompts use the reader's own words, touch or swipe")
   func swipe() {
     let prompts: [LoginPrompt] = [.touch, .retry, .otherFinger]
     #expect(prompts.map { $0.on(.press) } == prompts)

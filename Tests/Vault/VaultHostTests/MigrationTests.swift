@@ -68,7 +68,7 @@ struct MigrationTests {
     _ = try await person.with(store) { try await store.enroll(.rightIndex, Asking(in: $0)) }
   }
 
-  @Test("copies secrets, attributes, rules and classes, once, and removes nothing from the old store")
+  @Test("a migration copies secrets, attributes, rules and classes once, and removes nothing from the old store")
   func copies() async throws {
     let silent = try await (0..<70).map { $0 }.asyncMap { try await add("note/\($0)") }
     let label = NewItem(
@@ -122,7 +122,7 @@ struct MigrationTests {
       from: .passkey(SharedSecret(moving.bytes)))
   }
 
-  @Test("lists what cannot be copied and why, and is incomplete until those items are gone")
+  @Test("a migration lists what cannot be copied and why, and is incomplete until those items are gone")
   func stays() async throws {
     _ = try await add("note/alice")
     let key = try AccessControl([.privateKeyUsage])
@@ -158,7 +158,7 @@ struct MigrationTests {
     try await end()
   }
 
-  @Test("is incomplete while an item was changed after it was copied")
+  @Test("a migration is incomplete while an item was changed after it was copied")
   func changedSince() async throws {
     let note = try await add("note/alice")
     _ = try await move()
@@ -175,7 +175,7 @@ struct MigrationTests {
     try await end()
   }
 
-  @Test("needs one touch for all items behind a finger, and binds them to the service's fingers")
+  @Test("a migration needs one touch for all items behind a finger, and binds them to the service's fingers")
   func fingers() async throws {
     try await enroll(in: old, image.socket, ScratchStore.passcode)
     for number in 0..<60 { _ = try await add("bound/\(number)", AccessControl(.currentSet)) }
@@ -196,7 +196,7 @@ struct MigrationTests {
     try await end()
   }
 
-  @Test("lists items that follow the session, and copies them under another class on request")
+  @Test("a migration lists items that follow the session, and copies them under another class on request")
   func classes() async throws {
     let session = try await add("session/alice", .none, .whenUnlocked)
     _ = try await add("note/alice")
@@ -207,7 +207,7 @@ struct MigrationTests {
     try await end()
   }
 
-  @Test("ends with the person's cancellation in the old store, and continues the next time")
+  @Test("a migration ends at a wrong passcode for the old store, and continues the next time")
   func refused() async throws {
     _ = try await add("note/alice")
     _ = try await add("bank/alice", AccessControl(.passcode))

@@ -47,7 +47,7 @@ struct OtherUsersBackupTests {
     }
   }
 
-  @Test("becomes a private store with its recovery key, whose items the service takes by a migration")
+  @Test("another user's backup becomes a private store with its recovery key, from which a migration takes the items")
   func privateStore() async throws {
     try await withBackup { file, folder, key in
       let place = StorePlace(directory: "\(folder)/restored")
@@ -89,7 +89,7 @@ struct OtherUsersBackupTests {
     }
   }
 
-  @Test("is refused by the service before polkit is asked, and so is a wrong recovery key")
+  @Test("the service refuses another user's backup, and a malformed recovery key, before it asks polkit")
   func service() async throws {
     try await withBackup { file, _, key in
       let asked = Mutex(0)

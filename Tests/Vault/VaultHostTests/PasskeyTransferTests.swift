@@ -23,7 +23,7 @@ struct PasskeyTransferTests {
     return try PasskeyFile(SharedSecret(SecretBytes(copying: Array(text.utf8).span)))
   }
 
-  @Test("brings in what was planned, and each passkey once, also if another program brings one in meanwhile")
+  @Test("an import of passkeys brings in each planned passkey once, also if another import runs meanwhile")
   func once() async throws {
     let store = try await ScratchStore()
     let session = VaultSession(of: try store.open())
@@ -46,7 +46,7 @@ struct PasskeyTransferTests {
     #expect(try await session.passkeyReadiness().capacity == 996)
   }
 
-  @Test("an export shows the name of each site, or its ID where it has none")
+  @Test("an export of passkeys shows the name of each site, or its ID where it has none")
   func titles() async throws {
     let store = try await ScratchStore()
     let session = VaultSession(of: try store.open())

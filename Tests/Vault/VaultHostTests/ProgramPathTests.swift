@@ -48,7 +48,7 @@ struct ProgramPathTests {
     return "\(status.st_dev) \(status.st_ino) \(status.st_uid) \(try ownPath())"
   }
 
-  @Test("are unknown for programs with another file mounted over their path, which are shown as sandboxed")
+  @Test("a client program with another file mounted over its path is shown as sandboxed, without a path")
   func sandboxed() async throws {
     let folder = try RunningService.makeFolder()
     let socket = folder + "/socket"
@@ -71,7 +71,7 @@ struct ProgramPathTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("are read by a unit of their own, which serves one user only")
+  @Test("the unit that reads the paths of client programs serves one user only")
   func unit() async throws {
     let folder = try RunningService.makeFolder()
     let own = try ownAnswer()
@@ -95,7 +95,7 @@ struct ProgramPathTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("are in the labels of the log, and missing without that unit", arguments: [true, false])
+  @Test("the log has the paths of client programs, unless the unit that reads them is gone", arguments: [true, false])
   func labels(_ isInstalled: Bool) async throws {
     let folder = try RunningService.makeFolder()
     let socket = folder + "/socket"

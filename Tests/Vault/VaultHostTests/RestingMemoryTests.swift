@@ -5,7 +5,7 @@ import VaultHost
 
 @Suite("The memory of an idle vault")
 struct RestingMemoryTests {
-  @Test("keeps little of the program's code in memory, and the program continues")
+  @Test("an idle vault keeps little of the program's code in memory, and the program continues")
   func unmapped() async {
     await #expect(processExitsWith: .success) {
       let before = try residentCode()

@@ -26,7 +26,7 @@ struct ServiceCredentialsTests {
   private static let (byTPM, byHost) = ("DHzAexF2RZGcSwvqCLwg/iAAAAABAAAA", "Whxqht+dQJax1aZeCGLxmiAAAAABAAAA")
 
   @Test(
-    "keeps its stores under the credential, and reports whether a TPM protects it",
+    "the service keeps its stores under a systemd credential, and reports whether a TPM protects that",
     arguments: [byTPM: VaultStatus.Tier.credentialOfTPM, byHost: .credential, "none": .credential, "": .credential])
   func service(_ encrypted: String, _ tier: VaultStatus.Tier) async throws {
     try await Self.withFiles(["whorl-key": Self.secret, "whorl-key-encrypted": encrypted]) { folder in
@@ -42,7 +42,7 @@ struct ServiceCredentialsTests {
     }
   }
 
-  @Test("opens no store after its credential was lost, and the recovery key restores them under a new one")
+  @Test("the service opens no store after a loss of its credential, until the recovery key seals it under a new one")
   func lost() async throws {
     let folder = try RunningService.makeFolder()
     defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
@@ -95,7 +95,7 @@ struct ServiceCredentialsTests {
     try await next.end()
   }
 
-  @Test("reads the current and the earlier credential, and has none without systemd")
+  @Test("the service reads an earlier systemd credential without a current one, and has none without systemd")
   func both() async throws {
     #expect(try ServiceCredentials(in: nil).current == nil)
     try await Self.withFiles(["whorl-key-earlier": Self.secret]) { folder in
@@ -104,7 +104,7 @@ struct ServiceCredentialsTests {
     }
   }
 
-  @Test("does not start with a credential that is not a key", arguments: ["", "too short"])
+  @Test("the service refuses a systemd credential that does not have 32 to 1024 bytes", arguments: ["", "too short"])
   func short(_ text: String) async throws {
     try await Self.withFiles(["whorl-key": text]) { folder in
       let error = #expect(throws: ServiceSettingsError.self) { _ = try ServiceCredentials(in: folder) }

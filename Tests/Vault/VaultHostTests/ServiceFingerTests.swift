@@ -59,7 +59,7 @@ struct ServiceFingerTests {
     }
   }
 
-  @Test("are separate in fprintd: each user's finger opens only that user's items")
+  @Test("fingers of the service's users are separate in fprintd: each opens only its own user's items")
   func apart() async throws {
     try await withService { service, fprintd, next in
       var stores: [(vault: any VaultService, item: ItemID)] = []
@@ -96,7 +96,7 @@ struct ServiceFingerTests {
     }
   }
 
-  @Test("are not asked for if the user's name cannot be passed to fprintd")
+  @Test("the service enrols no finger for a user whose name cannot be passed to fprintd")
   func strangeName() async throws {
     try await withService(names: ["of two words"]) { service, fprintd, _ in
       try await service.makeStore()

@@ -6,7 +6,7 @@ import VaultDriver
 
 @Suite("One user's limits in the system service")
 struct ServiceLimitTests {
-  @Test("a connection over a user's limit has to wait, and others are served after some have closed")
+  @Test("a connection to the service over its user's limit is refused until another is closed")
   func connections() async throws {
     let service = try RunningService(connections: 3)
     try await service.makeStore()
@@ -33,7 +33,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("places for connections are kept for other processes than the one with the most")
+  @Test("one process cannot use up all connections that the service allows its user")
   func connectionsOfProcess() async throws {
     let service = try RunningService(connections: 3, connectionsOfProcess: 2)
     try await service.makeStore()
@@ -52,7 +52,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("a user can fill the quota and not more, with an error, and stored items stay usable")
+  @Test("a user can fill a store in the service up to the quota, and stored items stay usable after the error")
   func quota() async throws {
     let quota = 2 << 20
     let service = try RunningService(quota: quota)
@@ -75,7 +75,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("the memory of one user's open calls is limited, over all connections")
+  @Test("the service limits the memory of one user's open calls, over all connections")
   func memory() async throws {
     let service = try RunningService(callBytes: 3 << 20)
     try await service.makeStore()
@@ -118,7 +118,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("the secrets that a call carries in files are counted")
+  @Test("secrets that a call carries in files count in the service's limit for the memory of a user's calls")
   func memoryOfFiles() async throws {
     let service = try RunningService(callBytes: 3 << 20)
     try await service.makeStore()
@@ -150,7 +150,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("the memory of answers that one user's programs have not read is limited")
+  @Test("the service limits the memory of answers that one user's programs have not read")
   func unreadAnswers() async throws {
     let service = try RunningService(answerBytes: 3 << 20)
     try await service.makeStore()
@@ -188,7 +188,7 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
-  @Test("the memory of unread answers without secrets is limited, over all connections of a user")
+  @Test("the service limits the memory of unread answers without secrets, over all connections of a user")
   func unreadPages() async throws {
     let service = try RunningService(answerBytes: 3 << 20)
     try await service.makeStore()

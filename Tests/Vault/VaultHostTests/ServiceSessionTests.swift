@@ -146,7 +146,7 @@ struct ServiceSessionTests {
     }
   }
 
-  @Test("polkit asks for an administrator before a test, and before an enrolment if only administrators may enrol")
+  @Test("polkit asks for an administrator before a reader test, and before enrolling if only administrators may enrol")
   func administrators() async throws {
     try await PrivateBus.with { bus in
       let standIn = try await PolkitStandIn(on: bus)
@@ -170,7 +170,7 @@ struct ServiceSessionTests {
     }
   }
 
-  @Test("the reader is closed before sleep, session items are locked, and both work again after it")
+  @Test("the service closes the reader and locks session items before sleep, and both work again after it")
   func sleep() async throws {
     try await withService { service, logind, _ in
       let connection = try service.connect()
@@ -209,7 +209,7 @@ struct ServiceSessionTests {
     }
   }
 
-  @Test("a key that expired while the machine slept is dropped when it wakes")
+  @Test("a store whose unlock expired while the machine slept is closed when the machine wakes")
   func expired() async throws {
     let slept = Mutex<UInt64>(0)
     let clock = BootClock(bootID: BootClock.system.bootID) { BootClock.system.now() + slept.withLock { $0 } }
@@ -228,7 +228,7 @@ struct ServiceSessionTests {
     }
   }
 
-  @Test("the reader is closed before sleep and lent afterwards, while a user's store is blocked")
+  @Test("the service closes the reader before sleep and lends it afterwards, also while a user's store is blocked")
   func sleepBesideBlockedStore() async throws {
     try await PrivateBus.withSession { bus, logind, polkit in
       let isBlocking = Mutex(false)

@@ -24,7 +24,7 @@ struct ServiceSettingsTests {
     return try ServiceSettings.read(folder + "/whorld.conf", trusting: .rootAndEffectiveUser)
   }
 
-  @Test("may be missing, and are read from a file and then a folder, in order of the names")
+  @Test("the service's settings may be missing, and are read from a file and then a folder, in order of the names")
   func order() throws {
     #expect(try ServiceSettings.read("/nonexistent/whorld.conf") == ServiceSettings())
     #expect(
@@ -36,7 +36,7 @@ struct ServiceSettingsTests {
       ]).reader == .virtualImage(socket: "/x"))
   }
 
-  @Test("are refused where the folder of further files cannot be listed, since one of them may be the stricter one")
+  @Test("the service's settings are refused if the folder of further files cannot be listed")
   func unlistedFolder() throws {
     let folder = try RunningService.makeFolder()
     defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
@@ -49,7 +49,7 @@ struct ServiceSettingsTests {
   }
 
   @Test(
-    "are refused with an unknown line, and the error names the line",
+    "the service's settings are refused with an unknown line, and the error names the line",
     arguments: [
       "reader", "reader=what", "other=1", "reader=fprintd\n[Section]", "passcode-length = 3", "passcode-length = long",
       "passcode-length = 65", "enrol = anybody", "enrol=", "require-passcode-after-boot = maybe",
@@ -61,7 +61,7 @@ struct ServiceSettingsTests {
     }
   }
 
-  @Test("set the passcode's length and whether it is needed after a start, and a later file wins")
+  @Test("the service's settings set the passcode's length and when it is needed, and a later file wins")
   func floors() throws {
     #expect(try read([:]).shortestPasscode == 4)
     #expect(try read([:]).firstUnlock == .login)
@@ -75,14 +75,14 @@ struct ServiceSettingsTests {
         == .passcode)
   }
 
-  @Test("set who may enrol, and a later file wins")
+  @Test("the service's settings say who may enrol a finger, and a later file wins")
   func enrollers() throws {
     #expect(try read([:]).enrollers == .users)
     #expect(try read([nil: "enrol = administrators"]).enrollers == .administrators)
     #expect(try read([nil: "enrol = administrators", "1.conf": "enrol=users"]).enrollers == .users)
   }
 
-  @Test("select the TPM, by default the machine's")
+  @Test("the service's settings select the TPM, by default the machine's")
   func tpm() throws {
     #expect(try read([:]).tpm == .ofMachine)
     #expect(try read([nil: "tpm = no", "1.conf": "tpm = auto"]).tpm == .ofMachine)
@@ -91,7 +91,7 @@ struct ServiceSettingsTests {
     #expect(try read([nil: "tpm = swtpm:/run/swtpm/socket"]).tpm == .simulator(socket: "/run/swtpm/socket"))
   }
 
-  @Test("select when a credential is used, by default without a TPM")
+  @Test("the service's settings say when a systemd credential is used, by default without a TPM")
   func credential() throws {
     #expect(try read([:]).credential == .withoutTPM)
     #expect(try read([nil: "credential = yes"]).credential == .always)
@@ -99,7 +99,7 @@ struct ServiceSettingsTests {
     #expect(throws: ServiceSettingsError.self) { try read([nil: "credential = maybe"]) }
   }
 
-  @Test("are refused if others could have written them")
+  @Test("the service's settings are refused if others could have written them")
   func trust() throws {
     #expect(throws: ServiceSettingsError.self) { try read(["10.conf": "reader=fprintd"], mode: 0o666) }
   }

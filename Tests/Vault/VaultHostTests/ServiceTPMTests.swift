@@ -11,7 +11,7 @@ import VaultStore
 
 @Suite("The service with a TPM, with swtpm")
 struct ServiceTPMTests {
-  @Test("keeps the keys of its stores in the TPM, and seals them again with the recovery key after it was cleared")
+  @Test("the service keeps its stores' keys in the TPM, and the recovery key seals them again after a TPM clear")
   func service() async throws {
     let machine = try SoftwareTPM()
     let service = try RunningService(idleTime: .milliseconds(50), storage: .tpm(machine.tpm))
@@ -48,7 +48,7 @@ struct ServiceTPMTests {
     try await service.end()
   }
 
-  @Test("notices that a user's complete store was restored, and accepts it when its user does")
+  @Test("the service notices with a TPM that a user's complete store was restored, and the user can accept that")
   func putBack() async throws {
     let machine = try SoftwareTPM()
     let folder = try RunningService.makeFolder()

@@ -9,7 +9,7 @@ import VaultDriver
 
 @Suite("The system service")
 struct ServiceTests {
-  @Test("stores under user id and name, and shares a store between all connections of the user")
+  @Test("the service names a store by user id and name, and shares it between all connections of the user")
   func shared() async throws {
     let service = try RunningService()
     try await service.makeStore()
@@ -25,7 +25,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("gives each user a separate store, also if a user knows another's handles")
+  @Test("the service gives each user a separate store, also if a user knows another's handles")
   func users() async throws {
     let others = Mutex(false)
     let service = try RunningService(callers: { caller in
@@ -54,7 +54,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("opens no folder, program or bus that a client names")
+  @Test("the service opens, makes and rebuilds no store in a folder that a client names")
   func places() async throws {
     let service = try RunningService()
     let scratch = try await ScratchStore()
@@ -78,7 +78,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("creates no store without a passcode, and one at a time for each user")
+  @Test("the service creates no store without a passcode, and one at a time for each user")
   func creation() async throws {
     let service = try RunningService()
     let (first, second) = (try service.connect(), try service.connect())
@@ -104,7 +104,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("asks polkit before a store is created or gets a new key file, first finger or recovery key")
+  @Test("the service asks polkit before a store is created or gets a new key file, first finger or recovery key")
   func owner() async throws {
     let refusal = VaultError.notAuthorized(.denied, action: "org.whorl.own")
     let asked = Mutex<[Caller]>([])
@@ -142,7 +142,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("asks polkit before the fingers change, or the kind of reader")
+  @Test("the service asks polkit before the fingers change, or the kind of reader")
   func fingers() async throws {
     let refusal = VaultError.notAuthorized(.denied, action: "org.whorl.enroll")
     let asked = Mutex(0)
@@ -166,7 +166,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("asks also before a finger is enrolled and before fprintd's are taken, but not before one is removed")
+  @Test("the service asks polkit who may enrol before it enrols or takes fprintd's fingers, but not before a removal")
   func enrolment() async throws {
     let refusal = VaultError.notAuthorized(.denied, action: "org.whorl.enroll-as-administrator")
     let asked = Mutex(0)
@@ -190,7 +190,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("refuses a new passcode that is shorter than the administrator wants, in new and existing stores")
+  @Test("the service refuses a new passcode shorter than the administrator wants, in new and existing stores")
   func passcodeLength() async throws {
     let service = try RunningService(shortestPasscode: 12)
     let connection = try service.connect()
@@ -208,7 +208,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("never removes the passcode of a store, even if it is not needed after a start")
+  @Test("the service never removes the passcode of a store, even if it is not needed after a start")
   func keptPasscode() async throws {
     let service = try RunningService(firstUnlock: .none)
     try await service.makeStore()
@@ -225,7 +225,7 @@ struct ServiceTests {
   }
 
   @Test(
-    "creates stores that are open from the start if the administrator wants it",
+    "the service creates stores that are open from the start if the administrator wants it",
     arguments: [FirstUnlock.none, .passcode])
   func firstUnlock(_ firstUnlock: FirstUnlock) async throws {
     let service = try RunningService(firstUnlock: firstUnlock)
@@ -236,7 +236,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("opens nothing for a user id that was given to another account")
+  @Test("the service opens nothing for a user id that was given to another account")
   func reusedUser() async throws {
     let name = Mutex("alice")
     let service = try RunningService(accountName: { _ in name.withLock { $0 } })
@@ -271,7 +271,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("serves a new store after the earlier one was removed, although programs still have that open")
+  @Test("the service serves a new store after the earlier one was removed, although programs still have that open")
   func removed() async throws {
     let service = try RunningService()
     try await service.makeStore()
@@ -299,7 +299,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("opens nothing for a user without an account")
+  @Test("the service opens nothing for a user without an account")
   func noAccount() async throws {
     let service = try RunningService(accountName: { _ in nil })
     let connection = try service.connect()
@@ -308,7 +308,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("closes an idle store, and opens it again")
+  @Test("the service closes an idle store, and opens it again")
   func idle() async throws {
     let service = try RunningService(idleTime: .milliseconds(50))
     try await service.makeStore()
@@ -325,7 +325,7 @@ struct ServiceTests {
     try await service.end()
   }
 
-  @Test("completes the calls of its connections when it ends")
+  @Test("the service cancels the open calls of its connections when it ends")
   func ends() async throws {
     let service = try RunningService()
     try await service.makeStore()

@@ -24,7 +24,7 @@ struct StoreLogTests {
 
   private func log() -> StoreLog { StoreLog(of: 1000, in: folder, on: BackgroundThread()) { _, _ in } }
 
-  @Test("keeps every field, numbers the entries, and continues after a restart")
+  @Test("a store's log keeps every field, numbers the entries, and continues after a restart")
   func kept() async throws {
     let first = log()
     first.record(entry(.read, asks: true))
@@ -53,7 +53,7 @@ struct StoreLogTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("limits entries of requests without a prompt per minute and counts the omitted ones, and keeps all others")
+  @Test("a store's log limits entries without a prompt per minute, counts the omitted ones, and keeps all others")
   func omitted() async throws {
     let log = log()
     for _ in 1...StoreLog.unaskedLimit + 30 { log.record(entry(.read)) }
@@ -66,7 +66,7 @@ struct StoreLogTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("takes at most two files, and keeps the newest entries")
+  @Test("a store's log takes at most two files, and keeps the newest entries")
   func bounded() throws {
     let file = LogFile(in: folder, limit: 4_096)
     for number in 1...200 {
@@ -83,7 +83,7 @@ struct StoreLogTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("skips truncated and replaced lines, and follows no link")
+  @Test("a store's log skips truncated and replaced lines, and follows no link")
   func damaged() throws {
     let file = LogFile(in: folder)
     file.append([entry(.read), entry(.add)])
@@ -101,7 +101,7 @@ struct StoreLogTests {
     try ScratchStore.run("/bin/rm", ["-rf", folder])
   }
 
-  @Test("writes an entry to the journal as fields, with an id for each kind of request")
+  @Test("a store's log writes an entry to the journal as fields, with an id for each kind of request")
   func fields() {
     var read = entry(.read, asks: true)
     read.omitted = 4
@@ -123,7 +123,7 @@ struct StoreLogTests {
 
 @Suite("The log of the system service")
 struct ServiceLogTests {
-  @Test("shows each user their own requests only, and the journal all, without secrets and attributes")
+  @Test("the service's log shows each user their own requests, and the journal all, without secrets and attributes")
   func users() async throws {
     let others = Mutex(false)
     let journal = Mutex<[(AuditEntry, UInt32)]>([])
@@ -167,7 +167,7 @@ struct ServiceLogTests {
     try await service.end()
   }
 
-  @Test("has an entry for a store that is created or refused, and for a refused new key file")
+  @Test("the service's log has an entry for a store that is created or refused, and for a refused new key file")
   func whole() async throws {
     let journal = Mutex<[AuditEntry]>([])
     let allows = Mutex(false)
@@ -194,7 +194,7 @@ struct ServiceLogTests {
     try await service.end()
   }
 
-  @Test("has an entry for a new store that cannot be kept")
+  @Test("the service's log has an entry for a new store that cannot be kept")
   func unkept() async throws {
     let journal = Mutex<[AuditEntry]>([])
     let service = try RunningService(journal: { entry, _ in journal.withLock { $0.append(entry) } })

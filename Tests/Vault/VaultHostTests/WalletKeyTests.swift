@@ -5,7 +5,7 @@ import VaultDriver
 
 @Suite("Keys of wallets in the service")
 struct WalletKeyTests {
-  @Test("are not derived there")
+  @Test("the service derives no keys of wallets")
   func walletKey() async throws {
     let service = try RunningService()
     let connection = try service.connect()
@@ -18,7 +18,7 @@ struct WalletKeyTests {
     try await service.end()
   }
 
-  @Test("and no files are encrypted or decrypted there")
+  @Test("the service encrypts and decrypts no files, and makes no key pairs")
   func files() async throws {
     let service = try RunningService()
     let connection = try service.connect()

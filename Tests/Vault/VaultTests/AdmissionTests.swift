@@ -16,7 +16,7 @@ import VaultDriver
 struct AdmissionTests {
   private static let refusal = VaultError.fingersNotAccepted(.virtual)
 
-  @Test("are refused at a touch, satisfy no policy and bind no item")
+  @Test("virtual fingers that the passcode has not accepted open nothing, satisfy no policy and bind no item")
   func touch() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -39,7 +39,7 @@ struct AdmissionTests {
     #expect(try await vault.get(of: item, by: Person(touches: [image.press(.rightIndex)])) == "item")
   }
 
-  @Test("release nothing, even with a verified touch")
+  @Test("a verified touch of a finger that the passcode has not accepted releases nothing")
   func release() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)

@@ -30,7 +30,7 @@ struct ApplicationPasswordTests {
     }
   }
 
-  @Test("four wrong ones are free, then the item waits in all programs, and the right one resets the count")
+  @Test("an item waits in all programs after five wrong application passwords, and the right one resets the count")
   func delay() async throws {
     let store = try await ScratchStore()
     let time = Mutex<UInt64>(1_000_000_000_000)
@@ -54,7 +54,7 @@ struct ApplicationPasswordTests {
     try await guessWrong(4, "app", vault)
   }
 
-  @Test("each item has its own count: the right password of one makes guesses at another no cheaper")
+  @Test("each item counts its own wrong application passwords, and another item's right one does not reset them")
   func byItem() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(clock: clock)
@@ -76,7 +76,7 @@ struct ApplicationPasswordTests {
       try await guess("yours", vault, with: "open sesame") == "treasure", "another password starts with no guesses")
   }
 
-  @Test("no password is tried before the item's other factors are satisfied")
+  @Test("an application password is not tried before the item's other factors are satisfied")
   func afterTheGate() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(clock: clock)
@@ -88,7 +88,7 @@ struct ApplicationPasswordTests {
     #expect(try await vault.get("both", by: person) == "treasure")
   }
 
-  @Test("many items can be counted, deleted ones free their places, and no password is tried without a count")
+  @Test("an application password is not tried while wrong ones are counted for 256 other items that still exist")
   func room() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(clock: clock)

@@ -37,7 +37,7 @@ struct BackupTests {
     _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.enroll(finger, in: $0) }
   }
 
-  @Test("a removed finger does not come back and its items are dead; items of the current fingers are restored")
+  @Test("a restored backup keeps the store's fingers; items bound to an earlier set are dead, others are restored")
   func fingers() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: reader)
@@ -91,7 +91,7 @@ struct BackupTests {
     return file
   }
 
-  @Test("a backup that grows while it is read is refused, and read only up to its original size")
+  @Test("a backup that grows while it is read is refused, and opens when it is read again")
   func growing() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -110,7 +110,7 @@ struct BackupTests {
     try again.open(into: store.folder + "/b", keys(of: again, store), quota: nil).close()
   }
 
-  @Test("a restored store is at most as large as its user's quota, however the rows are packed")
+  @Test("a backup whose store would be larger than the user's quota is not restored")
   func quota() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -123,7 +123,7 @@ struct BackupTests {
     }
   }
 
-  @Test("a forged backup that contains no rows of a store is refused, and SQLite opens no file of it")
+  @Test("a forged backup that contains no rows of a store is refused, also if it is a SQLite database")
   func forgedRows() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -181,7 +181,7 @@ struct BackupTests {
     database.close()
   }
 
-  @Test("after a new passcode the recovery key restores; the old passcode opens nothing, the new one everything")
+  @Test("after a new passcode, the recovery key restores an older backup, and only the new passcode opens its items")
   func changedPasscode() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -202,7 +202,7 @@ struct BackupTests {
     #expect(try await vault.get("closed", by: Person(passcodes: ["another"])) == "of closed")
   }
 
-  @Test("items that needed a removed passcode are restored dead, also if another one was set since")
+  @Test("a backup's items of a removed passcode are restored dead; after a new passcode, only passcode-set items are")
   func removedPasscode() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -226,7 +226,7 @@ struct BackupTests {
     #expect(try await vault.get("closed", by: Person(passcodes: ["another"])) == "of closed")
   }
 
-  @Test("restoring does not lower a failure count: wrong passcodes are counted in the store, and delays continue")
+  @Test("a wrong passcode for restoring a backup counts in the store, whose delay then refuses the right one")
   func counts() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -243,7 +243,7 @@ struct BackupTests {
     #expect(try await vault.status().passcodeDelay > 0)
   }
 
-  @Test("a copy shows one snapshot, while another program stores items")
+  @Test("a backup shows one moment of the store, also while another program stores items")
   func oneMoment() async throws {
     let store = try await ScratchStore()
     let (vault, other) = (try store.open(), try store.open())
@@ -263,7 +263,7 @@ struct BackupTests {
     #expect(try await vault.integrityProblems().isEmpty)
   }
 
-  @Test("a store with an unaccepted restore makes no backup, and accepts none")
+  @Test("a store with a detected restore that nobody has accepted makes no backup, and reads none")
   func detectedRestore() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

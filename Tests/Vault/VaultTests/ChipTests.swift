@@ -45,7 +45,7 @@ struct ChipTests {
     }
   }
 
-  @Test("a print on the chip opens the secret, and another finger does not")
+  @Test("a print on the reader's chip opens a bound item, and another finger does not")
   func touch() async throws {
     let chip = try await Chip()
     let vault = try chip.open()
@@ -57,7 +57,7 @@ struct ChipTests {
     await #expect(throws: VaultError.authenticationFailed) { try await vault.get("bound", by: wrong) }
   }
 
-  @Test("a full chip and a finger that the chip already has are reported as such, and nothing changes")
+  @Test("an enrolment reports that the reader's chip is full or has the finger already, and changes nothing")
   func fullOrThere() async throws {
     let chip = try await Chip()
     let vault = try chip.open()
@@ -74,7 +74,7 @@ struct ChipTests {
     #expect(try await vault.get("bound", by: Person(touches: [chip.scan("print-1")])) == "secret")
   }
 
-  @Test("removing the finger removes its print from the chip")
+  @Test("removing a finger removes its print from the reader's chip")
   func unenroll() async throws {
     let chip = try await Chip()
     let vault = try chip.open()
@@ -86,7 +86,7 @@ struct ChipTests {
     await #expect(throws: VaultError.notEnrolled) { try await vault.put("bound", "x", .currentSet) }
   }
 
-  @Test("after a chip was cleared elsewhere, items are refused and not destroyed")
+  @Test("bound items are refused and not destroyed after the reader's chip was cleared elsewhere")
   func cleared() async throws {
     let chip = try await Chip()
     do {
@@ -104,7 +104,7 @@ struct ChipTests {
     #expect(try await vault.status().failures == 0)
   }
 
-  @Test("after a finger was removed from the chip elsewhere, bound items are closed until the passcode ends the set")
+  @Test("bound items are closed while a finger is missing on the reader's chip, and die if the passcode removes it")
   func removedByOthers() async throws {
     let chip = try await Chip()
     do {
@@ -140,7 +140,7 @@ struct ChipTests {
     #expect(try await vault.status().sets[0].fingers.map(\.finger) == [.rightIndex])
   }
 
-  @Test("an incomplete list of the chip's prints destroys nothing: with the full list, bound items open again")
+  @Test("an incomplete list of the prints on a reader's chip destroys nothing: bound items open with the full list")
   func lyingReader() async throws {
     let chip = try await Chip()
     let lies = Mutex(false)
@@ -173,7 +173,7 @@ struct ChipTests {
     }
   }
 
-  @Test("unknown prints on the chip are reported at an enrolment, and not deleted")
+  @Test("an enrolment reports unknown prints on the reader's chip")
   func unknown() async throws {
     let chip = try await Chip()
     let other = try await ScratchStore()

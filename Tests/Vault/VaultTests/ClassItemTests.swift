@@ -25,7 +25,7 @@ struct ClassItemTests {
     try await vault.secrets(of: [id], reason: nil, in: nil)[0].text
   }
 
-  @Test("a search compares every attribute it names, whichever tag finds the candidates")
+  @Test("an item search finds the items that match every attribute it names")
   func searches() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -52,7 +52,7 @@ struct ClassItemTests {
     #expect(try await found(ItemSearch(.genericPassword, [.account: .text("")])).isEmpty)
   }
 
-  @Test("a client's own attributes find items that have all of them, before and after a change")
+  @Test("a search by a client's own attributes finds the items that have all of them, before and after an update")
   func lookups() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -137,7 +137,7 @@ struct ClassItemTests {
     #expect(try await vault.items(ItemSearch(.internetPassword, synchronizable: .yes)).count == 1)
   }
 
-  @Test("an update keeps id and place, updates the tags, and cannot take another item's name")
+  @Test("an updated item keeps its id and place, is found by its new attributes, and cannot take another's name")
   func updates() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -203,7 +203,7 @@ struct ClassItemTests {
     await #expect(throws: VaultError.self) { _ = try await read(vault, named.id) }
   }
 
-  @Test("only a private key is used as one, whatever another item calls itself")
+  @Test("an item that is not a private key cannot sign, even if its secret is a private key")
   func noKey() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -224,7 +224,7 @@ struct ClassItemTests {
     }
   }
 
-  @Test("an update of a deleted or dead item is an error, and a repeated item is changed once")
+  @Test("an update that names a dead item changes nothing, and an item that is named twice is changed once")
   func updateOfGone() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

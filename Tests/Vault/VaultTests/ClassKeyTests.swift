@@ -68,7 +68,7 @@ struct ClassKeyTests {
     return open
   }
 
-  @Test("are all closed until the first unlock in a store that requires the passcode for it")
+  @Test("items of all classes are closed until the first unlock in a store that requires the passcode for that")
   func closedFromTheStart() async throws {
     let vault = try await started()
     #expect(try await open(vault) == [])
@@ -84,7 +84,7 @@ struct ClassKeyTests {
     #expect(deadline > 47 * 3_600)
   }
 
-  @Test("their keys cannot be opened from the disk alone, without the passcode")
+  @Test("class keys do not open from the disk alone if the store requires the passcode after a start")
   func wrapping() async throws {
     let vault = try await started()
     #expect(try await vault.rootKeyOpensClasses() == 0)
@@ -92,7 +92,7 @@ struct ClassKeyTests {
     #expect(try await plain.open().rootKeyOpensClasses() == 3)
   }
 
-  @Test("any accepted passcode opens them, and an item that is closed asks for it")
+  @Test("the passcode, given for an item that only it opens, opens all item classes, and a wrong one opens none")
   func anyPasscode() async throws {
     let vault = try await started()
     try await unlock(vault)
@@ -112,7 +112,7 @@ struct ClassKeyTests {
     #expect(try await later.get("either", options, by: Person(passcodes: [right])) == "5678")
   }
 
-  @Test("a lock closes what the passcode opened, and what a context keeps")
+  @Test("locking a store closes its item classes, and its contexts ask for the passcode again")
   func lock() async throws {
     let vault = try await started()
     try await unlock(vault)
@@ -183,7 +183,7 @@ struct ClassKeyTests {
     #expect(!keys.sessionsAreLocked)
   }
 
-  @Test("a session lock between the prompt and the release cancels the release")
+  @Test("a session lock between the prompt and the release of an item cancels the release")
   func lockedMeanwhile() async throws {
     let sessions = Sessions()
     let vault = try await started(sessions)
@@ -223,7 +223,7 @@ struct ClassKeyTests {
     #expect(try await open(vault) == [], "fingers alone do not keep it open")
   }
 
-  @Test("unlocked classes stay open if the vault is closed and opened again with the same class keys")
+  @Test("unlocked item classes stay open if the vault is closed and opened again with the same class keys")
   func kept() async throws {
     let keys = ClassKeys(firstUnlock: .passcode)
     let store = try await ScratchStore(classKeys: keys)
@@ -237,7 +237,7 @@ struct ClassKeyTests {
     }
   }
 
-  @Test("a new passcode opens them, the old one does not, and the recovery key sets one that does")
+  @Test("item classes open with a new passcode, also with one set by the recovery key, and not with the old one")
   func changes() async throws {
     let vault = try await started()
     try await Person(passcodes: [right], newPasscode: "second one").with(vault) {
@@ -286,7 +286,7 @@ struct ClassKeyTests {
     #expect(try await later.integrityProblems() == [])
   }
 
-  @Test("a restored store opens them after the passcode has accepted it, and not before")
+  @Test("a restored store opens its item classes after the passcode has accepted the restore, and not before")
   func restore() async throws {
     let vault = try await started()
     let copy = try store.snapshot()
@@ -302,7 +302,7 @@ struct ClassKeyTests {
     #expect(try await open(restored).count == 3)
   }
 
-  @Test("an edited description of a class key's wrapping is damage, and opens nothing")
+  @Test("a class key whose parameters were edited in the database opens no item, even after the passcode")
   func edited() async throws {
     let vault = try await started()
     await vault.close()

@@ -11,7 +11,7 @@ import VaultStore
 struct ContextTests {
   private static let keeping = ContextOptions.keepingEvidence(.afterNoMatch)
 
-  @Test("one biometric touch opens what a finger may open, and not what needs the passcode")
+  @Test("one touch in a context opens all items that a finger may open, and none that need the passcode")
   func oneTouch() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -42,7 +42,7 @@ struct ContextTests {
     await vault.shutdown()
   }
 
-  @Test("adding a finger ends the context's access and bound items; an item with another way to open stays")
+  @Test("adding a finger ends a context's access and bound items, but not items that the passcode opens too")
   func changedSet() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -98,7 +98,7 @@ struct ContextTests {
     await vault.shutdown()
   }
 
-  @Test("a late answer is not used for the next prompt")
+  @Test("a late answer to a context's prompt is not used for the next prompt")
   func lateAnswer() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -122,7 +122,7 @@ struct ContextTests {
     await vault.closeContext(handle)
   }
 
-  @Test("a call that waits for its turn can be cancelled, while the one before it still asks")
+  @Test("a call that waits for its turn in a context can be cancelled while the call before it still asks")
   func cancelledWhileWaiting() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

@@ -13,7 +13,7 @@ struct CoolDownProgramTests {
       of: Caller(user: 1000, process: .init(id: process, started: UInt64(process)), label: label, file: file))
   }
 
-  @Test("a renamed program, or a copy of itself, does not escape its delay")
+  @Test("a program that is renamed or copied does not escape its cool-down after a cancelled prompt")
   func renamed() {
     var coolDowns = CoolDowns()
     coolDowns.cancelled(program("thief", ProgramFile(device: 1, inode: 77, owner: 1000)), now: now)
@@ -23,7 +23,7 @@ struct CoolDownProgramTests {
     #expect(coolDowns.end(for: program("other", Self.installed, process: 3), now: now) > now)
   }
 
-  @Test("a program that takes another's name does not delay the other")
+  @Test("a program that takes another's name gives the other no cool-down after a cancelled prompt")
   func namesake() {
     var coolDowns = CoolDowns()
     coolDowns.cancelled(program("whorl (/usr/bin/whorl)", ProgramFile(device: 1, inode: 77, owner: 1000)), now: now)
@@ -31,7 +31,7 @@ struct CoolDownProgramTests {
   }
 
   @Test(
-    "a program with an unknown file, or one in a FUSE file system, counts as one of the user's own"
+    "programs with an unknown file and programs in a FUSE file system share a cool-down after a cancelled prompt"
   )
   func unknown() {
     var coolDowns = CoolDowns()

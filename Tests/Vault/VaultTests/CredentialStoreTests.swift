@@ -60,7 +60,7 @@ struct CredentialStoreTests {
     return vault
   }
 
-  @Test("opens with it only, has no key file, and reports its tier, which without a TPM is no better than a key file")
+  @Test("a store sealed under a systemd credential opens with it, has no key file, and reports its tier")
   func opens() async throws {
     let store = try await makeStore(Self.machine(try Self.first.get()))
     #expect(access(store.path + "/device.key", F_OK) != 0)
@@ -72,7 +72,7 @@ struct CredentialStoreTests {
     #expect(try await sealed.status().tier == .credentialOfTPM)
   }
 
-  @Test("never opens without it or with another one, even with the right passcode")
+  @Test("a store sealed under a systemd credential opens neither without a credential nor with another one")
   func elsewhere() async throws {
     let store = try await makeStore(Self.machine(try Self.first.get()))
     #expect(throws: VaultError.credential(.changed, detail: "")) {
@@ -89,7 +89,7 @@ struct CredentialStoreTests {
     }
   }
 
-  @Test("does not open its passcode slot with the passcode alone or another credential")
+  @Test("a passcode slot under a systemd credential does not open with the passcode alone or another credential")
   func passcode() async throws {
     let credential = try Self.first.get()
     let store = try await makeStore(Self.machine(credential))
@@ -115,7 +115,7 @@ struct CredentialStoreTests {
     #expect(isOpen, "the passcode and the credential open it together")
   }
 
-  @Test("is restored with the recovery key under another credential, or in a TPM")
+  @Test("the recovery key restores a store of a lost systemd credential under another credential or in a TPM")
   func lost() async throws {
     let machine = try SoftwareTPM()
     let other = try Self.second.get()
@@ -133,7 +133,7 @@ struct CredentialStoreTests {
     }
   }
 
-  @Test("uses a key file only by choice, also in a recovery, and a credential instead of a TPM likewise")
+  @Test("a recovery replaces a missing systemd credential or TPM by a lower tier only if the settings say so")
   func lowerTier() async throws {
     let store = try await makeStore(Self.machine(try Self.first.get()))
     for use in [RootStorage.CredentialUse.withoutTPM, .always] {
@@ -161,7 +161,7 @@ struct CredentialStoreTests {
   }
 
   @Test(
-    "is created if there is no TPM or the settings say so, and in no key file if the credential is missing")
+    "the settings choose TPM, systemd credential or key file for a new store, and a required one has to exist")
   func choice() async throws {
     let machine = try SoftwareTPM()
     let credential = try Self.first.get()
@@ -179,7 +179,7 @@ struct CredentialStoreTests {
     }
   }
 
-  @Test("moves from a key file and to a TPM with its passcode, and back if the settings say so")
+  @Test("resealing with the passcode moves a store from a key file to a systemd credential, to a TPM and back")
   func reseal() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(.keyFile)
@@ -229,7 +229,7 @@ struct CredentialStoreTests {
     #expect(try await store.open(storage: machine.storage).status().restoreDetected == false)
   }
 
-  @Test("opens with the earlier credential until it is sealed again under the new one")
+  @Test("a store opens with the earlier systemd credential until it is sealed again under the new one")
   func renewal() async throws {
     let (old, new) = (try Self.first.get(), try Self.second.get())
     let store = try await makeStore(Self.machine(old))
@@ -252,7 +252,7 @@ struct CredentialStoreTests {
     try await requireAll(try store.open(storage: Self.machine(new)), "another")
   }
 
-  @Test("seals copies for the recovery key only, since a copy is opened without the credential")
+  @Test("a sealed copy of a secret from a store under a systemd credential opens with the recovery key only")
   func copies() async throws {
     let storage = Self.machine(try Self.first.get())
     let store = try await makeStore(storage)
@@ -266,7 +266,7 @@ struct CredentialStoreTests {
       try await ScratchStore.open(copy, with: .recoveryKey(SecretBytes(text: store.recoveryKey))).text == "s3cret")
   }
 
-  @Test("needs a credential of at least 32 bytes", arguments: [0, 31, 1_025])
+  @Test("a systemd credential for stores has 32 to 1024 bytes", arguments: [0, 31, 1_025])
   func length(_ count: Int) throws {
     #expect(throws: VaultError.configuration("it does not have 32 to 1024 bytes")) {
       _ = try Credential(SecretBytes(count: count), isSealedByTPM: false)

@@ -32,7 +32,7 @@ struct CutOffTests {
 
   private static let right = ScratchStore.passcode
 
-  @Test("leaves the old keys or the new ones, and is not taken for a restore", arguments: Kind.allCases)
+  @Test("an interrupted change of keys leaves old or new keys, and no restore is detected", arguments: Kind.allCases)
   func cutOff(_ kind: Kind) async throws {
     let machine = try MachineWithTPM()
     let credential = try Credential(SecretBytes(count: 32), isSealedByTPM: false)
@@ -88,7 +88,7 @@ struct CutOffTests {
     #expect(tiers.contains(kind.after.rawValue), "the last image has the new keys")
   }
 
-  @Test("keeps every item that was confirmed as stored, each complete", arguments: [VaultStatus.Tier.keyFile, .tpm])
+  @Test("an item that was confirmed as stored survives a loss of power", arguments: [VaultStatus.Tier.keyFile, .tpm])
   func items(_ tier: VaultStatus.Tier) async throws {
     let items = (1...6).map { "item \($0)" }
     try await cut("items, \(tier)", tier, slow: "state") { (vault, acknowledge) async throws in
@@ -111,7 +111,7 @@ struct CutOffTests {
     }
   }
 
-  @Test("keeps the count of every wrong passcode that was reported", arguments: [VaultStatus.Tier.keyFile, .tpm])
+  @Test("a reported wrong passcode stays counted after a loss of power", arguments: [VaultStatus.Tier.keyFile, .tpm])
   func failures(_ tier: VaultStatus.Tier) async throws {
     // The fifth starts a delay.
     let limit = 5

@@ -10,7 +10,7 @@ import VaultDriver
 
 @Suite("The folder of a store has to be private")
 struct DirectoryTests {
-  @Test("a folder open to others, a symbolic link and a folder below one that others may write to are refused")
+  @Test("a store's folder that is a link, open to others, or in a folder that others may write to is refused")
   func trust() async throws {
     let store = try await ScratchStore()
     _ = try store.open()
@@ -37,7 +37,7 @@ struct DirectoryTests {
     }
   }
 
-  @Test("every folder in the store's path is checked, also those of a symbolic link in it")
+  @Test("a store is refused if others may write to a folder in its path, or in the path of a symbolic link there")
   func wholePath() async throws {
     let store = try await ScratchStore()
     let other = try await ScratchStore()
@@ -71,7 +71,7 @@ struct DirectoryTests {
     expectUnsafe(link + "/store", "a symbolic link of another user")
   }
 
-  @Test("a key file or database that others may read is refused, and so is a link")
+  @Test("a store's file that others may read is refused, and so is a link")
   func files() async throws {
     let store = try await ScratchStore()
     for file in ["device.key", "vault.db", "state"] {

@@ -10,7 +10,7 @@ import VaultDriver
 
 @Suite("Committed changes are on the disk")
 struct DurabilityTests {
-  @Test("every commit syncs a write-ahead log to the disk")
+  @Test("every commit to a store's database syncs its write-ahead log to the disk")
   func synchronous() async throws {
     let store = try await ScratchStore()
     let database = try StoreDatabase(at: store.path + "/vault.db")

@@ -16,7 +16,7 @@ struct EarlierRowTests {
     guard case .storeDamaged? = refused else { return #expect(Bool(false), "\(String(describing: refused))") }
   }
 
-  @Test("the passcode's: the passcode of that time opens nothing")
+  @Test("an earlier row of the passcode, put back into the database, opens nothing with the old or new passcode")
   func passcode() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -35,7 +35,7 @@ struct EarlierRowTests {
     }
   }
 
-  @Test("an enrolment set's: a finger that was removed since opens nothing")
+  @Test("an enrolment set's earlier rows, put back into the database, let no removed finger open items")
   func enrolmentSet() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -55,7 +55,7 @@ struct EarlierRowTests {
     await requireDamage { _ = try await vault.get("note", by: Person(touches: [image.press(.leftIndex)])) }
   }
 
-  @Test("while a delay runs, nobody is asked for the passcode")
+  @Test("the passcode is not asked for while a delay after wrong passcodes runs")
   func delay() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

@@ -95,7 +95,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("a finger that another program adds or deletes ends the set at the next request")
+  @Test("a finger that another program adds to fprintd or deletes there ends the enrolment set at the next request")
   func addedAndDeleted() async throws {
     let thumb = SyntheticFinger(person: 1, finger: .leftThumb)
     try await with { fprintd, vault in
@@ -119,7 +119,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("restoring the earlier finger's file in fprintd does not bring its items back")
+  @Test("putting a replaced finger's file back into fprintd does not bring its bound items back")
   func putBack() async throws {
     try await PrivateFprintd.with(.storage) { fprintd in
       try await fprintd.enroll("right-index-finger", scanning: "mine")
@@ -144,7 +144,7 @@ struct FprintdTests {
     }
   }
 
-  @Test("the first finger fixes which kind of reader auto means, and only the passcode changes that")
+  @Test("a store's first finger fixes which kind of reader auto means, and only the passcode changes that")
   func recorded() async throws {
     try await with { _, vault in
       #expect(try await vault.status().adapter == nil)

@@ -17,7 +17,7 @@ struct GivenUpCallTests {
 
   private var passcode: ProvenPasscode { ProvenPasscode(key: SharedSecret(SecretBytes(count: 32)), slot: [1]) }
 
-  @Test("uses no factor that was given for it, and ends with the reason")
+  @Test("a cancelled call uses no factor that was given for it, and ends with the reason of its cancellation")
   func evidence() throws {
     for isGivenUp in [false, true] {
       let context = context()
@@ -32,7 +32,7 @@ struct GivenUpCallTests {
     }
   }
 
-  @Test("leaves no factor that was given for it to later calls of its context")
+  @Test("a cancelled call leaves no factor that was given for it to later calls of its context")
   func kept() {
     for isGivenUp in [false, true] {
       let context = context()

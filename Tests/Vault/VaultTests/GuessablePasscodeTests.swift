@@ -14,7 +14,7 @@ struct GuessablePasscodeTests {
   private func guesses(_ passcode: String) -> Double { PasscodeGuesses.estimate(SecretBytes(text: passcode)) }
 
   @Test(
-    "short ones, runs, repetitions, dates and common words are guessed within a day",
+    "short passcodes, runs, repetitions, dates and common words are guessed within a day",
     arguments: [
       "1234", "0000", "4711", "836915", "8369152", "12345678", "987654321", "aaaaaaaaaaaa", "abcdefghijkl", "47114711",
       "xyxyxyxyxyxy", "24121999", "12241999", "19991224", "k7f2", "hxkqz", "password", "Password1", "PASSWORD12",
@@ -23,14 +23,14 @@ struct GuessablePasscodeTests {
   func weak(_ passcode: String) { #expect(guesses(passcode) <= PasscodeGuesses.inADay) }
 
   @Test(
-    "long ones without a pattern are accepted",
+    "long passcodes without a pattern take more than a day to guess",
     arguments: [
       "83691527", "hxkqzw", "k7f2q9", "correct horse", "battery staple", "another", "open sesame, please", "äöüß",
       "password for the bank", "\u{6f22}\u{5b57}\u{306e}\u{9375}",
     ])
   func strong(_ passcode: String) { #expect(guesses(passcode) > PasscodeGuesses.inADay) }
 
-  @Test("a new store accepts one only from a person who insists")
+  @Test("a new store accepts a guessable passcode only from a person who insists")
   func newStore() async throws {
     let store = try await ScratchStore(passcode: nil)
     func make(_ name: String, _ passcode: String, insisting: Bool) async throws {
@@ -46,7 +46,7 @@ struct GuessablePasscodeTests {
     }
   }
 
-  @Test("a change and the recovery key set one only if the person insists")
+  @Test("changing or recovering a passcode accepts a guessable one only if the person insists")
   func change() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -69,7 +69,7 @@ struct GuessablePasscodeTests {
     try await Person(passcodes: ["4711"]).with(vault) { try await vault.unlock(in: $0) }
   }
 
-  @Test("only tiers without a TPM are open to guesses at a copy")
+  @Test("a store with a TPM allows a guessable passcode, since nobody can guess at a copy of the store")
   func tiers() {
     #expect(VaultStatus.Tier.keyFile.isOpenToGuesses && VaultStatus.Tier.credential.isOpenToGuesses)
     #expect(!VaultStatus.Tier.tpm.isOpenToGuesses && !VaultStatus.Tier.credentialOfTPM.isOpenToGuesses)

@@ -49,7 +49,7 @@ extension PasskeyTests {
       try await session.addKey(NewItem(.passkey, attributes, access: AccessControl(access)), from: source)
     }
 
-    @Test("sign with the key that they had, and keep their IDs", arguments: [KeyAlgorithm.ec(.p256), .ed25519])
+    @Test("imported passkeys sign with their keys and keep their IDs", arguments: [KeyAlgorithm.ec(.p256), .ed25519])
     func signatures(_ algorithm: KeyAlgorithm) async throws {
       let key = try PrivateKey.generate(algorithm)
       let item = try await bring(
@@ -66,7 +66,7 @@ extension PasskeyTests {
       #expect(try key.publicKey.verify(signed.signature, of: signed.authenticatorData + hash, scheme))
     }
 
-    @Test("are restored from a backup, and sign with the same key and for the same key of hmac-secret")
+    @Test("imported passkeys are restored from a backup with their keys for signatures and for hmac-secret")
     func backup() async throws {
       let key = try PrivateKey.generate(.ec(.p256))
       let secretKey = SharedSecret(try Random.key())
@@ -102,7 +102,7 @@ extension PasskeyTests {
           signed.signature, of: signed.authenticatorData + hash, .ecdsa(.sha256, .message, .x962)))
     }
 
-    @Test("are refused with a key of another algorithm, and with invalid attributes")
+    @Test("an imported passkey with a key of another algorithm or with invalid attributes is refused")
     func refused() async throws {
       let ec = try PrivateKey.generate(.ec(.p256))
       let ed = try PrivateKey.generate(.ed25519)
@@ -156,7 +156,7 @@ extension PasskeyTests {
       #expect(try await vault.items(ItemSearch()).isEmpty)
     }
 
-    @Test("are not read from bytes of another length, version or algorithm")
+    @Test("a stored passkey is not read from bytes of another length, version or algorithm")
     func stored() throws {
       let secret = try PasskeySecret.make(.ec(.p256))
       let bytes = try secret.bytes()
@@ -173,7 +173,7 @@ extension PasskeyTests {
       #expect(throws: KeysError.self) { _ = try PasskeySecret.stored(another, .ec(.p256)) }
     }
 
-    @Test("may have the longest names, IDs and data that a site can give them")
+    @Test("an imported passkey may have the longest names, IDs and data that a site can give to a passkey")
     func longest() async throws {
       let key = try PrivateKey.generate(.ed25519)
       var longest = attributes(
@@ -184,7 +184,7 @@ extension PasskeyTests {
       #expect(passkey.blob.count == 32 && passkey.credentialID.count == 255)
     }
 
-    @Test("are at most 64 for a site and 1,000 in all, like those that sites make")
+    @Test("imported passkeys are limited to 64 for a site and 1,000 in all, and a dead one is replaced")
     func limits() async throws {
       let source = try moving(try PrivateKey.generate(.ed25519))
       func bring(_ number: Int, _ site: String, _ access: AccessControl.Constraint = .anyFinger) async throws {

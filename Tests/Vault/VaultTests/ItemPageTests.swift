@@ -26,7 +26,7 @@ struct ItemPageTests {
 
   private func services(_ items: [Item]) -> [AttributeValue?] { items.map { $0.attributes[.service] } }
 
-  @Test("returns at most a thousand items per page, each of them once, in the order of the groups")
+  @Test("a paged search returns at most a thousand items per page, each once, in the order of the groups")
   func pages() async throws {
     for number in 0..<1_100 { _ = try await add("\(number)", group: number < 1_050 ? "one" : "two") }
     _ = try await add("last", group: "one")
@@ -47,7 +47,7 @@ struct ItemPageTests {
     #expect(try await session.allItems(ItemSearch(groups: .all, limit: 1_001)).count == 1_001)
   }
 
-  @Test("ends a page early where the attributes are long")
+  @Test("a paged search ends a page early where the items' attributes are long")
   func longAttributes() async throws {
     for number in 0..<100 {
       _ = try await session.add(
@@ -61,7 +61,7 @@ struct ItemPageTests {
     #expect(try await session.allItems(ItemSearch(.genericPassword)).count == 100)
   }
 
-  @Test("refuses a forged cursor, and one for another order")
+  @Test("a paged search refuses a forged cursor, and a cursor for another order")
   func forgedCursors() async throws {
     for number in 0..<1_001 { _ = try await add("\(number)") }
     var search = ItemSearch(.genericPassword, groups: .named(["one", "two"]))
@@ -83,7 +83,7 @@ struct ItemPageTests {
     await #expect(throws: VaultError.self) { _ = try await session.items(search, .nobody) }
   }
 
-  @Test("finds items by creation or modification time, to the millisecond")
+  @Test("an item search finds items by creation or modification time, to the millisecond")
   func dates() async throws {
     let first = try await add("first")
     try await Task.sleep(for: .milliseconds(5))
@@ -102,7 +102,7 @@ struct ItemPageTests {
     #expect(try await services(session.allItems(ItemSearch(groups: .all))) == [.text("first")])
   }
 
-  @Test("skips items that need a prompt, or fails, as requested, and skipped ones do not count")
+  @Test("an item search skips items that need a prompt or fails, as requested, and its limit counts no skipped item")
   func interaction() async throws {
     _ = try await add("open")
     _ = try await add("closed", access: AccessControl(.passcode))

@@ -10,7 +10,7 @@ import VaultDriver
 
 @Suite("Items without a finger")
 struct ItemTests {
-  @Test("a secret is returned byte for byte, also an empty one and one with every byte value")
+  @Test("a secret is returned byte for byte, also an empty one and one with every ASCII character")
   func roundTrip() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -31,7 +31,7 @@ struct ItemTests {
     }
   }
 
-  @Test("an existing name is refused without replace, and the old secret is kept")
+  @Test("an item with an existing name is refused without replace, and the old secret is kept")
   func exists() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -44,7 +44,7 @@ struct ItemTests {
     #expect(try await vault.get("a/b") == "new")
   }
 
-  @Test("searches find by service, name and pattern, in the order of storing, which replacing keeps")
+  @Test("searches find items by service, name and pattern, in the order of storing, which replacing keeps")
   func searches() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -97,7 +97,7 @@ struct ItemTests {
     #expect(try await states(.everything) == [.living, .dead, .living])
   }
 
-  @Test("names are UTF-8 up to 255 bytes a part, without control characters, split at the first slash")
+  @Test("item names are UTF-8 up to 255 bytes a part, without control characters, split at the first slash")
   func names() throws {
     #expect(try ItemName(parsing: "a/b/c").account == "b/c")
     #expect(try ItemName(parsing: "a").account == "")

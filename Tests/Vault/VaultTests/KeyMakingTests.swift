@@ -19,7 +19,7 @@ struct KeyMakingTests {
     let value = Atomic(0)
   }
 
-  @Test("one user's calls run one at a time, are refused over a limit, and can be cancelled")
+  @Test("one user's calls to make private keys run one at a time, are refused over a limit, and can be cancelled")
   func many() async throws {
     let (busy, made) = (Counter(), Counter())
     let keys = (0..<100).map { _ in

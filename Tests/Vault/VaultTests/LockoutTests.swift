@@ -22,7 +22,7 @@ struct LockoutTests {
     #expect(throws: VaultError.biometryLockout) { try lockout.arm([6]) }
   }
 
-  @Test("the largest counts and delays of a forged backup do not overflow")
+  @Test("the largest failure counts and delays that a forged backup can have do not overflow")
   func largestNumbers() {
     let clock = clock(boot: "one", now: 1)
     var tries = Tries(failures: .max, boot: "one", until: .max)
@@ -32,14 +32,14 @@ struct LockoutTests {
     #expect(tries.remainingDelay(clock) == 3_600)
   }
 
-  @Test("an armed scan is counted before it runs, so a crash does not make it free")
+  @Test("an armed scan is counted as a failed touch before it runs, so a crash does not make it free")
   func chargedAhead() throws {
     var lockout = Lockout()
     try lockout.arm([1])
     #expect(lockout.failures == 1)
   }
 
-  @Test("a match resets the count, and a cancel or retry gives back exactly its own count")
+  @Test("a match resets the count of failed touches, and a cancelled or repeated scan gives back only its own count")
   func refunds() throws {
     var lockout = Lockout()
     for touch in 1...3 {
@@ -58,7 +58,7 @@ struct LockoutTests {
     #expect(lockout.failures == 0)
   }
 
-  @Test("a failure that arrives after the passcode reset the count is still counted")
+  @Test("a failed touch that is reported after the passcode reset the count is still counted")
   func lateFailure() throws {
     var lockout = Lockout()
     try lockout.arm([1])
@@ -78,7 +78,7 @@ struct LockoutTests {
     #expect(waits == [0, 0, 0, 0, 1, 5, 15, 15, 60, 60, 60])
   }
 
-  @Test("a delay follows the boot clock and is over at its end")
+  @Test("a delay after wrong passcodes follows the boot clock and is over at its end")
   func delayRunsDown() {
     var lockout = Lockout()
     for _ in 1...6 { lockout.passcode.charge(clock(now: 1_000)) }
@@ -87,7 +87,7 @@ struct LockoutTests {
     #expect(lockout.passcode.remainingDelay(clock(now: 1_000 + 300_000_000_000)) == 0)
   }
 
-  @Test("under another boot id the whole delay applies again, whatever its clock says")
+  @Test("a delay after wrong passcodes applies as a whole again after a reboot, whatever the clock says")
   func anotherBoot() {
     var lockout = Lockout()
     for _ in 1...7 { lockout.passcode.charge(clock(now: 5)) }

@@ -10,7 +10,7 @@ import VaultDriver
 
 @Suite("Login entries")
 struct LoginItemTests {
-  @Test("an entry is found by its content and kind, with its secret")
+  @Test("a login entry is found by its content and kind, with its secret")
   func roundTrip() async throws {
     let store = try await ScratchStore()
     let session = VaultSession(of: try store.open())
@@ -32,7 +32,7 @@ struct LoginItemTests {
     #expect(try await session.allItems(ItemSearch(LoginItem(.gnomeKeyring, name: "other"))).isEmpty)
   }
 
-  @Test("an entry that delivers another item refers to it, and is closed until the first unlock like that item")
+  @Test("a login entry that delivers another item refers to that item, and is closed until the first unlock like it")
   func source() async throws {
     let store = try await ScratchStore()
     let session = VaultSession(of: try store.open())

@@ -24,7 +24,7 @@ struct LoginUnlockTests {
     try await Person(passcodes: [passcode]).with(session) { try await session.setFirstUnlock(rule, Asking(in: $0)) }
   }
 
-  @Test("is the passcode, until the passcode has allowed a login to do it")
+  @Test("only the passcode opens a store after a start, until the passcode has allowed a login to open it")
   func rule() async throws {
     let vault = try started()
     #expect(try await vault.status().firstUnlock == .passcode)
@@ -42,7 +42,7 @@ struct LoginUnlockTests {
     #expect(try await later.status().openClasses.contains(.whenUnlocked))
   }
 
-  @Test("is the passcode if the administrator requires it, whatever was chosen before")
+  @Test("a login does not open a store if the administrator requires the passcode, whatever was chosen before")
   func floor() async throws {
     let vault = try started()
     try await set(.login, vault)
@@ -57,7 +57,7 @@ struct LoginUnlockTests {
     #expect(try await !later.hasLoginKey())
   }
 
-  @Test("needs the passcode again after the rule is removed, and nothing on the disk opens without it")
+  @Test("a store that a login may no longer open needs the passcode again, and has no login key left")
   func takenBack() async throws {
     let vault = try started()
     try await set(.login, vault)
@@ -68,7 +68,7 @@ struct LoginUnlockTests {
     #expect(try await !started().openForLogin())
   }
 
-  @Test("is still a login after the passcode was changed")
+  @Test("a login that may open a store still opens it after the passcode was changed")
   func changedPasscode() async throws {
     let vault = try started()
     try await set(.login, vault)
@@ -82,7 +82,7 @@ struct LoginUnlockTests {
     #expect(try await later.get("wallet") == "gold")
   }
 
-  @Test("is never a login in a restored store")
+  @Test("a login never opens a restored store")
   func restored() async throws {
     let vault = try started()
     try await set(.login, vault)
@@ -97,7 +97,7 @@ struct LoginUnlockTests {
     }
   }
 
-  @Test("cannot be chosen in a private store, and cannot be nothing")
+  @Test("the rule for the first unlock cannot be set in a private store, nor to none in a store of the service")
   func privateStore() async throws {
     let plain = try await ScratchStore()
     let vault = try plain.open()

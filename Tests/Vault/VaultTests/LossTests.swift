@@ -21,7 +21,7 @@ struct LossTests {
 
   private static let right = ScratchStore.passcode
 
-  @Test("after each kind of loss", arguments: Loss.allCases)
+  @Test("the recovery key restores a store with a TPM after each kind of loss", arguments: Loss.allCases)
   func recovery(after loss: Loss) async throws {
     let (service, other) = (try MachineWithTPM(), try MachineWithTPM())
     let store = try await ScratchStore(storage: service.storage)

@@ -28,7 +28,7 @@ struct NewStoreTests {
     get throws { try #require(Folder.names(in: store.folder)) }
   }
 
-  @Test("is in a private folder beside its final place, which stays free")
+  @Test("a new store that is not kept yet is in a private folder beside its final place, which stays free")
   func kept() async throws {
     let (new, draft) = try await create()
     let draftName = try #require(names.first { $0.hasPrefix("another.new-") })
@@ -45,7 +45,7 @@ struct NewStoreTests {
     #expect(throws: VaultError.self) { try new.keep() }
   }
 
-  @Test("is removed with its object, and when it is discarded")
+  @Test("a new store that is not kept is removed with its object, and when it is discarded")
   func discarded() async throws {
     var made: (store: NewStore, draft: StoreDraft)? = try await create()
     #expect(try names.count == 2)
@@ -59,7 +59,7 @@ struct NewStoreTests {
     #expect(try names == ["store"])
   }
 
-  @Test("replaces an empty folder, and no other")
+  @Test("a new store replaces an empty folder, and nothing else")
   func occupied() async throws {
     mkdir(place, 0o700)
     let (first, _) = try await create()
@@ -75,7 +75,7 @@ struct NewStoreTests {
     try second.keep()
   }
 
-  @Test("is removed, if its program was killed, by the next one for the same place")
+  @Test("a new store of a killed program is removed by the next new store for the same place")
   func stale() async throws {
     let (first, _) = try await create()
     let running = try #require(names.first { $0.hasPrefix("another.new-") })

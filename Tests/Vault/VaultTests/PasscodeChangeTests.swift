@@ -18,7 +18,7 @@ struct PasscodeChangeTests {
     try await Person(passcodes: [old], newPasscode: new).with(vault) { try await vault.changePasscode(in: $0) }
   }
 
-  @Test("moves items of every rule that needs the passcode, without their application passwords")
+  @Test("a passcode change keeps items of every passcode rule, without asking for application passwords")
   func everyRule() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -48,7 +48,7 @@ struct PasscodeChangeTests {
     }
   }
 
-  @Test("ends prompts for the old one, which then authorizes nothing and resets no count")
+  @Test("an unlock fails if the passcode is changed during its prompt")
   func meanwhile() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -59,7 +59,7 @@ struct PasscodeChangeTests {
     }
   }
 
-  @Test("the old passcode key opens nothing stored before or after, and no row wraps the root key with it")
+  @Test("the passcode key from before a passcode change opens no old or new item, and wraps no root key")
   func oldKey() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -84,7 +84,7 @@ struct PasscodeChangeTests {
       ])
   }
 
-  @Test("the recovery key still restores everything, although it was not given for the change")
+  @Test("the recovery key restores all items after a passcode change for which it was not given")
   func recovery() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -113,7 +113,7 @@ struct PasscodeChangeTests {
     try await Person(passcodes: [Self.right]).with(vault) { try await vault.unlock(in: $0) }
   }
 
-  @Test("a damaged item does not stop it, and is not confused with another")
+  @Test("a damaged item does not stop a passcode change, and is not confused with another item")
   func damaged() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -127,7 +127,7 @@ struct PasscodeChangeTests {
     #expect(try await vault.get("b", by: Person(passcodes: ["another"])) == "2")
   }
 
-  @Test("moves ten thousand items in one transaction")
+  @Test("a passcode change works in a store of ten thousand items")
   func many() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

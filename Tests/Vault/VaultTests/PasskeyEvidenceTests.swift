@@ -52,7 +52,7 @@ struct PasskeyEvidenceTests {
     await vault.shutdown()
   }
 
-  @Test("a passcode that another program has changed since makes no passkey")
+  @Test("a passcode that another program changes after it was typed makes no passkey")
   func changed() async throws {
     let store = try await ScratchStore()
     let (vault, other) = (try store.open(), try store.open())
@@ -68,7 +68,7 @@ struct PasskeyEvidenceTests {
     #expect(try await other.items(ItemSearch(.passkey)).isEmpty)
   }
 
-  @Test("a program that cancelled is not delayed any more once it has made a passkey")
+  @Test("a program that cancelled requests for a touch is not delayed any more once it has made a passkey")
   func coolDown() async throws {
     let image = try await ImageReaderStore()
     let desk = ReaderDesk(image.process, locks: ReaderLocks(runtimeFolder: image.store.folder))

@@ -83,7 +83,7 @@ struct PasskeyTests {
     }
   }
 
-  @Test("without a context nobody is asked, and nothing is signed")
+  @Test("a passkey request without a context asks nobody, and signs nothing")
   func nobody() async throws {
     let new = new()
     await #expect(throws: VaultError.interactionNotAllowed) { try await vault.makePasskey(new, in: nil) }
@@ -93,7 +93,7 @@ struct PasskeyTests {
     }
   }
 
-  @Test("a touch serves one ceremony of a context, and the next one asks again")
+  @Test("a touch serves one passkey ceremony of a context, and the next ceremony asks again")
   func oneTouchOneCeremony() async throws {
     let (passkey, _) = try await made(new())
     let assertion = PasskeyAssertion(clientDataHash: hash)
@@ -122,7 +122,7 @@ struct PasskeyTests {
     }
   }
 
-  @Test("one touch signs in with each account of one site, and not with those of two sites")
+  @Test("one touch signs in with the passkeys of all accounts of a site, and not with those of two sites")
   func accounts() async throws {
     let (alice, _) = try await made(new(user: 1))
     let (bob, _) = try await made(new(user: 2))
@@ -223,7 +223,7 @@ struct PasskeyTests {
     #expect(try await vault.items(search).map(\.id) == [third.id], "also one that is shared with other machines")
   }
 
-  @Test("hmac-secret gives the same output for the same salt, encrypted as each protocol says")
+  @Test("a passkey's hmac-secret gives the same output for the same salt, encrypted as each PIN protocol says")
   func secrets() async throws {
     let (passkey, _) = try await made(new())
     let key = SharedSecret(SecretBytes(copying: [UInt8](repeating: 7, count: 32).span))
@@ -254,7 +254,7 @@ struct PasskeyTests {
     await #expect(throws: VaultError.self) { try await outputs(.protocolOne, [1, 2, 3]) }
   }
 
-  @Test("no other call releases a passkey's key, signs with it or takes its place")
+  @Test("no call for other items releases or uses a passkey's key, or changes or adds a passkey")
   func otherCalls() async throws {
     let (passkey, _) = try await made(new())
     let id = passkey.id
@@ -307,7 +307,7 @@ struct PasskeyTests {
     }
   }
 
-  @Test("a passkey that no site can ask for is refused before any prompt", arguments: 0..<9)
+  @Test("a new passkey with an invalid site, account, algorithm or rule is refused before any prompt", arguments: 0..<9)
   func malformed(_ kind: Int) async throws {
     var new = new()
     switch kind {
@@ -328,7 +328,7 @@ struct PasskeyTests {
     #expect(person.events.isEmpty)
   }
 
-  @Test("each passkey, also a dead one, counts for the limit until a program removes it")
+  @Test("each passkey, also a dead one, counts for the store's limit until a program removes it")
   func readiness() async throws {
     let session = try VaultSession(of: vault, for: Caller(user: vault.owner))
     #expect(try await session.passkeyReadiness() == PasskeyReadiness(capacity: 1_000, hasFinger: true))
@@ -347,7 +347,7 @@ struct PasskeyTests {
     #expect(try await !session.passkeyReadiness().hasFinger)
   }
 
-  @Test("there are at most 64 passkeys for one site")
+  @Test("a store has at most 64 passkeys for one site")
   func limits() async throws {
     let options = ContextOptions.keepingEvidence(.never)
     let person = Person(passcodes: Array(repeating: ScratchStore.passcode, count: 65))

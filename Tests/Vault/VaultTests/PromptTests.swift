@@ -41,7 +41,7 @@ struct PromptTests {
     }
   }
 
-  @Test("and not before, nor by an answer to another event")
+  @Test("a reader is armed only when its prompt is shown, and not by an answer to another event")
   func stands() async throws {
     let (handle, events) = try await vault.openContext()
     let reading = Task { try await vault.read([ItemName(parsing: "item")], reason: nil, in: handle)[0].text }
@@ -60,7 +60,7 @@ struct PromptTests {
     await vault.shutdown()
   }
 
-  @Test("and never for a prompt that nobody shows, which counts no failure")
+  @Test("a reader is never armed for a prompt that nobody shows, and no failure is counted")
   func nobody() async throws {
     let (handle, events) = try await vault.openContext(ContextOptions(timeout: .seconds(2)))
     await #expect(throws: VaultError.busy("the prompt for a finger was not shown in time")) {
@@ -77,7 +77,7 @@ struct PromptTests {
     await vault.shutdown()
   }
 
-  @Test("a prompt says if there are several readers, since it names one then")
+  @Test("a prompt for a touch says whether its reader is the only one")
   func alone() async throws {
     await vault.shutdown()
     var beside = try #require(try await image.process.readers().first)
@@ -103,7 +103,7 @@ struct PromptTests {
     await vault.shutdown()
   }
 
-  @Test("an enrolment and its confirming touch work the same way")
+  @Test("an enrolment and its confirming touch each wait until their prompt is shown")
   func enrolment() async throws {
     let store = try await ScratchStore()
     let vault = try store.open(reader: ScriptedReader(), arming: .whenPromptStands)

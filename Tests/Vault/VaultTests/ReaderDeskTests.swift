@@ -77,7 +77,7 @@ struct ReaderDeskTests {
     func tell(_ program: String, _ use: ReaderUse) { state.withLock { $0.told[program, default: []].append(use) } }
   }
 
-  @Test("serves a user's requests in their order, and tells each of them which one is ahead")
+  @Test("the reader desk serves a user's requests in order, and tells each of them which request is ahead")
   func order() async throws {
     let order = Order()
     let first = try await claim("first")
@@ -95,7 +95,7 @@ struct ReaderDeskTests {
     #expect(order.told["third"] == [use(of: "first"), .anotherUser, use(of: "second")])
   }
 
-  @Test("lets sixteen requests of a user wait, refuses more, and serves other users in between")
+  @Test("the reader desk lets sixteen requests of a user wait, refuses more, and serves other users in between")
   func limit() async throws {
     let order = Order()
     let first = try await claim("first")
@@ -115,7 +115,7 @@ struct ReaderDeskTests {
     #expect(order.noted == ["other"] + names + ["last"])
   }
 
-  @Test("takes a place from the program with the most for a program with fewer")
+  @Test("the reader desk gives a place of the program with the most waiting requests to one with fewer")
   func shared() async throws {
     let order = Order()
     let first = try await claim("first")
@@ -130,7 +130,7 @@ struct ReaderDeskTests {
     #expect(order.noted.last == "other")
   }
 
-  @Test("lets a request over the limits reject the one that has the reader, and gets the reader then")
+  @Test("a request over the reader desk's limits gets the reader next if it rejects the one that has it")
   func rejectedFromOutside() async throws {
     let order = Order()
     func call(_ number: UInt8) -> ContextCall { ContextCall(context: ContextHandle(bytes: [number]), number: 1) }
@@ -149,7 +149,7 @@ struct ReaderDeskTests {
   }
 
   @Test(
-    "refuses a request over the limits that rejects nothing in time, and names the program that has the reader"
+    "the reader desk refuses a request over its limits after a wait, and names the program at the reader"
   )
   func refusedOutside() async throws {
     let desk = ReaderDesk(
@@ -183,7 +183,7 @@ struct ReaderDeskTests {
     #expect(refused == .busy("8 requests of this program wait for the reader; loop has it"))
   }
 
-  @Test("announces a loan ahead, but not a request without a touch, which is over in a moment")
+  @Test("the reader desk tells a waiting request of a loan ahead, but not of a request without a touch")
   func brief() async throws {
     let caller = Caller(user: 1001, label: "status")
     for isLoan in [false, true] {
@@ -201,7 +201,7 @@ struct ReaderDeskTests {
     }
   }
 
-  @Test("reports a request ahead also if it is from another program of the same name")
+  @Test("the reader desk reports a request ahead, also if it is from another program of the same name")
   func sameName() async throws {
     let order = Order()
     let first = try await claim("mail", process: 1)
@@ -211,7 +211,7 @@ struct ReaderDeskTests {
     try await second.value.end(.succeeded)
   }
 
-  @Test("a waiting request can be cancelled, and the others continue")
+  @Test("a request that waits for the reader can be cancelled, and the others continue")
   func cancelled() async throws {
     let order = Order()
     let first = try await claim("first")
@@ -231,7 +231,7 @@ struct ReaderDeskTests {
     try await claim("next").end(.failed)
   }
 
-  @Test("delays a program that cancelled behind later ones, until it has succeeded")
+  @Test("a program that cancelled gets the reader after later programs, until it has succeeded")
   func coolingDown() async throws {
     clock.stop()
     try await claim("impatient").end(.cancelled)
@@ -251,7 +251,7 @@ struct ReaderDeskTests {
     }
   }
 
-  @Test("refuses all requests during sleep, and serves them again afterwards")
+  @Test("the reader desk refuses all requests while the machine sleeps, and serves requests again afterwards")
   func sleep() async throws {
     let order = Order()
     let first = try await claim("first")
@@ -293,7 +293,7 @@ struct CoolDownTests {
   private let program = ReaderApplicant.Program(of: Caller(user: 1000, label: "program"))
   private static let second: UInt64 = 1_000_000_000
 
-  @Test("grows up to half a minute, and ends with a success or after five minutes")
+  @Test("a cancelling program's delay grows to half a minute, and ends with a success or after five minutes")
   func times() {
     var coolDowns = CoolDowns()
     var now: UInt64 = 100 * Self.second
@@ -360,7 +360,7 @@ struct SharedReaderTests {
     }
   }
 
-  @Test("use it one after the other, each with a touch of its own user's finger")
+  @Test("two users' vaults use one reader one after the other, each with a touch of its own user's finger")
   func oneAfterTheOther() async throws {
     let house = try await Household()
     let second = Person(touches: [house.image.press(.rightIndex, person: 2)])
@@ -375,7 +375,7 @@ struct SharedReaderTests {
     await house.desk.shutdown()
   }
 
-  @Test("are not both answered by one touch, and neither user's fingers open the other's items")
+  @Test("one touch does not answer the vaults of two users, and one user's finger opens no item of the other")
   func oneTouch() async throws {
     let house = try await Household()
     // The waiting request is armed after the other finger was lifted, and nobody touches again.
@@ -393,7 +393,7 @@ struct SharedReaderTests {
     await house.desk.shutdown()
   }
 
-  @Test("are closed before sleep: an armed scan ends without a failure, and the reader is found again later")
+  @Test("a shared reader is closed before sleep, its armed scan counts no failure, and it is found again later")
   func sleep() async throws {
     let house = try await Household()
     let first = Person()
@@ -413,7 +413,7 @@ struct SharedReaderTests {
     await house.desk.shutdown()
   }
 
-  @Test("wait only until their own timeout, and can be cancelled while they wait")
+  @Test("a request that waits for another user's touch ends at its own timeout, and can be cancelled")
   func bounded() async throws {
     let house = try await Household()
     let first = Person()

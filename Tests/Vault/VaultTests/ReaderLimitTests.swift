@@ -24,7 +24,7 @@ struct ReaderLimitTests {
 
   private func spoil(_ count: Int) { for _ in 0..<count { reader.next(.retry) } }
 
-  @Test("ends a request at its tenth unreadable touch, without a failure, and the passcode may be used instead")
+  @Test("a request ends at its tenth unreadable touch, without a failure, and may go on with the passcode")
   func unreadableTouches() async throws {
     let vault = try store.open(reader: reader)
     try await enroll(.rightIndex, in: vault)
@@ -40,7 +40,7 @@ struct ReaderLimitTests {
     #expect(try await vault.get("finger") == "secret")
   }
 
-  @Test("ends an enrolment at its tenth unreadable touch, and changes no finger")
+  @Test("an enrolment ends at its tenth unreadable touch, and changes no finger")
   func unreadableConfirmation() async throws {
     let vault = try store.open(reader: reader)
     try await enroll(.rightIndex, in: vault)
@@ -52,7 +52,7 @@ struct ReaderLimitTests {
     try await enroll(.leftIndex, in: vault)
   }
 
-  @Test("cannot keep a request waiting by endless events")
+  @Test("endless events of a reader put off a request's timeout only for a limited time")
   func endlessEvents() async throws {
     let activity = Activity(countingFor: .milliseconds(50))
     let start = ContinuousClock.now
@@ -63,7 +63,7 @@ struct ReaderLimitTests {
     #expect(activity.idle >= .milliseconds(150))
   }
 
-  @Test("is not used if it opens another reader than the one it listed")
+  @Test("a reader that differs from the listed one when it is opened is not used")
   func anotherReader() async throws {
     let vault = try store.open(reader: reader)
     try await enroll(.rightIndex, in: vault)
@@ -93,7 +93,7 @@ struct ReaderLimitTests {
 
   private enum Change { case serial, nature }
 
-  @Test("creates no set by listing one finger of fprintd twice")
+  @Test("a reader that lists one finger of fprintd twice creates no set of fingers")
   func fingerTwice() async throws {
     let prints = [1, 2].map { FprintdPrint(finger: .rightIndex, digest: Array(repeating: $0, count: 32)) }
     let vault = try store.open(reader: ScriptedReader(fprintd: prints, nature: .physical))
@@ -103,7 +103,7 @@ struct ReaderLimitTests {
     #expect(try await one.biometry().problem == nil)
   }
 
-  @Test("lets nobody log in with fingers of a restored store before it is accepted")
+  @Test("fingers of a restored store log nobody in before the restore is accepted")
   func restoredFingers() async throws {
     let vault = try store.open(reader: reader)
     try await enroll(.rightIndex, in: vault)

@@ -12,7 +12,7 @@ import VaultDriver
 
 @Suite("The lock of a reader")
 struct ReaderLockTests {
-  @Test("has a name of its own for each reader, and is in a private folder of the user's")
+  @Test("each reader's lock file has its own name, in a private folder of the user")
   func path() async throws {
     let runtime = try await ScratchStore()
     let locks = ReaderLocks(runtimeFolder: runtime.folder)
@@ -35,7 +35,7 @@ struct ReaderLockTests {
     unlink(runtime.folder + "/whorl")
   }
 
-  @Test("a finger that rests after a request of one store does not answer that of another")
+  @Test("a finger that rests on the reader after one store's request does not answer another store's request")
   func restingFinger() async throws {
     let image = try await ImageReaderStore()
     let runtime = try await ScratchStore()

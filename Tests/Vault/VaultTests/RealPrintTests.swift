@@ -22,7 +22,7 @@ struct RealPrintTests {
     return nil
   }
 
-  @Test("four real fingers are enrolled, each opens bound items, and none is mistaken for another")
+  @Test("three real fingerprints are enrolled, each opens bound items, and a fourth matches none of them")
   func four() async throws {
     guard let folder = Self.folder() else { return }
     let image = try await ImageReaderStore()

@@ -24,7 +24,7 @@ struct RecoveryKeyChangeTests {
     try await Person(newPasscode: passcode, recoveryKey: key).with(vault) { _ = try await vault.recover(in: $0) }
   }
 
-  @Test("the new one opens the store with all items under the passcode, and the old one opens nothing")
+  @Test("a new recovery key opens the store with all items under the passcode, and the old key opens nothing")
   func replaced() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -49,7 +49,7 @@ struct RecoveryKeyChangeTests {
     }
   }
 
-  @Test("the new one is valid only after the passcode; a wrong passcode keeps the old one")
+  @Test("a new recovery key needs the right passcode; after a wrong passcode the old key stays valid")
   func refused() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -63,7 +63,7 @@ struct RecoveryKeyChangeTests {
     try await recover(vault, with: store.recoveryKey, to: "another")
   }
 
-  @Test("needs the old one if no passcode is set")
+  @Test("replacing the recovery key needs the old key if no passcode is set")
   func withoutPasscode() async throws {
     let store = try await ScratchStore(passcode: nil)
     let vault = try store.open()
@@ -78,7 +78,7 @@ struct RecoveryKeyChangeTests {
     try await recover(vault, with: key, to: "another")
   }
 
-  @Test("ends prompts for the old one if no passcode was set, so that both cannot become valid")
+  @Test("a first passcode and a new recovery key each fail if the other is set meanwhile")
   func meanwhile() async throws {
     let store = try await ScratchStore(passcode: nil)
     let vault = try store.open()
@@ -109,7 +109,7 @@ struct RecoveryKeyChangeTests {
     #expect(try await vault.get("bank", by: Person(passcodes: ["another"])) == "1234")
   }
 
-  @Test("items stored later are closed to the old one, also with an earlier copy of the database")
+  @Test("a replaced recovery key opens no passcode key, and the key that it once opened seals nothing new")
   func oldCopy() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -123,7 +123,7 @@ struct RecoveryKeyChangeTests {
     #expect(!isCurrent, "the key that the old recovery key has opened seals nothing any more")
   }
 
-  @Test("works with a TPM too, and seals the passcode again")
+  @Test("a new recovery key of a TPM store keeps the passcode, and recovers the store after the TPM is cleared")
   func inTPM() async throws {
     let machine = try SoftwareTPM()
     let store = try await ScratchStore(storage: .tpm(machine.tpm))
@@ -141,7 +141,7 @@ struct RecoveryKeyChangeTests {
     #expect(try await again.get("bank", by: Person(passcodes: ["another"])) == "1234")
   }
 
-  @Test("a session can keep the last one that it made itself, and no other")
+  @Test("a session can keep the last recovery key that it made itself, and no other")
   func session() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -160,7 +160,7 @@ struct RecoveryKeyChangeTests {
     try await recover(vault, with: kept, to: "another")
   }
 
-  @Test("the new one is valid once the database is written, even if power is lost before the manifest is")
+  @Test("a new recovery key is valid once it is written to the database, even if the manifest's write is lost")
   func cutOff() async throws {
     let store = try await ScratchStore()
     let key = try newKey()

@@ -95,7 +95,7 @@ struct RejectionTests {
     .program(program, items: [try ItemName(parsing: "item")])
   }
 
-  @Test("ends it like a cancel by its own person, says who did it, and gives the reader to the rejecting one")
+  @Test("a rejected reader request ends as cancelled, learns who rejected it, and yields to that request")
   func rejected() async throws {
     let house = try await House()
     let first = try await house.asker("first")
@@ -120,7 +120,7 @@ struct RejectionTests {
     await house.desk.shutdown()
   }
 
-  @Test("has no effect from another user, with another event's number, or after the reader has moved on")
+  @Test("a reader request cannot be rejected by another user, by another event's number, or after its end")
   func notRejected() async throws {
     let house = try await House()
     let first = try await house.asker("first")

@@ -26,7 +26,7 @@ struct ReplayTests {
     return "\(root)/\(name)"
   }
 
-  @Test("an ELAN match-on-chip reader enrols, sets, gets by touch and unenrols in one open of the device")
+  @Test("a replayed ELAN match-on-chip reader, opened once, enrols, opens an item by touch and unenrols")
   func elan() async throws {
     guard let recording = Self.recording("elanmoc") else { return }
     let store = try await ScratchStore()

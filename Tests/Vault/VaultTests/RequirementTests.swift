@@ -56,7 +56,7 @@ struct RequirementTests {
       wrapped: [[.boundFinger]]),
   ]
 
-  @Test("each has these alternatives and these wrapping keys", arguments: rows)
+  @Test("an access control has the alternatives and wrapping keys of the test's table", arguments: rows)
   func alternatives(_ row: Row) throws {
     let requirement = Requirement(try AccessControl(row.flags))
     #expect(Set(requirement.alternatives) == row.alternatives)
@@ -66,7 +66,7 @@ struct RequirementTests {
     #expect(requirement.isOpen == row.alternatives.contains([]))
   }
 
-  @Test("every accepted access control has a row in the table")
+  @Test("every accepted access control has alternatives that are in the test's table")
   func complete() {
     let bits: [Flags] = [.userPresence, .biometryAny, .biometryCurrentSet, .devicePasscode, .companion, .or, .and]
     let known = Set(Self.rows.map { Set($0.alternatives) })
@@ -77,7 +77,7 @@ struct RequirementTests {
     }
   }
 
-  @Test("removing a factor keeps the alternatives without it, and an item without alternatives is not open")
+  @Test("removing a factor of an access rule keeps the other alternatives, and a rule without any is not open")
   func without() throws {
     let either = Requirement(try AccessControl([.biometryCurrentSet, .or, .devicePasscode]))
     #expect(either.without(.boundFinger).alternatives == [[.passcode]])
@@ -119,7 +119,7 @@ struct AuthenticationPlanTests {
       needsPasscode: true, passcodeSuffices: false),
   ]
 
-  @Test("says if the passcode is needed, and if it is enough", arguments: rows)
+  @Test("an authentication plan for several items says if the passcode is needed, and if it is enough", arguments: rows)
   func passcode(_ row: Row) throws {
     let plan = AuthenticationPlan(try row.items.map { Requirement(try AccessControl($0)) })
     #expect(!plan.isSatisfied)
@@ -127,13 +127,13 @@ struct AuthenticationPlanTests {
     #expect(plan.passcodeSuffices == row.passcodeSuffices)
   }
 
-  @Test("is satisfied when nothing is left")
+  @Test("an authentication plan without requirements is satisfied, and needs no passcode")
   func nothing() {
     let plan = AuthenticationPlan([])
     #expect(plan.isSatisfied && !plan.needsPasscode)
   }
 
-  @Test("is never satisfied by an item that nothing can open")
+  @Test("an authentication plan with an item that nothing can open is never satisfied")
   func impossible() throws {
     let none = Requirement(try AccessControl(.biometryCurrentSet)).without(.boundFinger)
     #expect(!AuthenticationPlan([none]).isSatisfied)

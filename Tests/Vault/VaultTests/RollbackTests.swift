@@ -98,7 +98,7 @@ struct RollbackTests {
     #expect(try await store.open().status().restoreDetected == false)
   }
 
-  @Test("without a manifest the worst is assumed for every count")
+  @Test("a store without its manifest is locked out, and has the longest passcode delay")
   func noManifest() async throws {
     let store = try await ScratchStore()
     try store.restore(["state"], from: "/nonexistent")
@@ -107,7 +107,7 @@ struct RollbackTests {
     #expect(try await vault.status().passcodeDelay == 3600)
   }
 
-  @Test("a delay that only the manifest contains runs down like any other")
+  @Test("a passcode delay that only the manifest contains runs down like any other")
   func delayOfTheManifest() async throws {
     let store = try await ScratchStore()
     let copy = try store.snapshot()
@@ -131,7 +131,7 @@ struct RollbackTests {
     #expect(try await vault.status().restoreDetected == false)
   }
 
-  @Test("while a restore is not accepted, no policy can be satisfied")
+  @Test("a restored store satisfies no policy before the restore is accepted")
   func evaluation() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -150,7 +150,7 @@ struct RollbackTests {
     }
   }
 
-  @Test("a store with a damaged record needs the recovery key to be accepted, and no other key")
+  @Test("a store with a damaged record is accepted only with its recovery key, not with its passcode")
   func plantedPublicKey() async throws {
     let store = try await ScratchStore()
     let planted = try X25519.publicKey(of: try Random.key())
@@ -171,7 +171,7 @@ struct RollbackTests {
     }
   }
 
-  @Test("a restore that changed after it was shown is not accepted")
+  @Test("a restored store that changes after its contents were shown is not accepted")
   func changedMeanwhile() async throws {
     let store = try await ScratchStore()
     let right = ScratchStore.passcode
@@ -196,7 +196,7 @@ struct RollbackTests {
     #expect(try await !vault.status().restoreDetected)
   }
 
-  @Test("in a restored store the passcode is only tried to accept it")
+  @Test("a restored store tries a passcode only to accept the restore")
   func noOracle() async throws {
     let store = try await ScratchStore()
     try store.restore(["state"], from: "/nonexistent")

@@ -52,7 +52,7 @@ struct ScryptQueueTests {
 
   private let settle = Duration.milliseconds(50)
 
-  @Test("one derivation per user runs at a time, and two in all")
+  @Test("one scrypt derivation per user runs at a time, and two in all")
   func width() async throws {
     let queue = ScryptQueue()
     let (first, second) = (Holder(queue, 1), Holder(queue, 2))
@@ -74,7 +74,7 @@ struct ScryptQueueTests {
     try await third.end()
   }
 
-  @Test("a user with many tries waits behind those with one")
+  @Test("a user with many passcode tries waits behind users with one")
   func fairness() async throws {
     let queue = ScryptQueue()
     let (busy, other) = (Holder(queue, 1), Holder(queue, 2))
@@ -90,7 +90,7 @@ struct ScryptQueueTests {
     try await Holder.end([other, late] + many)
   }
 
-  @Test("eight may wait, the ninth gets a busy error, and a cancelled one frees its place")
+  @Test("eight scrypt derivations may wait, the ninth gets a busy error, and a cancelled one frees its place")
   func limit() async throws {
     let queue = ScryptQueue()
     let first = Holder(queue, 1)
@@ -113,7 +113,7 @@ struct ScryptQueueTests {
     try await Holder.end([first, instead] + waiting)
   }
 
-  @Test("a call that is cancelled before it waits never has a turn")
+  @Test("a scrypt derivation that is cancelled before it waits never gets a turn")
   func cancelledBefore() async throws {
     let queue = ScryptQueue()
     let first = Holder(queue, 1)

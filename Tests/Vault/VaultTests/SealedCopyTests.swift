@@ -31,7 +31,7 @@ struct SealedCopyTests {
     }
   }
 
-  @Test("open with the passcode and with the recovery key, and with nothing else")
+  @Test("a sealed copy opens with the passcode and with the recovery key, and with nothing else")
   func ways() async throws {
     let store = try await ScratchStore()
     let copy = try #require(SealedCopy(try await sealed(store).bytes))
@@ -47,7 +47,7 @@ struct SealedCopyTests {
     }
   }
 
-  @Test("a program without the passcode gets nothing to try passcodes on")
+  @Test("a program without the passcode gets no sealed copy to try passcodes on")
   func withoutPasscode() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -71,7 +71,7 @@ struct SealedCopyTests {
       && (0...(bytes.count - part.count)).contains { Array(bytes[$0..<$0 + part.count]) == part }
   }
 
-  @Test("wrong passcodes for a copy are counted like others, and delay the next try")
+  @Test("wrong passcodes for sealing a copy of a secret are counted like others, and delay the next try")
   func counted() async throws {
     let store = try await ScratchStore()
     let session = VaultSession(of: try store.open())
@@ -85,7 +85,7 @@ struct SealedCopyTests {
     withExtendedLifetime(store) {}
   }
 
-  @Test("one sealed for the recovery key only, or without a passcode, has nothing to guess")
+  @Test("a sealed copy for the recovery key only, or of a store without a passcode, opens with no passcode")
   func recoveryKeyAlone() async throws {
     let without = try await ScratchStore(passcode: nil)
     let with = try await ScratchStore()
@@ -101,7 +101,7 @@ struct SealedCopyTests {
   }
 
   @Test(
-    "a copy under the current keys is returned unchanged without a prompt, and one under an earlier passcode is not")
+    "a sealed copy under current keys is reused without a prompt, and one under an earlier passcode is not")
   func renewal() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -123,14 +123,14 @@ struct SealedCopyTests {
     #expect(try await opened(second, .passcode(SecretBytes(text: "another one"))) == "s3cret")
   }
 
-  @Test("sealing for the recovery key needs no prompt, also before the first unlock")
+  @Test("sealing a copy for the recovery key needs no prompt, also before the store's first unlock")
   func beforeUnlock() async throws {
     let closed = try await ScratchStore(classKeys: ClassKeys(firstUnlock: .passcode))
     let locked = VaultSession(of: try closed.open(classKeys: ClassKeys(firstUnlock: .passcode)))
     _ = try await locked.sealCopy(of: SecretBytes(text: "a"), under: .recoveryKey, replacing: nil, .nobody)
   }
 
-  @Test("a changed byte is detected with each key that it belongs to")
+  @Test("a changed byte of a sealed copy keeps the passcode or the recovery key from opening it")
   func tampering() async throws {
     let store = try await ScratchStore()
     let bytes = try await sealed(store).bytes
@@ -145,7 +145,7 @@ struct SealedCopyTests {
     }
   }
 
-  @Test("truncated and extended copies are refused")
+  @Test("truncated and extended sealed copies are refused")
   func lengths() async throws {
     let store = try await ScratchStore()
     let bytes = try await sealed(store).bytes
@@ -163,7 +163,7 @@ struct SealedCopyTests {
     #expect(SealedCopy(bytes + [UInt8](repeating: 0, count: SealedCopy.limit)) == nil)
   }
 
-  @Test("edited scrypt parameters neither weaken a copy nor exhaust the machine")
+  @Test("a sealed copy whose scrypt cost is below the floor is refused")
   func parameters() async throws {
     let store = try await ScratchStore()
     let copy = try await sealed(store)
@@ -173,7 +173,7 @@ struct SealedCopyTests {
     }
   }
 
-  @Test("a secret that is too long is refused")
+  @Test("a secret that is too long for a sealed copy is refused")
   func tooLong() async throws {
     let session = VaultSession(of: try await ScratchStore().open())
     await #expect(throws: VaultError.secretTooLong(limit: 4096)) {

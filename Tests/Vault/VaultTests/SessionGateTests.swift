@@ -69,7 +69,7 @@ struct SessionGateTests {
     _ = steps.take()
   }
 
-  @Test("refuse a request with the reason before the reader is used, and count no failure")
+  @Test("a request in a restricted login session is refused before the reader is used, and counts no failure")
   func before() async throws {
     for reason in SessionRefusal.allCases {
       session.refuse(reason)
@@ -85,7 +85,7 @@ struct SessionGateTests {
     await vault.shutdown()
   }
 
-  @Test("end an armed scan, without a failure if no finger was seen, and with one otherwise")
+  @Test("a login session that becomes restricted ends an armed scan, with a failure if a finger was seen")
   func during() async throws {
     let locked = Person(touches: [{ session.refuse(.locked) }])
     await #expect(throws: VaultError.sessionRefused(.locked)) { try await vault.get("finger", by: locked) }
@@ -106,7 +106,7 @@ struct SessionGateTests {
     await vault.shutdown()
   }
 
-  @Test("end an enrolment, which changes nothing")
+  @Test("a login session that becomes inactive ends an enrolment, which changes no finger")
   func enrolment() async throws {
     let before = try await vault.status().sets[0].digest
     let stage = image.press(.leftIndex)
@@ -118,7 +118,7 @@ struct SessionGateTests {
     await vault.shutdown()
   }
 
-  @Test("include a closed lid only for a single built-in reader, which is not opened then")
+  @Test("a closed lid refuses requests only if the single reader is built in, which is then not opened")
   func lid() async throws {
     await vault.shutdown()
     session.lidIsClosed.withLock { $0 = true }
@@ -145,7 +145,7 @@ struct SessionGateTests {
     }
   }
 
-  @Test("still allow the passcode if it may replace the finger")
+  @Test("a restricted login session allows the passcode where it may replace the finger")
   func passcode() async throws {
     session.refuse(.remote)
     let person = Person(passcodes: [ScratchStore.passcode])

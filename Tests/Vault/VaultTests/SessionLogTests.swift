@@ -51,7 +51,7 @@ struct SessionLogTests {
     ).id
   }
 
-  @Test("has an entry for every call that asks somebody or changes something, also a refused one")
+  @Test("a session's log has an entry for each call that asks somebody or changes something, also if refused")
   func everyCall() async throws {
     let (session, name) = (session, name)
     // Close the context, so that each call is refused before it does anything.
@@ -115,7 +115,7 @@ struct SessionLogTests {
     }
   }
 
-  @Test("lists all items of a call that stores or reads many, in several entries")
+  @Test("a session's log lists all items of a call that stores or reads many, in several entries")
   func manyItems() async throws {
     let items = try (0..<150).map { number in
       ItemToAdd(
@@ -132,7 +132,7 @@ struct SessionLogTests {
     #expect(read.map(\.request) == [.read, .read, .read] && read.flatMap(\.items) == ids)
   }
 
-  @Test("has none for calls without a prompt or change, or that only check if a prompt is needed")
+  @Test("a session's log has no entry for calls that ask and change nothing or only check for a prompt")
   func noEntries() async throws {
     let id = try await add(.passcode)
     #expect(log.take().map(\.request) == [.add])
@@ -158,7 +158,7 @@ struct SessionLogTests {
     #expect(log.take().map(\.items) == [[free], [free]])
   }
 
-  @Test("has the items, the prompts, the number of wrong passcodes, and the outcome")
+  @Test("a session's log entry has the items, the prompts, the number of wrong passcodes, and the outcome")
   func passcodes() async throws {
     let id = try await add(.passcode)
     #expect(log.take().first?.items == [id])
@@ -188,7 +188,7 @@ struct SessionLogTests {
     #expect(entry.items == [id], "what was deleted is named")
   }
 
-  @Test("has them also if the program closes the context during a prompt")
+  @Test("a session's log has prompts and wrong passcodes also if the program closes the context in a prompt")
   func closedMeanwhile() async throws {
     let session = session
     for _ in 1...3 {
@@ -211,7 +211,7 @@ struct SessionLogTests {
     }
   }
 
-  @Test("records that fingers were asked for, did not match, or have changed")
+  @Test("a session's log records that fingers were asked for, did not match, or have changed")
   func fingers() async throws {
     let (session, name) = (session, name)
     let touches = (1...6).map { image.press(.rightIndex, UInt64($0)) }
@@ -235,7 +235,7 @@ struct SessionLogTests {
     await vault.shutdown()
   }
 
-  @Test("records that nobody answered, as in the prompt, and for which program another one has asked")
+  @Test("a session's log records that nobody answered a prompt, and on whose behalf the program asked")
   func unanswered() async throws {
     let (session, name) = (session, name)
     let touches = (1...6).map { image.press(.rightIndex, UInt64($0)) }
@@ -270,7 +270,7 @@ struct SessionLogTests {
     await vault.shutdown()
   }
 
-  @Test("does not exist for a private store")
+  @Test("a private store has no log of its sessions")
   func noLog() async throws {
     await #expect {
       _ = try await VaultSession(of: vault).log(AuditSearch())

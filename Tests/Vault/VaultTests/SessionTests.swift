@@ -21,7 +21,7 @@ struct SessionTests {
     other = try VaultSession(of: vault, for: Caller(user: vault.owner))
   }
 
-  @Test("refuses contexts of another session, and does not affect them")
+  @Test("a vault session refuses contexts of another session, and does not affect them")
   func handles() async throws {
     let (handle, events) = try await session.openContext(ContextOptions())
     await #expect(throws: VaultError.contextInvalidated) { try await other.unlock(Asking(in: handle)) }
@@ -38,7 +38,7 @@ struct SessionTests {
     try await unlocked.value
   }
 
-  @Test("ends its contexts when it is closed, and no others")
+  @Test("a vault session ends its contexts when it is closed, and no others")
   func closing() async throws {
     let (handle, events) = try await session.openContext(ContextOptions())
     let (others, _) = try await other.openContext(ContextOptions(interactionNotAllowed: true))
@@ -51,7 +51,7 @@ struct SessionTests {
     await #expect(throws: VaultError.interactionNotAllowed) { try await other.unlock(Asking(in: others)) }
   }
 
-  @Test("shows no prompt for a call without a context")
+  @Test("a vault session shows no prompt for a call without a context")
   func nobody() async throws {
     await #expect(throws: VaultError.interactionNotAllowed) { try await session.unlock(.nobody) }
     await #expect(throws: VaultError.interactionNotAllowed) {
@@ -59,7 +59,7 @@ struct SessionTests {
     }
   }
 
-  @Test("finds, releases, changes and removes items by id, by name and by a search")
+  @Test("a vault session finds, releases, changes and removes items by id, by name and by a search")
   func items() async throws {
     let names = try ["mail/alice", "mail/bob"].map { try ItemName(parsing: $0) }
     for name in names {
@@ -119,7 +119,7 @@ struct SessionRuleTests {
 
 @Suite("A match that is reused")
 struct SessionMatchTests {
-  @Test("is used in the session that it was made in, and in no other")
+  @Test("a match can be reused in the vault session that it was made in, and in no other")
   func reuse() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)

@@ -67,7 +67,7 @@ struct SurroundingsTests {
     return (try? await waiting.value) != nil
   }
 
-  @Test("is notified of fingers, a lockout and the passcode, and not of items")
+  @Test("a client that waits for changes is notified of fingers, a lockout and the passcode, and not of items")
   func proofs() async throws {
     let vault = try opened()
     let client = VaultSession(of: vault)
@@ -101,7 +101,7 @@ struct SurroundingsTests {
     await vault.shutdown()
   }
 
-  @Test("is notified that the sessions were locked, even if they are unlocked by then")
+  @Test("a client that waits for changes is notified of locked sessions, even if they are unlocked by then")
   func locks() async throws {
     let vault = try opened()
     let client = VaultSession(of: vault)
@@ -113,7 +113,7 @@ struct SurroundingsTests {
     await vault.shutdown()
   }
 
-  @Test("is notified of its session and of the lid")
+  @Test("a client that waits for changes is notified of its login session and of the lid")
   func gate() async throws {
     let vault = try opened()
     let client = VaultSession(of: vault)
@@ -124,7 +124,7 @@ struct SurroundingsTests {
     await vault.shutdown()
   }
 
-  @Test("is notified of USB devices that come and go, also on a new bus")
+  @Test("a client that waits for changes is notified of USB devices that come and go, also on a new bus")
   func devices() async throws {
     let vault = try opened()
     let client = VaultSession(of: vault)
@@ -136,7 +136,7 @@ struct SurroundingsTests {
     await vault.shutdown()
   }
 
-  @Test("finds the reader out of reach under a closed lid if it is built in, and in a remote session")
+  @Test("a built-in reader is out of reach under a closed lid, and every reader in a remote session")
   func reach() async throws {
     for (port, refusal, isOut) in [
       ("1-2", SessionRefusal.lidClosed, true), (nil, .lidClosed, false), ("1-2", .remote, true), (nil, .remote, true),

@@ -14,7 +14,7 @@ import VaultDriver
 struct TPMRoomTests {
   private static let noRoom = VaultError.tpm(.refused, detail: "it has no room for a counter")
 
-  @Test("accepts no new store, and none from a key file, which stays unchanged; with room for two it accepts both")
+  @Test("a TPM takes a new store, or one from a key file, only if it has room for two counters")
   func full() async throws {
     let machine = try MachineWithTPM()
     var others = try machine.software.fillMemory()

@@ -43,7 +43,7 @@ struct TPMStoreTests {
     await #expect(throws: VaultError.wrongPasscode) { try await vault.get("bank", by: Person(passcodes: [Self.right])) }
   }
 
-  @Test("opens with its TPM, has no key file, and reports its tier")
+  @Test("a TPM store opens with its TPM, has no key file, and reports its tier")
   func opens() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -66,7 +66,7 @@ struct TPMStoreTests {
     var isSet: Bool { value.load(ordering: .relaxed) }
   }
 
-  @Test("checks the TPM before a prompt in its user's turn, not in parallel")
+  @Test("an unlock of a TPM store waits for its user's turn before it prompts")
   func turn() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -90,7 +90,7 @@ struct TPMStoreTests {
     await #expect(throws: VaultError.interactionNotAllowed) { try await unlock.value }
   }
 
-  @Test("never opens without a TPM or with another one, also on another machine with its files")
+  @Test("a TPM store opens neither without a TPM nor with that of another machine")
   func elsewhere() async throws {
     let (machine, other) = (try SoftwareTPM(), try SoftwareTPM())
     let store = try await makeStore(machine)
@@ -101,7 +101,7 @@ struct TPMStoreTests {
     }
   }
 
-  @Test("is not created in a key file if the TPM cannot be used, and leaves nothing behind")
+  @Test("a new store whose TPM cannot be used gets no key file instead, and leaves nothing behind")
   func noSilentKeyFile() async throws {
     let machine = try SoftwareTPM()
     machine.powerOff()
@@ -116,7 +116,7 @@ struct TPMStoreTests {
     withExtendedLifetime(scratch) {}
   }
 
-  @Test("does not open its passcode slot with the passcode alone, which could be guessed on another machine")
+  @Test("a TPM store's passcode slot opens only with both the passcode and the TPM")
   func offTheMachine() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -140,7 +140,7 @@ struct TPMStoreTests {
     #expect(isOpen, "the passcode and the TPM open it together")
   }
 
-  @Test("counts wrong passcodes in the TPM, and tries none that could lock it for other programs")
+  @Test("a TPM store counts wrong passcodes in the TPM, and tries none that could lock the TPM for others")
   func lockout() async throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 3, seconds: 600)
@@ -163,7 +163,7 @@ struct TPMStoreTests {
     try await Person(passcodes: [Self.right]).with(vault) { try await vault.unlock(in: $0) }
   }
 
-  @Test("keeps a changed passcode in the TPM, and the old one if the TPM fails meanwhile")
+  @Test("a TPM store seals a changed passcode in the TPM, and keeps the old one if the TPM fails meanwhile")
   func change() async throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 20)
@@ -186,7 +186,7 @@ struct TPMStoreTests {
     #expect(try store.passcodeLock().sealed != nil)
   }
 
-  @Test("is restored with the recovery key after its TPM was cleared, and with no other key")
+  @Test("a TPM store is restored with its recovery key after the TPM was cleared, and with no other key")
   func cleared() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -202,7 +202,7 @@ struct TPMStoreTests {
     try await requireAll(vault)
   }
 
-  @Test("is restored with the recovery key on a machine with another TPM")
+  @Test("a TPM store is restored with its recovery key on a machine with another TPM")
   func replaced() async throws {
     let store = try await makeStore(try SoftwareTPM())
     let other = try SoftwareTPM()
@@ -211,7 +211,7 @@ struct TPMStoreTests {
     try await requireAll(vault)
   }
 
-  @Test("is restored without a TPM only on request, and reports the lower tier")
+  @Test("a TPM store is restored without a TPM only on request, and reports the lower tier")
   func absent() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -225,7 +225,7 @@ struct TPMStoreTests {
     try await requireAll(vault)
   }
 
-  @Test("is restored with the recovery key while its TPM is locked out, and after a forgotten passcode")
+  @Test("a TPM store gets a new passcode with the recovery key while its TPM is locked out")
   func lockedOut() async throws {
     let machine = try SoftwareTPM()
     try machine.setLockout(limit: 2)
@@ -316,7 +316,7 @@ struct TPMStoreTests {
     #expect(try store.passcodeLock().sealed != nil)
   }
 
-  @Test("sealing to registers needs the recovery key, which opens the store again after they changed")
+  @Test("sealing a store to TPM registers needs the recovery key, which opens the store after they changed")
   func registers() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -356,7 +356,7 @@ struct TPMStoreTests {
     #expect(try await store.open(storage: .tpm(machine.tpm)).get("free") == "5678")
   }
 
-  @Test("stays unchanged if the TPM fails while its keys are sealed")
+  @Test("a key-file store stays unchanged if the TPM fails while its keys are sealed")
   func failedReseal() async throws {
     let machine = try SoftwareTPM()
     let store = try await ScratchStore()
@@ -372,7 +372,7 @@ struct TPMStoreTests {
     #expect(try await again.get("bank", by: Person(passcodes: [Self.right])) == "1234")
   }
 
-  @Test("seals copies for the recovery key only, since a copy is opened without the TPM")
+  @Test("a TPM store seals copies of secrets for the recovery key only, since they open without the TPM")
   func copies() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)

@@ -25,7 +25,7 @@ struct TamperTests {
     ("store", "id", ["database_id", "authority"]),
   ]
 
-  @Test("an item whose rule is edited during a touch for it is damaged")
+  @Test("an item whose rule is edited in the database during its touch is reported as damaged")
   func editedInFlight() async throws {
     let image = try await ImageReaderStore()
     let editor = try DatabaseQueue(path: image.store.path + "/vault.db")
@@ -60,7 +60,7 @@ struct TamperTests {
     #expect(released.map(\.text) == ["secret of b"])
   }
 
-  @Test("flipped bits in every column: the edited item fails, the others stay readable, nothing crashes")
+  @Test("flipped bits in any database column make no item release a wrong secret, and the others stay readable")
   func flips() async throws {
     let store = try await ScratchStore()
     let secrets = ["a": "alpha alpha", "b": "beta beta", "c": "gamma gamma"]
@@ -158,7 +158,7 @@ struct TamperTests {
     }
   }
 
-  @Test("a file that is not a database is refused and not changed")
+  @Test("a file that is not a database is refused as a store")
   func notADatabase() async throws {
     let store = try await ScratchStore()
     try ScratchStore.run("/bin/sh", ["-c", "head -c 20000 /dev/urandom > \(store.path)/vault.db"])
@@ -207,7 +207,7 @@ struct TamperTests {
     }
   }
 
-  @Test("a search compares the items themselves, not the tags beside them")
+  @Test("a search compares the items themselves, not their tags in the database's index")
   func tags() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()

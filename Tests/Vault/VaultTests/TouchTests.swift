@@ -64,7 +64,7 @@ struct TouchTests {
     #expect(try await other.get("bound", by: Person(touches: [image.press(.rightIndex)])) == "secret")
   }
 
-  @Test("adding, replacing or removing a finger destroys what was bound to the set, and nothing else")
+  @Test("adding, replacing or removing a finger destroys the items bound to the set of fingers, and no others")
   func setChanges() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -95,7 +95,7 @@ struct TouchTests {
     #expect(try await vault.get("bound 0", by: Person(touches: [image.press(.rightIndex)])) == "anew")
   }
 
-  @Test("a retry, a cancel and a timeout do not count as failures")
+  @Test("a retry, a cancel and a timeout of a scan do not count as failures")
   func free() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -155,7 +155,7 @@ struct TouchTests {
     #expect(try await vault.get("bound", by: Person(touches: [image.press(.rightIndex)])) == "secret")
   }
 
-  @Test("presence accepts the passcode if the finger fails, is locked out, or the person chooses it")
+  @Test("the rule presence accepts the passcode if the finger fails or the person chooses the passcode")
   func presence() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)
@@ -208,7 +208,7 @@ struct TouchTests {
     #expect(released.map(\.text) == ["d!", "c!", "b!", "a!"])
   }
 
-  @Test("a set that changes between touch and unwrapping releases nothing")
+  @Test("a set of fingers that changes between a touch and unwrapping releases no item")
   func changedInFlight() async throws {
     let image = try await ImageReaderStore()
     let armed = Mutex(false)
@@ -239,7 +239,7 @@ struct TouchTests {
     }
   }
 
-  @Test("forged answers are refused and counted: another nonce, an unrequested print, an old touch")
+  @Test("a reader's forged answers are refused and counted: another nonce, an unrequested print, an old touch")
   func forged() async throws {
     let image = try await ImageReaderStore()
     let forgery = Mutex<(@Sendable (ScanAnswer) -> ScanAnswer)?>(nil)
@@ -310,7 +310,7 @@ struct TouchTests {
     #expect(try await vault.status().failures == 1)
   }
 
-  @Test("another reader, also with the same ids and another serial, is recognized, and nothing is lost")
+  @Test("a reader with the same ids and another serial is recognized as another reader, and no item is lost")
   func anotherReader() async throws {
     let image = try await ImageReaderStore()
     do {

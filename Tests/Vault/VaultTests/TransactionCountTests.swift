@@ -10,7 +10,7 @@ import VaultDriver
 
 @Suite("A read of an item behind a finger")
 struct TransactionCountTests {
-  @Test("takes at most 8 transactions that read the store, and 2 that change it")
+  @Test("a read of an item behind a finger takes at most 8 reading and 2 writing transactions of the store")
   func count() async throws {
     let image = try await ImageReaderStore()
     let vault = try image.store.open(reader: image.process)

@@ -34,7 +34,7 @@ struct VerifiedPresenceTests {
     }
   }
 
-  @Test("the answer to the challenge becomes a presence for exactly its scope")
+  @Test("a reader's answer to a challenge becomes a verified presence for exactly the challenge's scope")
   func accepted() throws {
     let presence = try VerifiedPresence(verifying: Self.touch(), for: Self.challenge(), now: 3_000)
     #expect(presence.scope == .items([ItemReference(id: [9], revision: 3)]))
@@ -47,7 +47,7 @@ struct VerifiedPresenceTests {
     #expect(!grant.covers(ItemReference(id: [8], revision: 3)))
   }
 
-  @Test("an answer without a match, or with an unrequested print, is refused")
+  @Test("a reader's answer without a match, or with an unrequested print, proves no presence")
   func notAMatch() {
     #expect(isRefused(Self.touch(outcome: .noMatch)))
     #expect(isRefused(Self.touch(outcome: .retry(.tooShort))))
@@ -77,7 +77,7 @@ struct VerifiedPresenceTests {
     _ = try PresenceGrant(consuming: presence, owner: 1000, now: 2_000 + 10_000_000_000)
   }
 
-  @Test("a presence that expired between verification and unwrapping is refused")
+  @Test("a verified presence that expired before unwrapping is refused")
   func grownOld() throws {
     let presence = try VerifiedPresence(verifying: Self.touch(), for: Self.challenge(), now: 3_000)
     do {
@@ -88,7 +88,7 @@ struct VerifiedPresenceTests {
     }
   }
 
-  @Test("a presence of one user opens nothing of another's")
+  @Test("a verified presence of one user opens nothing of another user")
   func anothersPresence() throws {
     let presence = try VerifiedPresence(verifying: Self.touch(), for: Self.challenge(), now: 3_000)
     do {

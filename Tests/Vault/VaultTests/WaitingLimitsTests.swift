@@ -21,7 +21,7 @@ struct WaitingLimitsTests {
   private static let installed = ProgramFile(device: 1, inode: 2, owner: 0)
   private static let other = ProgramFile(device: 1, inode: 3, owner: 0)
 
-  @Test("is four per process, and other processes have places")
+  @Test("four requests of a process may wait for the reader, and other processes have places")
   func process() {
     let waiting = Array(repeating: request(7), count: 4)
     #expect(
@@ -30,7 +30,7 @@ struct WaitingLimitsTests {
     #expect(WaitingLimits.answer(to: request(8), among: waiting) == .waits)
   }
 
-  @Test("is eight per program, whatever its processes and copies are called")
+  @Test("eight requests of a program may wait for the reader, whatever its processes and copies are called")
   func program() {
     let waiting = (1...8).map { request($0, ProgramFile(device: 1, inode: UInt64($0), owner: 1000)) }
     #expect(
@@ -40,7 +40,7 @@ struct WaitingLimitsTests {
     #expect(WaitingLimits.answer(to: request(9, user: 1001), among: waiting) == .waits)
   }
 
-  @Test("is sixteen per user; the program with the most gives up its last one for one with fewer")
+  @Test("sixteen requests of a user may wait for the reader; the program with most yields to one with fewer")
   func user() {
     let waiting = requests(1...8) + requests(9...15, Self.installed) + [request(16, Self.other)]
     #expect(WaitingLimits.answer(to: request(17, Self.other), among: waiting) == .waitsInstead(of: 7))

@@ -35,7 +35,7 @@ struct WholeRestoreTests {
     try await Person(passcodes: [passcode]).with(vault) { try await vault.unlock(in: $0) }
   }
 
-  @Test("normal use and reopening are not taken for a restore")
+  @Test("normal use and reopening of a TPM store are not taken for a restore")
   func unchanged() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -51,7 +51,7 @@ struct WholeRestoreTests {
     #expect(try await store.open(storage: machine.storage).status().failures == 1)
   }
 
-  @Test("a restored store with the current record: the old passcode and fingers are not accepted")
+  @Test("a TPM store restored without the machine's record needs the recovery key and a new passcode")
   func wholeStore() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -75,7 +75,7 @@ struct WholeRestoreTests {
     #expect(try await again.get("bank", by: Person(passcodes: ["a third"])) == "1234")
   }
 
-  @Test("a copy from another history, with more commits: its passcode and counts are not accepted")
+  @Test("a TPM store's copy with another history and more commits needs the recovery key and a new passcode")
   func otherWay() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -95,7 +95,7 @@ struct WholeRestoreTests {
     }
   }
 
-  @Test("all stores restored with their record: each waits until its passcode accepts it")
+  @Test("TPM stores restored with the machine's record each wait until their own passcode accepts them")
   func wholeFolder() async throws {
     let machine = try MachineWithTPM()
     let storage = machine.storage
@@ -130,7 +130,7 @@ struct WholeRestoreTests {
     #expect(try await stores[1].open(storage: machine.storage).status().restoreDetected)
   }
 
-  @Test("a deleted or damaged record proves nothing", arguments: [nil, 0, 40, 400, -1] as [Int?])
+  @Test("a TPM store counts as restored without an intact machine record", arguments: [nil, 0, 40, 400, -1] as [Int?])
   func lostRecord(at place: Int?) async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -150,7 +150,7 @@ struct WholeRestoreTests {
     #expect(try await store.open(storage: machine.storage).status().restoreDetected == false)
   }
 
-  @Test("after the TPM's owner has deleted a counter, nothing is proven", arguments: MachineRecord.Number.allCases)
+  @Test("a TPM store counts as restored after a TPM counter was deleted", arguments: MachineRecord.Number.allCases)
   func lostCounter(_ number: MachineRecord.Number) async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -163,7 +163,7 @@ struct WholeRestoreTests {
     #expect(try await store.open(storage: machine.storage).status().restoreDetected == false)
   }
 
-  @Test("while the TPM does not answer no passcode is tried, and everything works when it is back")
+  @Test("a TPM store refuses passcodes and changes while its TPM does not answer, and works afterwards")
   func failingTPM() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -181,7 +181,7 @@ struct WholeRestoreTests {
     #expect(try await restarted.passcodeFailures() == 2)
   }
 
-  @Test("a kill between the store's commit, the record and the counter is no restore")
+  @Test("a kill between a TPM store's commit, the machine's record and the counter is not taken for a restore")
   func crashes() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -207,7 +207,7 @@ struct WholeRestoreTests {
     #expect(try await store.open(storage: machine.storage).status().restoreDetected, "the counter has moved")
   }
 
-  @Test("a power loss is no restore, but fingers are locked out until the passcode, since touches may be uncounted")
+  @Test("a power loss is not taken for a restore of a TPM store, but locks fingers out until the passcode")
   func powerLoss() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -235,7 +235,7 @@ struct WholeRestoreTests {
     #expect(try await !store.open(storage: machine.storage).status().lockedOut)
   }
 
-  @Test("after an orderly shutdown an earlier touch count is a restore")
+  @Test("an earlier touch count of a TPM store is taken for a restore after an orderly shutdown")
   func orderlyShutdown() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -254,7 +254,7 @@ struct WholeRestoreTests {
     #expect(try await store.open(storage: machine.storage).status().restoreDetected)
   }
 
-  @Test("items and matching touches do not write to the TPM's memory")
+  @Test("storing an item or matching a touch does not advance the counter of changes in the TPM")
   func wear() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)
@@ -271,7 +271,7 @@ struct WholeRestoreTests {
     #expect(try #require(try machine.record)[.changes].value > before[.changes].value)
   }
 
-  @Test("a key-file store is recorded from its move to the TPM on")
+  @Test("a key-file store's restore is detected from its move to the TPM on")
   func reseal() async throws {
     let machine = try MachineWithTPM()
     let store = try await ScratchStore()
@@ -294,7 +294,7 @@ struct WholeRestoreTests {
   }
 
   @Test(
-    "a move to the TPM that is interrupted leaves the old tier or the new one, and is no restore",
+    "an interrupted move of a store to the TPM leaves the old tier or the new one, and is no restore",
     arguments: LastWrite.allCases)
   func cutOffReseal(after last: LastWrite) async throws {
     let machine = try MachineWithTPM()
@@ -317,7 +317,7 @@ struct WholeRestoreTests {
     }
   }
 
-  @Test("after the TPM was cleared nothing is proven: the recovery key shows the store, and accepts it")
+  @Test("a TPM store counts as restored after its TPM was cleared, and the recovery key accepts it")
   func cleared() async throws {
     let machine = try MachineWithTPM()
     let store = try await makeStore(machine)

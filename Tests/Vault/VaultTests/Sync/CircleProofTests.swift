@@ -33,7 +33,7 @@ struct CircleProofTests {
     }
   }
 
-  @Test("a kept version does not become the current one with a finger that was removed while it was touched")
+  @Test("a kept version of a synced item does not become current by a finger that is removed during its touch")
   func removedFinger() async throws {
     let desk = try await repository.circle("desk")[0]
     let meanwhile = Meanwhile()
@@ -58,7 +58,7 @@ struct CircleProofTests {
     #expect(try await lap.status.kept == [])
   }
 
-  @Test("a waiting version that was replaced by one with a stricter rule is not stored for the proof of the old rule")
+  @Test("a waiting synced item whose rule became stricter is not stored by a proof for the old rule")
   func stricterRule() async throws {
     let desk = try await repository.circle("desk")[0]
     let meanwhile = Meanwhile()
@@ -81,7 +81,7 @@ struct CircleProofTests {
     #expect(try await lap.status.waiting.count == 1)
   }
 
-  @Test("an item with a password of its own is not stored as a shared one in a circle")
+  @Test("an item with an application password is not stored as a shared item of a circle")
   func ownPassword() async throws {
     let desk = try await repository.circle("desk")[0]
     var item = NewItem(
@@ -99,7 +99,7 @@ struct CircleProofTests {
     #expect(try await desk.status.pending == 0)
   }
 
-  @Test("a record's file that was changed in the database is not published")
+  @Test("a sync record that was edited in the store's database is not published")
   func changedFile() async throws {
     let desk = try await repository.circle("desk")[0]
     try await desk.set("mail", "gold")
@@ -110,7 +110,7 @@ struct CircleProofTests {
     #expect(try await desk.get("mail") == "gold")
   }
 
-  @Test("a machine that joins later gets the items of a removed machine, and its versions that lost")
+  @Test("a machine that joins a circle later gets the items and kept versions of a removed machine")
   func removedWriter() async throws {
     let machines = try await repository.circle("desk", "attic")
     try await machines[1].set("bank", "silver")
@@ -130,7 +130,7 @@ struct CircleProofTests {
     #expect(try await lap.get("mail") == (current == "from desk" ? "from attic" : "from desk"))
   }
 
-  @Test("an item with the name of one that was deleted in the lost circle stays in the repository")
+  @Test("an item named like one that was deleted before a circle's recovery stays in the repository")
   func nameUsedAgain() async throws {
     let desk = try await repository.circle("desk")[0]
     try await desk.set("mail", "old")

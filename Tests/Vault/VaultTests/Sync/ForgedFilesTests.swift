@@ -79,7 +79,7 @@ struct ForgedFilesTests {
     _ = try await machine.receive(repository.tip)
   }
 
-  @Test("a version of an item is accepted only with a member's signature for this circle and consistent contents")
+  @Test("a file of a synced item is accepted only with a member's signature for the circle and valid contents")
   func items() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
@@ -120,7 +120,7 @@ struct ForgedFilesTests {
     #expect(try await desk.get("forged") == "iron")
   }
 
-  @Test("an invalid passkey waits and is not stored, and a file that is too long ends the call")
+  @Test("an invalid synced passkey waits and is not stored, and a synced file that is too long ends the call")
   func unusable() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
@@ -141,7 +141,7 @@ struct ForgedFilesTests {
     }
   }
 
-  @Test("files that a removed machine signs have no effect")
+  @Test("files that a machine signs after its removal from a circle have no effect")
   func removed() async throws {
     let machines = try await repository.circle("desk", "attic", "lap")
     let old = try Forgery(by: try await machines[2].circle)
@@ -162,7 +162,7 @@ struct ForgedFilesTests {
     }
   }
 
-  @Test("a head is accepted only with the signature of its machine")
+  @Test("a machine's head in a sync repository is accepted only with the signature of that machine")
   func heads() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, circle) = (machines[0], try await machines[1].circle)
@@ -204,7 +204,7 @@ struct ForgedFilesTests {
     var sealed = JSONBytes([])
   }
 
-  @Test("a record of members is accepted only after the previous one, with the signature of a member of that")
+  @Test("a circle's record of members is accepted only after the previous record, signed by one of its members")
   func members() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, circle) = (machines[0], try await machines[1].circle)
@@ -262,7 +262,7 @@ struct ForgedFilesTests {
     var record: JSONBytes
   }
 
-  @Test("a request to join is accepted only with its machine's signature, for a state of this circle")
+  @Test("a request to join a circle is accepted only with its machine's signature, for a state of that circle")
   func requests() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, circle) = (machines[0], try await machines[1].circle)

@@ -26,7 +26,7 @@ struct HostileRepositoryTests {
 
   private func itemPaths() -> [String] { repository.tip.keys.filter { $0.hasPrefix("items/") }.sorted() }
 
-  @Test("swapped, truncated, extended, changed and forged files are refused one by one")
+  @Test("swapped, truncated, extended, changed and forged files of a sync repository are refused one by one")
   func damaged() async throws {
     let (desk, lap) = try await pair()
     let (tip, paths) = (repository.tip, itemPaths())
@@ -57,7 +57,7 @@ struct HostileRepositoryTests {
     }
   }
 
-  @Test("an earlier version of a file is detected, and this machine's newer one stays")
+  @Test("an earlier version of a file in a sync repository is detected, and the machine's newer version stays")
   func repeated() async throws {
     let (desk, lap) = try await pair()
     let old = repository.tip
@@ -73,7 +73,7 @@ struct HostileRepositoryTests {
     }
   }
 
-  @Test("a missing record of members and a dropped version that reappears are detected")
+  @Test("a missing record of a circle's members and a dropped item version that reappears are detected")
   func gone() async throws {
     let (desk, lap) = try await pair()
     var files = repository.tip
@@ -94,7 +94,7 @@ struct HostileRepositoryTests {
     #expect(try await lap.status.kept.isEmpty)
   }
 
-  @Test("a new machine detects a mixture of old and new files")
+  @Test("a machine that is new to a circle detects a mixture of old and new files")
   func mixed() async throws {
     let (desk, _) = try await pair()
     let old = repository.tip
@@ -111,7 +111,7 @@ struct HostileRepositoryTests {
     #expect(try await third.receive(files).isMixed)
   }
 
-  @Test("records of members that nobody approved are refused, and those of a removed one have no effect")
+  @Test("an unapproved record of a circle's members is refused, and a removed machine learns of its removal")
   func members() async throws {
     let (desk, lap) = try await pair()
     let tip = repository.tip
@@ -134,7 +134,7 @@ struct HostileRepositoryTests {
     #expect(try await lap.status.standing == .removed)
   }
 
-  @Test("requests to join are limited, and one with another's keys is refused")
+  @Test("at most five requests to join a circle wait, and a copied request at another path is refused")
   func requests() async throws {
     let (desk, _) = try await pair()
     for number in 1...7 { try await SyncMachine("m\(number)").ask(repository) }
@@ -147,7 +147,7 @@ struct HostileRepositoryTests {
     #expect(try await desk.receive(repository.tip).refused.map(\.path) == [path])
   }
 
-  @Test("files at unknown paths, and an unknown version of the format, change nothing")
+  @Test("files at unknown paths of a sync repository, and an unknown version of its format, change nothing")
   func paths() async throws {
     let (_, lap) = try await pair()
     var files = repository.tip

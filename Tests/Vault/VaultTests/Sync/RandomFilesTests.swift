@@ -8,7 +8,7 @@ import VaultDriver
 
 @Suite("Random changes of a repository's files")
 struct RandomFilesTests {
-  @Test("are refused or change nothing, in the file or in its decrypted contents", .timeLimit(.minutes(60)))
+  @Test("random changes of synced files or of their decrypted contents change no item", .timeLimit(.minutes(60)))
   func random() async throws {
     let repository = MemoryRepository()
     let machines = try await repository.circle("desk", "lap")

@@ -77,7 +77,7 @@ struct SyncFormatTests {
     }
   }
 
-  @Test("have the identifiers and lines of members that are computed from the private keys")
+  @Test("the sync format's vectors have the member ids and lines that Whorl computes from the private keys")
   func members() throws {
     let last = try #require(try chain.last)
     #expect(last.circle == vectors.circle && last.members.count == 2)
@@ -88,7 +88,7 @@ struct SyncFormatTests {
     }
   }
 
-  @Test("are decrypted by each machine and the recovery key, to the names of the machines")
+  @Test("the sync format's vectors are decrypted by each machine and by the recovery key")
   func contents() throws {
     let last = try #require(try chain.last)
     let names = Dictionary(uniqueKeysWithValues: vectors.machines.map { ($0.id, $0.name) })
@@ -104,7 +104,7 @@ struct SyncFormatTests {
     }
   }
 
-  @Test("have a request with its six words")
+  @Test("the sync format's vectors have a request to join with its six words")
   func request() throws {
     let request = try JoinRequest(Array(vectors.request.utf8), circle: vectors.circle)
     #expect(request.id.description == vectors.machines[1].id)
@@ -112,7 +112,7 @@ struct SyncFormatTests {
     #expect(try request.name(with: keys(vectors.machines[0]).encryption) == vectors.machines[1].name)
   }
 
-  @Test("have the names, signatures and secrets of records that are computed again")
+  @Test("the sync format's vectors have the record names, signatures and secrets that Whorl computes")
   func records() throws {
     let authors = try Authors(#require(try chain.last).members)
     let names = try RecordNames(SharedSecret(Self.secret(hexadecimal: vectors.nameKey)))
@@ -139,7 +139,7 @@ struct SyncFormatTests {
     }
   }
 
-  @Test("have a head of each machine, over the digests of all records")
+  @Test("the sync format's vectors have a head of each machine, over the digests of all records")
   func heads() throws {
     let authors = try Authors(#require(try chain.last).members)
     var text = ""

@@ -10,7 +10,7 @@ import VaultDriver
 struct SyncScheduleTests {
   /// Whatever the machines did: they end with the same items, and every secret that one of them acknowledged is current,
   /// kept beside the current one, or was replaced or deleted by a machine that knew it.
-  @Test("end in the same state on every machine, and lose no secret", .timeLimit(.minutes(180)))
+  @Test("random schedules of syncing machines end in the same state, and lose no secret", .timeLimit(.minutes(180)))
   func schedules() async throws {
     for number in 1...Campaign.count(short: 12, long: 1_000) {
       var schedule = try await Schedule(number)

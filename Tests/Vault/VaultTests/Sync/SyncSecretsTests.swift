@@ -9,7 +9,7 @@ internal import Testing
 
 /// Each test runs in its own process, because it searches the whole memory of the process.
 @Suite struct SyncSecretsTests {
-  @Test("the digest of a shared secret leaves no copy in memory", .timeLimit(.minutes(2)))
+  @Test("signing a synced item leaves no copy of its secret's digest in memory", .timeLimit(.minutes(2)))
   func noDigest() async {
     await #expect(processExitsWith: .success) {
       let (bytes, digits): (MemoryScan, MemoryScan)

@@ -15,7 +15,7 @@ import VaultDriver
 struct SyncTests {
   private let repository = MemoryRepository()
 
-  @Test("a secret stored on one machine can be read on the others, by the same access rule")
+  @Test("a secret stored on one machine of a circle can be read on the others, by the same access rule")
   func shared() async throws {
     let machines = try await repository.circle("desk", "lap", "attic")
     try await machines[0].set("mail/alice", "gold")
@@ -34,7 +34,7 @@ struct SyncTests {
     }
   }
 
-  @Test("a shared passkey signs in on the other machine with the same key, after a touch there")
+  @Test("a shared passkey signs in on another machine of the circle with the same key, after a prompt there")
   func passkey() async throws {
     let machines = try await repository.circle("desk", "lap")
     let hash = Digest.sha256(Array("client data".utf8))
@@ -74,7 +74,7 @@ struct SyncTests {
     #expect(!repository.tip.keys.contains { $0.hasPrefix("items/") })
   }
 
-  @Test("nothing in the repository names an item, a machine or a secret")
+  @Test("nothing in a sync repository names an item, a machine or a secret")
   func names() async throws {
     let machines = try await repository.circle("deskmachine", "lapmachine")
     try await machines[0].set("mailservice/alice", "goldsecret")
@@ -89,7 +89,7 @@ struct SyncTests {
     }
   }
 
-  @Test("of two concurrent changes all machines choose the same one, keep the other, and a person decides")
+  @Test("all machines of a circle choose the same of two concurrent changes, and keep the other for a person")
   func conflict() async throws {
     let machines = try await repository.circle("desk", "lap", "attic")
     try await machines[0].set("mail", "old")
@@ -112,7 +112,7 @@ struct SyncTests {
     }
   }
 
-  @Test("an item that was changed elsewhere survives a deletion that did not know of the change")
+  @Test("a synced item that was changed elsewhere survives a deletion that did not know of the change")
   func deletion() async throws {
     let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "old")
@@ -128,7 +128,7 @@ struct SyncTests {
     }
   }
 
-  @Test("a removed machine gets nothing new, keeps what it had, and is refused")
+  @Test("a machine removed from a circle keeps what it had, gets nothing new, and shares nothing more")
   func removal() async throws {
     let machines = try await repository.circle("desk", "lap", "attic")
     try await machines[2].set("mail", "gold")
@@ -153,7 +153,7 @@ struct SyncTests {
     #expect(try await machines[1].status.members.map(\.name).sorted() == ["desk", "lap"])
   }
 
-  @Test("each machine detects that an earlier state of the repository was put back, and can publish again")
+  @Test("each machine of a circle detects that an earlier repository state was put back, and can publish again")
   func putBack() async throws {
     let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "gold")
@@ -190,7 +190,7 @@ struct SyncTests {
     }
   }
 
-  @Test("both machines show the same six words, and other words for other keys")
+  @Test("a request to join a circle shows the same six words on both machines, and other words for other keys")
   func words() async throws {
     let desk = try await repository.circle("desk")[0]
     let lap = try await SyncMachine("lap")
@@ -225,7 +225,7 @@ struct SyncTests {
     #expect(try await machines[0].sync(repository).wentBack)
   }
 
-  @Test("a lost machine that puts its old circle back is not followed, and the recovered one publishes again")
+  @Test("a lost machine that puts its old circle back is not followed, and the recovered circle can publish")
   func oldCircle() async throws {
     let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "gold")
@@ -250,7 +250,7 @@ struct SyncTests {
     #expect(try await fifth.items == ["mail": "gold", "bank": "silver"])
   }
 
-  @Test("an item bound to the fingers waits on the other machine until one of them is touched there")
+  @Test("a synced item bound to the fingers waits on another machine until a finger is touched there")
   func bound() async throws {
     let machines = try await repository.circle("desk", "lap")
     for machine in machines { try await machine.enroll() }
@@ -265,7 +265,7 @@ struct SyncTests {
     #expect(try await machines[1].sync(repository) == SyncReceipt())
   }
 
-  @Test("a store is in one circle at a time, and does not remove itself")
+  @Test("a store is in one circle at a time, and cannot remove its own machine from the circle")
   func refusals() async throws {
     let machines = try await repository.circle("desk", "lap")
     for call in [{ try await machines[0].begin() }, { try await machines[0].remove(machines[0]) }] {
@@ -278,7 +278,7 @@ struct SyncTests {
     #expect(try await machines[0].status.members.count == 2)
   }
 
-  @Test("one proof is for a secret or a change of the members, not for both")
+  @Test("one passcode proof serves secrets or a change of a circle's members, not both")
   func freshProofs() async throws {
     let machines = try await repository.circle("desk", "lap")
     let session = machines[0].session
@@ -304,7 +304,7 @@ struct SyncTests {
     #expect(try await machines[0].status.members.count == 1)
   }
 
-  @Test("an item of the same name that was never shared is kept beside the received one")
+  @Test("an item that was never shared is kept beside a synced item of the same name")
   func unshared() async throws {
     let machines = try await repository.circle("desk")
     try await machines[0].set("mail", "gold")
@@ -326,7 +326,7 @@ struct SyncTests {
     #expect(try await lap.get("mail") == "iron")
   }
 
-  @Test("a store of an earlier version gets the tables of the circle when it is opened")
+  @Test("a store of an earlier version gets the tables for sync circles when it is opened")
   func earlierStore() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -342,7 +342,7 @@ struct SyncTests {
     #expect(try await VaultSession(of: later).sync.status() == SyncStatus())
   }
 
-  @Test("a store that was restored to an earlier copy leaves the circle, and keeps its items")
+  @Test("a store that was restored to an earlier copy leaves its sync circle, and keeps its items")
   func restored() async throws {
     let machines = try await repository.circle("desk", "lap")
     try await machines[0].set("mail", "gold")
