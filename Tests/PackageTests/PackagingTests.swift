@@ -73,7 +73,7 @@ struct PackagingTests {
     #expect(try Repository.text("packaging/rpm/whorl.spec").contains("\n/usr/share/zsh/site-functions/_whorl\n"))
   }
 
-  @Test("removing a package deletes no store", arguments: ["packaging/debian/whorl.postrm", "packaging/rpm/whorl.spec"])
+  @Test("removing a package keeps stores", arguments: ["packaging/debian/whorl.postrm", "packaging/rpm/whorl.spec"])
   func stores(script: String) throws {
     let lines = try Repository.text(script).split(separator: "\n").filter { $0.contains("/var/lib/whorl") }
     #expect(!lines.isEmpty)

@@ -46,6 +46,9 @@ public struct PromptSession: Sendable {
   /// Cancels the call, for the person.
   public func cancel() async { await service.respond(handle, .cancel) }
 
+  /// Ends the context because the person has not answered in time: the call throws `timedOut`.
+  package func expire() async { await service.closeContext(handle, reason: .time) }
+
   /// Chooses the fallback, for the person: the passcode, or under the biometric policy the program's own. Does nothing
   /// where the last wanted touch has no fallback.
   public func chooseFallback() async { await service.respond(handle, .fallback) }

@@ -283,6 +283,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     switch answer {
     case .secret(let secret): await session.answer(secret.copy())
     case .cancelled: await session.cancel()
+    case .unanswered: await session.expire()
     case .unavailable:
       surroundings.log("the passcode is wanted, and pinentry cannot ask for it")
       await session.decline()

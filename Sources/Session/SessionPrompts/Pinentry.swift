@@ -6,8 +6,9 @@ package import SecureMemory
 package final class Pinentry: Sendable {
   package enum Answer: Sendable {
     case secret(SharedSecret)
-    /// The person cancelled, or did not answer.
     case cancelled
+    /// The person did not answer within pinentry's own limit.
+    case unanswered
     /// The program cannot ask.
     case unavailable
   }
@@ -37,8 +38,8 @@ package final class Pinentry: Sendable {
     "HOME", "PATH", "TERM", "DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS",
     "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES",
   ]
-  /// The error codes of gpg-error for a cancelled prompt and for a prompt that timed out.
-  private static let cancelled = ["83886179", "83886142"]
+  /// The error codes of gpg-error (GPG_ERR_CANCELED and GPG_ERR_TIMEOUT, with pinentry as their source).
+  private static let (cancelled, timeout) = ("83886179", "83886142")
   private static let lineLimit = 4_096
 
   private let socket: Int32
@@ -110,7 +111,9 @@ package final class Pinentry: Sendable {
     case .ok(let secret?): return .secret(secret)
     // The person pressed Return without typing anything.
     case .ok(nil): return .cancelled
-    case .failed(let code): return Self.cancelled.contains(code) ? .cancelled : .unavailable
+    case .failed(Self.cancelled): return .cancelled
+    case .failed(Self.timeout): return .unanswered
+    case .failed: return .unavailable
     case .ended: return .unavailable
     }
   }

@@ -401,7 +401,7 @@ extension ErrorDescription where Name == VaultErrorName {
         advice: "try again")
     case .timedOut:
       Self(
-        .timedOut, [], .authentication(.systemCancel), .tryAgain, "no finger came in time",
+        .timedOut, [], .authentication(.systemCancel), .tryAgain, "no finger or passcode came in time",
         advice: "try again; --timeout, or timeout in config.json, gives more time")
     case .inputOutput(let problem):
       Self(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The start time of a process")
 struct ProcessStartTests {
-  @Test("a start time is parsed for any process name", arguments: ["name", "a) S 1 (b", "x)\u{600}", ")\u{301}) R 1 1"])
+  @Test("a start time is read for any process name", arguments: ["name", "a) S 1 (b", "x)\u{600}", ")\u{301}) R 1 1"])
   func names(_ name: String) throws {
     let folder = try temporaryFolder("whorl-start")
     defer { removeFolder(folder) }

@@ -249,7 +249,7 @@ struct CeremonyTests {
     }
   }
 
-  @Test("the passkey authenticator returns hmac-secret outputs, encrypted by either PIN/UV protocol", arguments: [1, 2])
+  @Test("the passkey authenticator gives hmac-secret outputs, encrypted by either PIN/UV protocol", arguments: [1, 2])
   func secrets(version: Int) async throws {
     try await TestPlatform.with { platform in
       let (id, _) = try await platform.made(with: [

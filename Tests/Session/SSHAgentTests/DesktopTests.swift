@@ -39,7 +39,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("shows a notification with actions, and removes it after the touch")
+  @Test("whorl-agent shows a notification with actions, and removes the notification after the touch")
   func shows() async throws {
     try await with([.right]) { agent, desktop, key in
       try await agent.sign(key, namespace: "<b>x&y</b>").mustSucceed()
@@ -52,7 +52,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("Cancel and closing the notification both refuse the signature", arguments: [true, false])
+  @Test("Cancel and closing the notification both refuse the SSH signature", arguments: [true, false])
   func cancel(_ isAction: Bool) async throws {
     try await with { agent, desktop, key in
       async let signed = agent.sign(key)
@@ -67,7 +67,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("waits for earlier requests of other Whorl programs in the session, in their order")
+  @Test("whorl-agent waits for earlier requests of other Whorl programs in the session, in their order")
   func others() async throws {
     try await with([.right]) { agent, desktop, key, bus in
       let first = try await OtherPrompt(on: bus)
@@ -86,7 +86,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("shows each failed touch with the request until the next one")
+  @Test("whorl-agent shows each failed touch with the request until the next touch")
   func result() async throws {
     try await with([.wrong, .wrong, .right]) { agent, desktop, key in
       try await agent.sign(key).mustSucceed()
@@ -99,7 +99,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("shows a notification again that the desktop has refused")
+  @Test("whorl-agent shows a notification again that the desktop has refused")
   func refused() async throws {
     try await with(refusals: 2) { agent, desktop, key in
       async let signed = agent.sign(key)
@@ -110,7 +110,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("does not show a refused notification again after a later one")
+  @Test("whorl-agent does not show a refused notification again after a later one")
   func refusedBeforeLaterText() async throws {
     try await with([.wrong], refusals: 1) { agent, desktop, key in
       async let signed = agent.sign(key)
@@ -123,7 +123,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("does not show a refused notification again after the touch")
+  @Test("whorl-agent does not show a refused notification again after the touch")
   func refusedBeforeTouch() async throws {
     try await with([.right], refusals: 1) { agent, desktop, key in
       try await agent.sign(key).mustSucceed()
@@ -132,7 +132,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("shows nothing for a request that ended before the desktop could be reached")
+  @Test("whorl-agent shows nothing for a request that ended before the desktop could be reached")
   func late() async throws {
     try await with { agent, desktop, key, bus in
       bus.signal(SIGSTOP)
@@ -184,7 +184,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("Passcode makes pinentry ask for the passcode instead of the finger")
+  @Test("a notification's action Passcode makes pinentry ask for the passcode instead of the finger")
   func passcode() async throws {
     try await with(pinentry: Self.pinentry) { agent, desktop, key in
       async let signed = agent.sign(key)
@@ -225,7 +225,7 @@ struct DesktopTests {
     }
   }
 
-  @Test("pinentry gets the service manager's display if the agent was started before the desktop")
+  @Test("pinentry gets the service manager's display if whorl-agent was started before the desktop")
   func laterDisplay() async throws {
     let script = { (folder: String) in "env >\(folder)/environment; exit 1" }
     try await with(pinentry: script) { agent, desktop, key, bus in
@@ -243,9 +243,11 @@ struct DesktopTests {
   }
 
   @Test(
-    "a pinentry that is cancelled, or ends because nobody answers, refuses the signature",
-    arguments: ["83886179 cancelled", "83886142 Timeout"])
-  func cancelledPasscode(_ error: String) async throws {
+    "a pinentry that is cancelled, or ends because nobody answers, refuses the SSH signature",
+    arguments: [
+      ("83886179 cancelled", "cancelled"), ("83886142 Timeout", "no finger or passcode came in time"),
+    ])
+  func cancelledPasscode(_ error: String, _ said: String) async throws {
     let script = """
       echo "OK"
       while read -r word rest; do
@@ -259,7 +261,7 @@ struct DesktopTests {
       let result = try await signed
       #expect(result.status != 0)
       #expect(result.output.isEmpty)
-      try await agent.waits { $0.contains { $0.contains("refused to sign a file") && $0.hasSuffix(": cancelled") } }
+      try await agent.waits { $0.contains { $0.contains("refused to sign a file") && $0.hasSuffix(": \(said)") } }
       #expect(!agent.lines.contains { $0.contains("pinentry cannot ask") })
     }
   }
