@@ -47,7 +47,7 @@ struct LoginPasscodeMending {
       asked.problem = attempt == 1 ? nil : problem
       switch await pinentry.ask(asked) {
       case .secret(let word): if try await isRight(word) { return word }
-      case .cancelled: return nil
+      case .cancelled, .unanswered: return nil
       case .unavailable:
         throw .interactionNotAllowed(
           "the passcode is needed and pinentry cannot ask for it", advice: "run 'whorl login open' at a terminal")
