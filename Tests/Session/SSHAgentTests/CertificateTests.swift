@@ -116,7 +116,7 @@ struct CertificateTests {
       try await words("-n", "alice,bob") == "the certificate “laptop” for “alice”, “bob”, signed by SHA256:…")
     #expect(
       try await words("-n", "a,b,c,d,e") == "the certificate “laptop” for “a”, “b”, “c” and 2 more, signed by SHA256:…")
-    #expect(try await words() == "the certificate “laptop” for every user, signed by SHA256:…")
+    #expect(try await words() == "the certificate “laptop” for no named user, signed by SHA256:…")
     #expect(
       try await words("-n", "alice", "-V", "-2h:-1h")
         == "the certificate “laptop” for “alice”, signed by SHA256:…, which has expired")

@@ -22,7 +22,7 @@ package enum CertificateWords {
   }
 
   private static func users(_ certificate: SSHCertificate) -> String {
-    guard !certificate.principals.isEmpty else { return "every user" }
+    guard !certificate.principals.isEmpty else { return "no named user" }
     // In quotation marks, so that no name can look like the rest of the prompt.
     let names = PromptLabel.names(Array(certificate.principals.prefix(most)), unnamed: "a user without a name")
     let rest = certificate.principals.count - most

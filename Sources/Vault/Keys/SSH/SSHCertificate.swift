@@ -19,7 +19,8 @@ package struct SSHCertificate: Sendable, Hashable {
   package let authority: PublicKey
   /// The authority's name for the certificate (`ssh-keygen -I`), which servers log.
   package let name: String
-  /// The names of the host, or of the user. Without any, OpenSSH accepts the certificate for all names.
+  /// The names of the host, or of the user. Without any, servers before OpenSSH 10.3 may accept the
+  /// certificate for all names, and later ones for none.
   package let principals: [String]
 
   private let type: UInt32
