@@ -53,16 +53,22 @@ struct PackagingTests {
   }
 
   // Programs expect the service as soon as the marker exists.
-  @Test("the Debian package installs the marker of the service last and removes it first")
+  @Test("the Debian and RPM packages make the marker of the service last, and all packages remove it first")
   func marker() throws {
-    let made = try Repository.text("packaging/debian/whorl.postinst")
-    let units = try #require(made.range(of: "\n#DEBHELPER#\n"))
-    let marker = try #require(made.range(of: ">/etc/whorl/system"))
-    #expect(units.upperBound <= marker.lowerBound)
-    let taken = try Repository.text("packaging/debian/whorl.prerm")
-    let gone = try #require(taken.range(of: "rm -f /etc/whorl/system"))
-    let stopped = try #require(taken.range(of: "\n#DEBHELPER#\n"))
-    #expect(gone.upperBound <= stopped.lowerBound)
+    func expect(_ first: String, before second: String, in path: String) throws {
+      let script = try Repository.text(path)
+      let (start, end) = (try #require(script.range(of: first)), try #require(script.range(of: second)))
+      #expect(start.upperBound <= end.lowerBound, "\(path): \(first)")
+    }
+    try expect("\n#DEBHELPER#\n", before: ">/etc/whorl/system", in: "packaging/debian/whorl.postinst")
+    try expect("rm -f /etc/whorl/system", before: "\n#DEBHELPER#\n", in: "packaging/debian/whorl.prerm")
+    let (sockets, rpm) = ("--now %{sockets}", "packaging/rpm/whorl.spec")
+    try expect("systemctl enable \(sockets)", before: ">/etc/whorl/system", in: rpm)
+    try expect("rm -f /etc/whorl/system", before: "systemctl disable \(sockets)", in: rpm)
+    // The owner of an Arch machine makes the marker, in the order that the package tells.
+    let arch = "packaging/arch/whorl.install"
+    try expect("systemctl enable --now $sockets", before: "/etc/whorl/system", in: arch)
+    try expect("rm -f /etc/whorl/system", before: "systemctl disable --now $sockets", in: arch)
   }
 
   // Debian's zsh reads site-functions only below /usr/local; other systems' read it below /usr.

@@ -83,9 +83,13 @@ package struct GitRepository: Sendable {
     return String(lines[0].dropFirst(mark.count))
   }
 
-  /// Changes the remote. The received commit is kept.
+  /// Changes the remote. The received commit is kept, unless the repository is damaged and has to be made again.
   package func change(to remote: SyncRemote) async throws(SyncRunError) {
-    try await run(["config", "remote.origin.url", remote.url], in: folder)
+    do throws(SyncRunError) {
+      try await run(["config", "remote.origin.url", remote.url], in: folder)
+    } catch .damaged {
+      try await make(for: remote)
+    }
   }
 
   /// Waits until other runs have ended.
@@ -223,7 +227,11 @@ extension GitRepository {
     while let line = try process.next(upTo: [0x0A]), branches.count < Self.lineLimit {
       branches.append(String(decoding: line, as: UTF8.self))
     }
-    guard await process.hasSucceeded() else { throw .unreachable(reason: reason) }
+    guard await process.hasSucceeded() else {
+      // A power failure may have emptied the configuration, which has the URL.
+      _ = try await url()
+      throw .unreachable(reason: reason)
+    }
     if branches.isEmpty { return .empty }
     guard branches.contains(where: { $0.hasSuffix("\t\(Self.branch)") }) else { throw .foreign }
     throw .damaged(reason)

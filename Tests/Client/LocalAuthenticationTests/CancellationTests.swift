@@ -1,6 +1,7 @@
 import Foundation
 import LocalAuthentication
 import Presence
+import Synchronization
 import Testing
 import Vault
 import VaultDriver
@@ -75,16 +76,24 @@ struct CancellationTests {
     #expect(await machine.context(person).evaluate(.deviceOwnerAuthentication) == .systemCancel)
   }
 
-  @Test("a reader that is unplugged ends an evaluation with biometryDisconnected, as later checks also report")
+  @Test("a reader that is unplugged ends an evaluation with biometryDisconnected, and so do checks until it is back")
   func unplugged() async throws {
     let machine = try await Machine()
     let socket = machine.image.socket
     let person = PersonAtPrompt(
-      machine, [.run { try VirtualImageReader(socket: socket).deviceError(.removed) }])
+      machine, [.run { try VirtualImageReader(socket: socket).deviceError(.removed) }, .press(.rightIndex)])
     #expect(await machine.context(person).evaluate(Self.biometrics) == .biometryDisconnected)
-    let away = LAContext(store: try machine.withoutReader(), prompt: person)
-    #expect(away.problem(Self.biometrics) == .biometryDisconnected)
-    #expect(away.biometryType == .none)
+    let isPlugged = Mutex(false)
+    let reader = InterposedReader(
+      real: machine.image.process, describing: { description in isPlugged.withLock { $0 } ? description : nil })
+    let vault = try machine.image.store.open(reader: reader, clock: machine.clock.clock)
+    let context = LAContext(store: SecretStore(service: VaultSession(of: vault)), prompt: person)
+    #expect(context.problem(Self.biometrics) == .biometryDisconnected)
+    #expect(context.biometryType == .none)
+    isPlugged.withLock { $0 = true }
+    #expect(context.problem(Self.biometrics) == nil)
+    #expect(context.biometryType == .touchID)
+    #expect(await context.evaluate(Self.biometrics) == nil)
   }
 
   @Test("an evaluation with interactionNotAllowed ends with notInteractive, and starts no scan")

@@ -44,7 +44,7 @@ struct EnvironmentTests {
     #expect(watcher.changes.withLock { $0.count } == 2)
   }
 
-  @Test("LAEnvironment listens for changes of the shared store only while it has an observer")
+  @Test("LAEnvironment listens for changes of the shared store only while it has an observer, and tells all of them")
   func listening() async throws {
     let machine = try await Machine(fingers: [])
     machine.share()
@@ -54,12 +54,15 @@ struct EnvironmentTests {
     let (first, second) = (Watcher(), Watcher())
     environment.addObserver(first)
     environment.addObserver(second)
+    try await machine.enroll(.rightIndex)
+    #expect(try await told(first, 1))
+    #expect(try await told(second, 1))
     environment.removeObserver(first)
     #expect(changes.isWaiting)
-    try await machine.enroll(.rightIndex)
-    #expect(try await told(second, 1))
+    try await machine.enroll(.leftThumb)
+    #expect(try await told(second, 2))
     environment.removeObserver(second)
-    #expect(!changes.isWaiting && first.changes.withLock { $0.isEmpty })
+    #expect(!changes.isWaiting && first.changes.withLock { $0.count } == 1)
     environment.addObserver(first)
     let another = try await Machine(fingers: [])
     another.share()

@@ -16,6 +16,8 @@ final class PersonAtPrompt: AuthenticationPrompt {
     case press(Finger)
     case pressStranger
     case fallback
+    /// Chooses the fallback, and then presses an enrolled finger.
+    case fallbackAndPress(Finger)
     case cancel
     case run(@Sendable () async throws -> Void)
   }
@@ -74,6 +76,9 @@ final class PersonAtPrompt: AuthenticationPrompt {
     case .press(let finger): try await press(person: 1, finger)
     case .pressStranger: try await press(person: 2, .leftRing)
     case .fallback: await session.chooseFallback()
+    case .fallbackAndPress(let finger):
+      await session.chooseFallback()
+      try await press(person: 1, finger)
     case .cancel: await session.cancel()
     case .run(let body): try await body()
     }

@@ -100,15 +100,20 @@ struct SatisfiedContextTests {
     #expect(person.heard == ["touch", "matched"])
   }
 
-  @Test("a context satisfied by a finger has to ask again after a change of the enrolled fingers")
+  @Test("a context satisfied by a finger has to ask again after a change of the fingers, for bound items as well")
   func changedSet() async throws {
     let machine = try await Machine()
     let item = try await machine.add("item", .biometryAny)
+    let lost = try await machine.add("lost", .biometryCurrentSet)
     let context = machine.context(PersonAtPrompt(machine, [.press(.rightIndex)]))
     #expect(await context.evaluate(Self.biometrics) == nil)
     try await machine.enroll(.leftThumb)
+    let bound = try await machine.add("bound", .biometryCurrentSet)
     context.interactionNotAllowed = true
-    await #expect(throws: VaultError.interactionNotAllowed) { try await machine.read(item, in: context) }
+    for id in [item, bound] {
+      await #expect(throws: VaultError.interactionNotAllowed) { try await machine.read(id, in: context) }
+    }
+    await #expect(throws: VaultError.itemGone) { try await machine.read(lost, in: context) }
     #expect(await context.evaluate(Self.biometrics) == .notInteractive)
   }
 

@@ -220,7 +220,7 @@ struct SavedRightTests {
   @Test("keychain calls give out neither key nor secret of a saved right unasked, and a planted right is refused")
   func attacks() async throws {
     let machine = try await Machine()
-    let person = machine.share()
+    let person = machine.share([.cancel])
     let right = try await LARightStore.shared.saveRight(LARight(), identifier: "safe", secret: Data("gold".utf8))
     for itemClass in [kSecClassKey, kSecClassGenericPassword] {
       let query: [CFString: Any] = [
@@ -234,16 +234,21 @@ struct SavedRightTests {
     let query: [CFString: Any] = [kSecClass: kSecClassKey, kSecReturnRef: true]
     try #require(SecItemCopyMatching(query as CFDictionary, &found) == errSecSuccess)
     let key = found as! SecKey
+    #expect(SecKeyCreateSignature(key, Self.algorithm, Self.message as NSData, nil) == nil)
+    #expect(person.heard == ["touch"], "the person is asked, and cancels")
     let quiet = machine.context(person)
+    var silent = query
+    silent[kSecUseAuthenticationContext] = quiet
+    try #require(SecItemCopyMatching(silent as CFDictionary, &found) == errSecSuccess)
+    let handle = found as! SecKey
     quiet.interactionNotAllowed = true
-    let silent: [CFString: Any] = [
-      kSecClass: kSecClassKey, kSecReturnRef: true, kSecUseAuthenticationContext: quiet,
-    ]
-    var handle: CFTypeRef?
-    _ = SecItemCopyMatching(silent as CFDictionary, &handle)
-    if let handle {
-      #expect(SecKeyCreateSignature(handle as! SecKey, Self.algorithm, Self.message as NSData, nil) == nil)
-    }
+    // Passes the setting on to the context of the handle.
+    _ = try quiet.authenticationContext()
+    var problem: Unmanaged<CFError>?
+    #expect(SecKeyCreateSignature(handle, Self.algorithm, Self.message as NSData, &problem) == nil)
+    #expect(problem?.takeRetainedValue().code == LAError.notInteractive.rawValue)
+    #expect(SecItemCopyMatching(silent as CFDictionary, &found) == errSecInteractionNotAllowed)
+    #expect(person.heard == ["touch"])
     #expect(SecKeyCopyExternalRepresentation(key, nil) == nil, "the key never leaves the vault")
     // A program that calls itself the same can remove a right, but cannot put one there that asks for nothing.
     let items = try await machine.store.items(ItemSearch(groups: .all))
@@ -345,7 +350,7 @@ struct SavedRightTests {
     }
   }
 
-  @Test("the secret of a saved right cannot be used while the person is asked")
+  @Test("the key and the secret of a saved right cannot be used while the person is asked")
   func notYet() async throws {
     let machine = try await Machine()
     let press = machine.image.press(.rightIndex)
@@ -354,8 +359,9 @@ struct SavedRightTests {
     machine.share([
       .run {
         guard let right = held.withLock({ $0 }) else { return }
-        let code = await failure { _ = try await right.secret.rawData }
-        codes.withLock { $0.append(code) }
+        let secretCode = await failure { _ = try await right.secret.rawData }
+        let keyCode = await failure { _ = try await right.key.sign(Self.message, algorithm: Self.algorithm) }
+        codes.withLock { $0 += [secretCode, keyCode] }
         try await press()
       }
     ])
@@ -363,8 +369,9 @@ struct SavedRightTests {
       LARight(requirement: .biometry), identifier: "safe", secret: Data("gold".utf8))
     held.withLock { $0 = right }
     try await right.authorize(localizedReason: "see")
-    #expect(codes.withLock { $0 } == [LAError.notInteractive.rawValue])
+    #expect(codes.withLock { $0 } == [LAError.notInteractive.rawValue, LAError.notInteractive.rawValue])
     #expect(try await right.secret.rawData == Data("gold".utf8))
+    _ = try await right.key.sign(Self.message, algorithm: Self.algorithm)
     held.withLock { $0 = nil }
   }
 

@@ -56,19 +56,26 @@ struct MemoryTests {
     }
   }
 
-  @Test("secrets of a passkey file's other entries are wiped from memory after the file was read")
-  func passkeys() async throws {
+  @Test(
+    "secrets of a passkey file, its keys and those of other entries, are wiped from memory after the file was read",
+    arguments: [true, false])
+  func passkeys(ofKeys: Bool) async throws {
     try await withFolder { folder in
       let secret = randomSecret()
+      let passkey =
+        #"{"type":"passkey","credentialId":"AQID","rpId":"example.com","username":"","userDisplayName":"","#
+        + #""userHandle":"BAU","key":""#
       let head =
-        #"{"version":{"major":1,"minor":0},"accounts":[{"items":[{"credentials":["#
-        + #"{"type":"passkey","credentialId":"AQID","rpId":"example.com","username":"","userDisplayName":"","#
-        + #""userHandle":"BAU","key":"MC4CAQAwBQYDK2VwBCIEIG36EZkFL7Wb7TMyhIC7rmUqOiAeND6UPvaEMCZWbRqp"}"#
-      try write(head, #",{"type":"note","content":"@"#, secret, "\"}", "]}]}]}", to: "\(folder)/file")
+        #"{"version":{"major":1,"minor":0},"accounts":[{"items":[{"credentials":["# + passkey
+        + #"MC4CAQAwBQYDK2VwBCIEIG36EZkFL7Wb7TMyhIC7rmUqOiAeND6UPvaEMCZWbRqp"}"#
+      // The same form of a key of Ed25519, whose own bytes may have any value.
+      let (before, after) =
+        ofKeys ? (",\(passkey)MC4CAQAwBQYDK2VwBCIEIA", #"AA"}"#) : (#",{"type":"note","content":"@"#, #""}"#)
+      try write(head, before, secret, after, "]}]}]}", to: "\(folder)/file")
       let file = open("\(folder)/file", O_RDONLY | O_CLOEXEC)
       defer { close(file) }
       let read = try PasskeyFile(SharedSecret(SecretBytes.read(from: file, limit: PasskeyFile.limit)))
-      #expect(read.count == 1 && read.others == Self.copies)
+      #expect(read.count == (ofKeys ? 1 + Self.copies : 1) && read.others == (ofKeys ? 0 : Self.copies))
       let found = MemoryScan(for: secret).occurrences()
       #expect(found == 1)
     }

@@ -45,7 +45,7 @@ struct SecretServiceTests {
     }
   }
 
-  @Test("an item that the Secret Service does not release, or whose secret is empty, is reported")
+  @Test("an item that the Secret Service does not release, or with an empty secret, is reported, and others are read")
   func refused() async throws {
     try await with { store in
       await #expect(throws: ImportError.unreadable("is not given out: It is locked")) {
@@ -54,6 +54,8 @@ struct SecretServiceTests {
       await #expect(throws: ImportError.unreadable("has an empty secret")) {
         try await store.items(of: store.entries[3])
       }
+      let forge = try #require(try await store.items(of: store.entries[0]).first)
+      #expect(forge.secret.text == "of the forge")
     }
   }
 

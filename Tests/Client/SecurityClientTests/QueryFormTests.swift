@@ -112,11 +112,19 @@ extension ClientCode {
       #expect(result is NSDate)
     }
 
-    @Test("kCFBundleIdentifierKey compiles as a key of a bundle's dictionary, and kCFBundleNameKey is Apple's")
+    @Test("the kCFBundle keys find identifier, version, name and executable in the dictionary of a bundle")
     func bundle() {
-      let service = Bundle.main.infoDictionary?[String(kCFBundleIdentifierKey)] as? String ?? "default"
-      #expect(!service.isEmpty)
-      #expect(kCFBundleNameKey as String == "CFBundleName")
+      func service(_ info: [String: Any]?) -> String { info?[String(kCFBundleIdentifierKey)] as? String ?? "default" }
+      let info: [String: Any] = [
+        "CFBundleIdentifier": "org.example.app", "CFBundleVersion": "7", "CFBundleName": "Example",
+        "CFBundleExecutable": "example",
+      ]
+      #expect(service(info) == "org.example.app")
+      #expect(service(nil) == "default")
+      #expect(info[kCFBundleVersionKey as String] as? String == "7")
+      #expect(info[kCFBundleNameKey as String] as? String == "Example")
+      #expect(info[kCFBundleExecutableKey as String] as? String == "example")
+      _ = service(Bundle.main.infoDictionary)
     }
 
     @Test("optionals in the dictionary of a keychain query are unwrapped")

@@ -68,7 +68,7 @@ extension SharedStore {
       }
     }
 
-    @Test("every protocol and every type of authentication is accepted for an internet password")
+    @Test("every protocol and every type of authentication of an internet password is kept")
     func names() {
       let protocols = [
         kSecAttrProtocolFTP, kSecAttrProtocolFTPAccount, kSecAttrProtocolHTTP, kSecAttrProtocolIRC,
@@ -86,10 +86,19 @@ extension SharedStore {
         kSecAttrAuthenticationTypeHTMLForm, kSecAttrAuthenticationTypeDefault,
       ]
       #expect(Set(protocols.map { $0 as String }).count == 31)
-      for name in protocols { #expect(add(whole.merging([kSecAttrProtocol: name]) { $1 }) == errSecSuccess) }
+      func kept(_ key: CFString, _ query: [CFString: Any]) -> String? {
+        let (_, row) = copy(query.merging([kSecReturnAttributes: true]) { $1 } as CFDictionary)
+        return (row as? [String: Any])?[key as String] as? String
+      }
+      for name in protocols {
+        let query = whole.merging([kSecAttrProtocol: name]) { $1 }
+        #expect(add(query) == errSecSuccess)
+        #expect(kept(kSecAttrProtocol, query) == name as String)
+      }
       for name in types {
         let query = whole.merging([kSecAttrAuthenticationType: name, kSecAttrPath: "/types"]) { $1 }
         #expect(add(query) == errSecSuccess)
+        #expect(kept(kSecAttrAuthenticationType, query) == name as String)
       }
     }
   }

@@ -229,7 +229,7 @@ extension SharedStore {
       #expect(add("x", "x", [kSecAttrAccessible: "f"]) == errSecParam)
     }
 
-    @Test("attributes and data that a search returned can be added again for another account")
+    @Test("attributes and data that a search returned can be added again for another account or access group")
     func copies() throws {
       #expect(add("alice", "s", [kSecAttrComment: "c", kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlock]) == 0)
       let query: [CFString: Any] = [kSecReturnAttributes: true, kSecReturnData: true]
@@ -238,6 +238,9 @@ extension SharedStore {
       row[kSecAttrAccessControl as String] = nil
       #expect(SecItemAdd(row as CFDictionary, nil) == errSecSuccess)
       #expect(secret("bob", [kSecAttrComment: "c"]) == "s")
+      row[kSecAttrAccessGroup as String] = "elsewhere"
+      #expect(SecItemAdd(row as CFDictionary, nil) == errSecSuccess)
+      #expect(secret("bob", [kSecAttrAccessGroup: "elsewhere", kSecAttrComment: "c"]) == "s")
     }
   }
 }

@@ -107,6 +107,27 @@ extension SharedStore {
         (row as? [String: Any])?[kSecAttrTokenID as String] as? String == kSecAttrTokenIDSecureEnclave as String)
     }
 
+    @Test("a stored key whose access control says privateKeyUsage cannot be exported, even without a token")
+    func privateKeyUsage() throws {
+      let control = try #require(SecAccessControlCreateWithFlags(nil, "ak", .privateKeyUsage, nil))
+      let own: [CFString: Any] = [kSecAttrAccessControl: control]
+      for (type, bits) in [(kSecAttrKeyTypeEC, 384), (kSecAttrKeyTypeRSA, 2048)] {
+        let made = try permanent(type, bits, own)
+        let found = try #require(copy(tagged("org.example.key", [kSecReturnRef: true])).1 as? SecKey)
+        for key in [made, found] {
+          var error: Unmanaged<CFError>?
+          #expect(SecKeyCopyExternalRepresentation(key, &error) == nil, "\(type) \(bits)")
+          #expect(code(error) == Int(errSecUnimplemented))
+        }
+        #expect(copy(tagged("org.example.key", [kSecReturnData: true])).0 == errSecUnimplemented)
+        #expect(SecItemDelete(tagged()) == errSecSuccess)
+      }
+      // A reference keeps the rule of its key, even if the new item names none.
+      let outside = try newKey(kSecAttrKeyTypeEC, 256, [kSecPrivateKeyAttrs: own])
+      #expect(SecItemAdd(tagged("outside", [kSecValueRef: outside]), nil) == errSecSuccess)
+      #expect(copy(tagged("outside", [kSecReturnData: true])).0 == errSecUnimplemented)
+    }
+
     @Test("a key that was made outside the store is stored by reference or bytes, and is the same key")
     func adding() throws {
       let key = try newKey()

@@ -50,32 +50,51 @@ struct InterruptedRunTests {
     }
   }
 
-  @Test("a sync run succeeds after a loss of power that left locks, empty objects or empty refs")
+  @Test("a sync run succeeds after a loss of power, in a new private repository if locks or empty refs block git")
   func damage() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
       let other = try await Machine.named("other", in: folder, PretendVault([:]))
       try await one.sync()
       let repository = "\(one.place)/repository"
-      let wounds: [@Sendable () throws -> Void] = [
-        { try writeFile("\(repository)/refs/whorl/received.lock", []) },
-        { try writeFile("\(repository)/shallow.lock", []) },
-        { try writeFile("\(repository)/refs/whorl/received", []) },
-        {
-          for object in ((try? objects(in: repository)) ?? []) {
-            chmod(object, 0o644)
-            try writeFile(object, [])
-          }
-        },
-        { unlink("\(repository)/HEAD.lock") },
+      // What is left empty, and whether git can do nothing with the repository then.
+      let wounds = [
+        ("refs/whorl/received.lock", true), ("refs/whorl/made.lock", true), ("refs/whorl/received", true),
+        ("refs/whorl/made", true), ("shallow.lock", false), ("HEAD.lock", false), ("objects/pack", false),
       ]
-      for (number, wound) in wounds.enumerated() {
-        try wound()
+      for (number, (wound, blocksGit)) in wounds.enumerated() {
+        try writeFile("\(repository)/mark", [])
+        let isFolder = wound == "objects/pack"
+        let files = try isFolder ? folderEntries("\(repository)/\(wound)").map { "\(wound)/\($0)" } : [wound]
+        #expect(!files.isEmpty)
+        for file in files {
+          chmod("\(repository)/\(file)", 0o644)
+          try writeFile("\(repository)/\(file)", [])
+        }
         one.vault.set("items/\(number)", "1")
         try await one.sync()
-        #expect(one.vault.isSettled)
+        #expect(one.vault.isSettled, "\(wound)")
+        // A new repository has no mark.
+        if blocksGit { #expect(access("\(repository)/mark", F_OK) != 0, "\(wound)") }
         try await other.sync()
-        #expect(other.vault.files == one.vault.files, "\(number)")
+        #expect(other.vault.files == one.vault.files, "\(wound)")
+      }
+    }
+  }
+
+  @Test("a sync run without a URL after a loss of power asks for the remote, which can then be named despite a lock")
+  func lostConfiguration() async throws {
+    try await withRemote { folder in
+      let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
+      try await one.sync()
+      for lock in [nil, "\(one.place)/repository/config.lock"] {
+        try writeFile("\(one.place)/repository/config", [])
+        if let lock { try writeFile(lock, []) }
+        await #expect(throws: SyncRunError.noRemote) { try await one.sync() }
+        try await onOwnThread { try await one.repository.change(to: SyncRemote("\(folder)/remote", in: "/")) }
+        one.vault.set("items/y", lock ?? "")
+        #expect(try await one.sync().published == 1)
+        #expect(one.vault.isSettled)
       }
     }
   }
@@ -105,11 +124,5 @@ struct InterruptedRunTests {
       #expect(one.received == nil)
       #expect(try await one.sync().taken == 0)
     }
-  }
-}
-
-private func objects(in repository: String) throws -> [String] {
-  try folderEntries("\(repository)/objects").filter { $0.count == 2 }.flatMap { folder in
-    try folderEntries("\(repository)/objects/\(folder)").map { "\(repository)/objects/\(folder)/\($0)" }
   }
 }

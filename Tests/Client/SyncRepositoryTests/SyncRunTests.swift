@@ -122,22 +122,22 @@ struct SyncRunTests {
     try await withRemote { folder in
       let other = try await Machine.named("other", in: folder, PretendVault(["items/x": "1"]))
       try await other.sync()
-      let times = Mutex(0)
-      let vault = PretendVault([:]) { (call) throws(VaultError) in
-        if call == "files" { times.withLock { $0 += 1 } }
-      }
-      let one = try await Machine.named("one", in: folder, vault)
+      let one = try await Machine.named("one", in: folder, PretendVault([:]))
       try await one.sync()
-      vault.set("items/mine", "1")
+      one.vault.set("items/mine", "1")
       other.vault.set("items/theirs", "1")
-      // The remote's own hook lets the other one in first, once.
+      // The remote's own hook refuses one push.
       let hook = "\(folder)/remote/hooks/pre-receive"
       try writeFile(hook, Array("#!/bin/sh\nrm \"$0\"; exit 1\n".utf8))
       chmod(hook, 0o755)
       // A refusal without a new state of the remote is one of the remote's own.
-      await #expect(throws: SyncRunError.self) { try await one.sync() }
+      await #expect { try await one.sync() } throws: { error in
+        if case SyncRunError.refused(let reason) = error { reason.contains("hook") } else { false }
+      }
+      #expect(!one.vault.isSettled)
       try await other.sync()
-      try await one.sync()
+      #expect(try await one.sync().published == 1)
+      #expect(one.vault.files["items/theirs"] == "1")
       #expect(try await other.sync().taken == 1)
       #expect(one.vault.files == other.vault.files)
     }
@@ -257,20 +257,36 @@ struct SyncRunTests {
     }
   }
 
-  @Test("a sync run fails as busy while another run of the store holds the lock")
+  @Test("a sync run waits for another run of the store, and fails as busy if that takes too long")
   func lock() async throws {
     try await withRemote { folder in
       let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
       try await one.sync()
-      let held = open("\(one.place)/lock", O_RDWR)
+      let lock = "\(one.place)/lock"
+      let held = open(lock, O_RDWR | O_CLOEXEC)
       #expect(flock(held, LOCK_EX) == 0)
       var run = SyncRun(one.repository, one.vault)
       run.patience = .milliseconds(300)
       let set = run
       await #expect(throws: SyncRunError.busy) { try await onOwnThread { try await set.run() } }
+      one.vault.set("items/y", "2")
+      let waiting = Task { try await one.sync() }
+      // A run opens the lock, and then tries to get it again and again.
+      for _ in 1...500 where openings(of: lock) < 2 { try await Task.sleep(for: .milliseconds(10)) }
+      #expect(openings(of: lock) == 2)
       close(held)
-      try await one.sync()
+      #expect(try await waiting.value.published == 1)
     }
+  }
+}
+
+/// How many descriptors of this process have a file open.
+private func openings(of path: String) -> Int {
+  let names = (try? folderEntries("/proc/self/fd")) ?? []
+  return names.count { name in
+    var target = [CChar](repeating: 0, count: 4_096)
+    let count = readlink("/proc/self/fd/\(name)", &target, target.count)
+    return String(decoding: target.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self) == path
   }
 }
 

@@ -99,17 +99,25 @@ struct KWalletLimitTests {
     }
   }
 
-  @Test("opening KWallet without a desktop is refused as not running")
+  @Test("opening KWallet without a desktop is refused, and starts no daemon")
   func withoutDesktop() async throws {
     try await PrivateBus.with { bus in
       try await withFolder { folder in
+        var daemon = KWalletDaemon.kwalletd5
+        daemon.program = "\(folder)/kwalletd5"
+        // Would still run when it is looked for.
+        try writeFile(daemon.program, Array("#!/bin/sh\nsleep 10\n:\n".utf8))
+        try #require(chmod(daemon.program, 0o755) == 0)
+        let files = try wallet(in: folder)
+        let places = KWalletPlaces(data: "\(folder)/data", runtime: files.runtime, daemon: daemon)
         let opening = KWalletOpening(
-          try wallet(in: folder), environment: ["DBUS_SESSION_BUS_ADDRESS=\(bus.address)", "DISPLAY="])
+          places, environment: ["DBUS_SESSION_BUS_ADDRESS=\(bus.address)", "DISPLAY="], limit: .milliseconds(100))
         await #expect {
           try await opening.open(with: SecretBytes(text: "key"))
         } throws: {
           if case .notRunning? = $0 as? WalletError { true } else { false }
         }
+        #expect(processes(with: daemon.program).isEmpty)
       }
     }
   }

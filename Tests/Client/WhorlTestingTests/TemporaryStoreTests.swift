@@ -66,15 +66,35 @@ struct TemporaryStoreTests {
 
 @Suite("Keychain Services and LocalAuthentication over a throw-away store", SharedStoreTrait(), .serialized)
 struct SharedTemporaryStoreTests {
-  @Test("an LAContext over a TemporaryStore asks the simulated person for a touch, who can also cancel")
+  @Test("keychain calls and LAContext over a TemporaryStore ask its simulated person, whose touch gives the secret")
   func calls() async throws {
     let programs = ReaderBuild.program.split(separator: "/").dropLast().map { "/\($0)" }.joined()
     let temporary = try await TemporaryStore(enrolled: [.rightIndex], programs: programs)
     SecretStore.useAsShared(temporary.store)
     defer { SecretStore.useAsShared(nil) }
+    let item: [CFString: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: "token"]
+    let control = try #require(
+      SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, .biometryCurrentSet, nil))
+    var adding = item
+    adding[kSecAttrAccessControl] = control
+    adding[kSecValueData] = Data("abc".utf8)
+    #expect(SecItemAdd(adding as CFDictionary, nil) == errSecSuccess)
+    func read(in context: LAContext) -> (OSStatus, Data?) {
+      var query = item
+      query[kSecReturnData] = true
+      query[kSecUseAuthenticationContext] = context
+      var result: CFTypeRef?
+      let status = SecItemCopyMatching(query as CFDictionary, &result)
+      return (status, result as? Data)
+    }
+    #expect(read(in: LAContext()) == (errSecSuccess, Data("abc".utf8)))
+    #expect(temporary.person.touchesWanted == 1)
     let context = LAContext()
     #expect(try await context.evaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, localizedReason: "sign in"))
-    #expect(temporary.person.touchesWanted == 1)
+    #expect(read(in: context) == (errSecSuccess, Data("abc".utf8)))
+    #expect(temporary.person.touchesWanted == 2, "the evaluation is enough for the call")
+    temporary.person.willRespond(.cancel)
+    #expect(read(in: LAContext()) == (errSecUserCanceled, nil))
     temporary.person.willRespond(.cancel)
     await #expect(throws: LAError.self) {
       try await LAContext().evaluatePolicy(.deviceOwnerAuthenticationWithBiometrics, localizedReason: "sign in")

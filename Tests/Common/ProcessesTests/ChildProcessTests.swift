@@ -97,11 +97,12 @@ struct ChildProcessTests {
     }
   }
 
-  @Test("a process of another parent is not taken for an own child")
+  @Test("a process of another parent is neither taken for an own child nor reaped")
   func stranger() throws {
     let parent = try #require(ProcessHandle(getppid()))
     #expect(!parent.hasEnded)
     #expect(!parent.isOwnChild)
+    guard case .notOurs = parent.reap() else { return #expect(Bool(false), "only its parent reaps it") }
     #expect(ProcessHandle(pid_t.max) == nil)
   }
 

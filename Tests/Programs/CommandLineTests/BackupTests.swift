@@ -68,7 +68,7 @@ struct BackupTests {
     }
   }
 
-  @Test("whorl restore refuses a missing file, a file that is no backup, and a backup of another store")
+  @Test("whorl restore refuses in one line what is missing, no backup, or a backup of another store")
   func badInput() async throws {
     try await TestStore.with { store in
       let nothing = try await store.unlocked("restore", "\(store.folder)/nothing", "--yes")
@@ -82,12 +82,16 @@ struct BackupTests {
       let other = try await store.unlocked("restore", copy, "--yes")
       #expect(other.status == 65 && other.failure.contains("it is not a backup of whorl"), "\(other.failure)")
       #expect(!other.failure.contains("export"), "\(other.failure)")
+      for refused in [nothing, file, other] {
+        #expect(refused.diagnostics.split(separator: "\n").count == 1, "\(refused.diagnostics)")
+      }
       try await TestStore.withoutPasscode { another in
         try await another.whorl("backup", "\(store.folder)/theirs").mustSucceed()
         let theirs = try await store.unlocked("restore", "\(store.folder)/theirs", "--yes")
         #expect(theirs.status == 65 && theirs.failure.contains("a backup of another store"), "\(theirs.failure)")
         #expect(theirs.failure.contains("--store NEW' makes a separate store from it"), "\(theirs.failure)")
         #expect(!theirs.failure.contains("anew"), "\(theirs.failure)")
+        #expect(theirs.diagnostics.split(separator: "\n").count == 1, "\(theirs.diagnostics)")
       }
     }
   }

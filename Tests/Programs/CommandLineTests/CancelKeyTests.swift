@@ -11,8 +11,10 @@ enum CancelKey: String, CaseIterable {
 
 @Suite("Keys at the prompt of the command line")
 struct CancelKeyTests {
-  private func waitingForFinger(_ store: TestStore, _ item: String = "presence") async throws -> PseudoTerminal {
-    let terminal = try PseudoTerminal(store.arguments(["get", item] + store.reader), output: "/dev/null")
+  private func waitingForFinger(
+    _ store: TestStore, _ item: String = "presence", _ options: String...
+  ) async throws -> PseudoTerminal {
+    let terminal = try PseudoTerminal(store.arguments(["get", item] + options + store.reader), output: "/dev/null")
     try await terminal.waits(for: "Esc: cancel)")
     try await terminal.becomes(echoing: false)
     return terminal
@@ -26,15 +28,16 @@ struct CancelKeyTests {
   }
 
   @Test(
-    "Esc and Ctrl-D cancel the wait for a touch with status 77, and the terminal is restored",
+    "Esc and Ctrl-D cancel the wait for a touch: status 77, LAError.userCancel, and the terminal is restored",
     arguments: CancelKey.allCases)
   func touch(key: CancelKey) async throws {
     try await TestStore.enrolled { store in
       for item in ["presence", "any-finger"] {
-        let terminal = try await waitingForFinger(store, item)
+        let terminal = try await waitingForFinger(store, item, "--verbose")
         terminal.type(key.rawValue)
         #expect(try await terminal.status() == 77)
         #expect(terminal.shown.contains("cancelled: run it again"))
+        #expect(terminal.shown.contains("LAError.userCancel, exit status 77"), "\(terminal.shown)")
         #expect(terminal.isAsFound)
       }
       #expect(try await store.whorl("status", "--json").text.contains(#""failures":0"#))

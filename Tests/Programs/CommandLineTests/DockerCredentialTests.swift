@@ -193,37 +193,39 @@ struct DockerCredentialTests {
   }
 
   @Test(
-    "docker login stores a credential with docker-credential, and docker logout erases it",
+    "docker login stores a credential with docker-credential, docker pull uses it, and docker logout erases it",
     .enabled(
       if: ["/usr/local/bin/docker", "/usr/bin/docker"].contains {
         FileManager.default.isExecutableFile(atPath: $0)
       }))
   func realDocker() async throws {
     try await TestStore.with { store in
-      let helper = "#!/bin/sh\nexec \(try Programs.path("whorl")) docker-credential --store \(store.directory) \"$@\"\n"
+      let command = "\(try Programs.path("whorl")) docker-credential --access none --store \(store.directory)"
+      let helper = "#!/bin/sh\nexec \(command) \"$@\"\n"
       try writeFile("\(store.folder)/docker-credential-tested", Array(helper.utf8))
       chmod("\(store.folder)/docker-credential-tested", 0o755)
       try writeFile("\(store.folder)/config.json", Array(#"{"credsStore":"tested"}"#.utf8))
       try await withRegistry { port in
-        func run(_ words: String..., input: String = "") async throws -> Invocation.Result {
+        func run(
+          _ words: String..., input: String = "", daemon: String = "unix:///nonexistent"
+        ) async throws -> Invocation.Result {
           try await Invocation(
             program: "/usr/bin/env", arguments: ["docker"] + words, input: Array(input.utf8),
             environment: [
               "PATH": "\(store.folder):/usr/local/bin:/usr/bin:/bin", "HOME": store.folder,
-              "DOCKER_CONFIG": store.folder, "DOCKER_HOST": "unix:///nonexistent",
+              "DOCKER_CONFIG": store.folder, "DOCKER_HOST": daemon,
             ]
           ).run()
         }
         let registry = "127.0.0.1:\(port)"
         try await run("login", "--username", "ann", "--password-stdin", registry, input: "\"p=\\w ✓").mustSucceed()
-        let kept = try members(
-          try await Invocation(
-            arguments: store.arguments(["docker-credential", "get"]) + ["--passcode-fd", "3"],
-            input: Array(registry.utf8), descriptors: [TestStore.passcode + "\n"]
-          ).run())
+        let kept = try members(try await docker("get", registry, in: store))
         #expect(kept == ["ServerURL": registry, "Username": "ann", "Secret": "\"p=\\w ✓"])
+        let pulled = try await run("pull", "\(registry)/image", daemon: "tcp://\(registry)")
+        #expect(pulled.status == 0, "\(pulled.diagnostics)")
         try await run("logout", registry).mustSucceed()
         #expect(try members(try await docker("list", "", in: store)).isEmpty)
+        #expect(try await run("pull", "\(registry)/image", daemon: "tcp://\(registry)").status != 0)
       }
     }
   }
@@ -233,18 +235,27 @@ struct DockerCredentialTests {
     let isOver = Atomic(false)
   }
 
-  /// Runs a registry on a local port that accepts the user "ann".
+  /// Runs a registry on a local port that accepts the user "ann". It is also a daemon of docker, which pulls images for
+  /// her alone.
   private func withRegistry(_ body: (String) async throws -> Void) async throws {
     let script = """
-      import base64, http.server, sys
+      import base64, http.server, json, sys
+      user, password = 'ann', '"p=\\\\w ✓'
       class Registry(http.server.BaseHTTPRequestHandler):
-          def do_GET(self):
-              expected = 'Basic ' + base64.b64encode('ann:"p=\\\\w ✓'.encode()).decode()
-              known = self.headers.get('Authorization') == expected
-              self.send_response(200 if known else 401)
-              if not known: self.send_header('WWW-Authenticate', 'Basic realm="x"')
+          def answer(self, status):
+              self.send_response(status)
+              if status == 401: self.send_header('WWW-Authenticate', 'Basic realm="x"')
+              self.send_header('Api-Version', '1.44')
               self.send_header('Content-Length', '0')
               self.end_headers()
+          def do_GET(self):
+              expected = 'Basic ' + base64.b64encode(f'{user}:{password}'.encode()).decode()
+              self.answer(200 if self.headers.get('Authorization') == expected else 401)
+          # docker asks its daemon whether it is there, and then to pull.
+          def do_HEAD(self): self.answer(200)
+          def do_POST(self):
+              given = json.loads(base64.urlsafe_b64decode(self.headers['X-Registry-Auth']))
+              self.answer(200 if (given.get('username'), given.get('password')) == (user, password) else 403)
           def log_message(self, *_): pass
       server = http.server.HTTPServer(('127.0.0.1', 0), Registry)
       print(server.server_port, file=sys.stderr, flush=True)

@@ -146,10 +146,12 @@ struct ExportTests {
     }
   }
 
-  @Test("whorl export leaves out and lists the store's key and items with their own password")
+  @Test("whorl export leaves out and lists the store's key, dead items and items with their own password")
   func staying() async throws {
     try await TestStore.with { store in
       try await store.set("a", "x", "--access", "none")
+      try await store.unlocked("set", "gone", "--access", "passcode", input: [1]).mustSucceed()
+      try await store.unlocked("passcode", "--remove", "--yes").mustSucceed()
       let own = try await Invocation(
         arguments: store.arguments(["set", "own", "--access", "none", "--app-password-fd", "3"]), input: [1],
         descriptors: ["of its own\n"]
@@ -161,6 +163,9 @@ struct ExportTests {
       #expect(exported.status == 0)
       #expect(exported.diagnostics.contains("Exported 1 item to"), "\(exported.diagnostics)")
       #expect(exported.diagnostics.contains("  own: it has a password of its own"), "\(exported.diagnostics)")
+      #expect(
+        exported.diagnostics.contains("  gone: the fingers or the passcode that it was bound to are gone\n"),
+        "\(exported.diagnostics)")
       #expect(exported.diagnostics.contains("  whorl key: it is a key that never leaves its store"))
       let alone = try await Self.run(store, "export", "\(store.folder)/own.age", "own")
       #expect(alone.status == 77 && alone.failure.contains("nothing can be exported: own: it has a password"))

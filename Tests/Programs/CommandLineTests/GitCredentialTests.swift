@@ -108,8 +108,8 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("a line feed in an imported account name adds no field to the answer of git-credential")
-  func accountOfTwoLines() async throws {
+  @Test("a line feed in an imported account name or secret adds no field to the answer of git-credential")
+  func twoLines() async throws {
     try await TestStore.with { store in
       let key = try await store.whorl("key").text.dropLast()
       let contents = #"""
@@ -118,7 +118,12 @@ struct GitCredentialTests {
         "ptcl":{"text":"htps"},"port":{"number":8443},"acct":{"text":"ann\nhost=evil.example"},\#
         "agrp":{"text":"whorl"}},"class":"inet","secret":1}}
         x
-        {"end":1}
+        {"item":{"access":[],"accessible":"when-unlocked","attributes":{"srvr":{"text":"example.com"},\#
+        "ptcl":{"text":"htps"},"port":{"number":8444},"acct":{"text":"bob"},\#
+        "agrp":{"text":"whorl"}},"class":"inet","secret":19}}
+        y
+        host=evil.example
+        {"end":2}
 
         """#
       let file = "\(store.folder)/file.age"
@@ -128,6 +133,8 @@ struct GitCredentialTests {
       try await store.unlocked("import", file, "--yes").mustSucceed()
       let got = try await git("get", Self.place, "--no-prompt", in: store)
       #expect(got.text.isEmpty, "\(got.text)")
+      let other = try await git("get", "protocol=https\nhost=example.com:8444\n", "--no-prompt", in: store)
+      #expect(other.text == "username=bob\npassword=y\n", "\(other.text)")
     }
   }
 
@@ -281,7 +288,7 @@ struct GitCredentialTests {
     }
   }
 
-  @Test("git-credential ignores unknown actions and incomplete credentials, and refuses a line without a value")
+  @Test("git-credential ignores unknown actions and incomplete credentials, and refuses what is not key=value in UTF-8")
   func badInput() async throws {
     try await TestStore.with { store in
       let ignored = try await git("approve-all", "anything", in: store)
@@ -289,6 +296,15 @@ struct GitCredentialTests {
       let refused = try await git("get", "protocol=https\nhost\n", in: store)
       #expect(refused.status == 64)
       #expect(refused.failure.hasPrefix("whorl: git-credential: a line on standard input is not 'key=value'"))
+      let latin1: [UInt8] = [0x61, 0xE4]
+      for (line, failure) in [
+        (Array("username=".utf8) + latin1, "git's 'username' is not UTF-8"),
+        (latin1 + Array("=ann".utf8), "a line on standard input is not 'key=value'"),
+      ] {
+        let request = Array(Self.place.utf8) + line + Array("\npassword=x\n".utf8)
+        let odd = try await Invocation(arguments: store.arguments(["git-credential", "store"]), input: request).run()
+        #expect(odd.status == 64 && odd.failure.contains(failure), "\(odd.diagnostics)")
+      }
       for place in [Self.place, "protocol=https\nhost=\npassword=x\n", "protocol=\nhost=example.com\npassword=x\n"] {
         try await git("store", place + "username=ann\n", in: store).mustSucceed()
       }

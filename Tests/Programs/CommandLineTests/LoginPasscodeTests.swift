@@ -155,7 +155,7 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("whorl passcode says how to change the login password, too, if login by passcode is enabled")
+  @Test("whorl passcode and login status say that the login password has to be changed, too, if it was the passcode")
   func passcodeChanged() async throws {
     try await TestStore.with { store in
       let account = try LoginAccount(TestStore.passcode, in: store.folder)
@@ -165,6 +165,9 @@ struct LoginPasscodeTests {
       #expect(changed.status == 0)
       #expect(changed.diagnostics.contains("'passwd' changes both"))
       #expect(changed.diagnostics.contains("whorl login enable passcode"))
+      let status = try await store.whorl("login", "status", "--json")
+      #expect(!status.text.contains("isLoginPassword"))
+      #expect(status.text.contains("no login with your password has shown yet"))
     }
   }
 }

@@ -205,20 +205,28 @@ struct NewStoreSetupTests {
     }
   }
 
-  @Test("whorl setup says that the disk is full, and how to continue", .enabled(if: getuid() == 0))
+  @Test("whorl setup on a full disk says so and how to continue, and leaves nothing there", .enabled(if: getuid() == 0))
   func full() async throws {
     guard try await MachineFprintd.isPossible() else { return }
     try await withFolder { folder in
-      let script = #"mount -t tmpfs -o size=16k none "$1" && exec "$2" setup --store "$1/store""#
+      let script = #"""
+        mount -t tmpfs -o size=16k none "$1"
+        status=0
+        "$2" setup --store "$1/store" || status=$?
+        echo "left: [$(ls -A "$1")]"
+        exit $status
+        """#
       let terminal = try PseudoTerminal(
         ["--mount", "/bin/sh", "-ec", script, "sh", folder, try Programs.path("whorl")], program: "/usr/bin/unshare",
         environment: ["HOME": folder, "XDG_RUNTIME_DIR": "/nonexistent"])
       try await secretly(terminal, Self.first, "one passcode")
       try await secretly(terminal, Self.again, "one passcode")
       #expect(try await terminal.status() == 74)
-      let last = String(terminal.shown.split(separator: "\r\n").last ?? "")
-      #expect(last.contains("whorl: setup: the disk of \(folder)/store is full"), "\(last)")
-      #expect(last.hasSuffix("make room, then 'whorl setup' goes on from here"), "\(last)")
+      let lines = terminal.shown.split(separator: "\r\n")
+      let failure = String(lines.dropLast().last ?? "")
+      #expect(failure.contains("whorl: setup: the disk of \(folder)/store is full"), "\(terminal.shown)")
+      #expect(failure.hasSuffix("make room, then 'whorl setup' goes on from here"), "\(terminal.shown)")
+      #expect(lines.last == "left: []", "\(terminal.shown)")
     }
   }
 

@@ -17,12 +17,20 @@ struct PasscodeTests {
     }
   }
 
-  @Test("whorl init without a terminal makes a store only with a descriptor for the recovery key")
+  @Test("whorl init without a terminal needs a descriptor for the recovery key, and a passcode or --no-passcode")
   func initialiseAlone() async throws {
     try await withFolder { folder in
       let refused = try await Invocation(arguments: ["init", "--store", "\(folder)/s"]).run()
       #expect(refused.status == 77)
       #expect(refused.failure.contains("name a descriptor with --recovery-fd"))
+      #expect(access("\(folder)/s", F_OK) != 0)
+      let withoutPasscode = try await Invocation(
+        arguments: ["init", "--recovery-fd", "9", "--store", "\(folder)/s"], readsDescriptor9: true
+      ).run()
+      #expect(withoutPasscode.status == 77 && withoutPasscode.descriptor9.isEmpty)
+      #expect(
+        withoutPasscode.failure.contains("a new passcode is needed and there is no terminal to ask at"),
+        "\(withoutPasscode.diagnostics)")
       #expect(access("\(folder)/s", F_OK) != 0)
       let made = try await Invocation(
         arguments: ["init", "--no-passcode", "--json", "--recovery-fd", "9", "--store", "\(folder)/s"],
@@ -158,6 +166,19 @@ struct PasscodeTests {
       #expect(refused.status == 77)
       #expect(refused.failure.contains("no passcode is set: 'whorl passcode'"))
       #expect(try await store.whorl("status").text.contains("passcode  not set"))
+    }
+  }
+
+  @Test("a prompt for a finger in a store without a passcode does not offer the passcode")
+  func notOffered() async throws {
+    try await TestStore.enrolled { store in
+      try await store.unlocked("passcode", "--remove", "--yes").mustSucceed()
+      let terminal = try PseudoTerminal(store.arguments(["get", "presence"] + store.reader), output: "/dev/null")
+      try await terminal.waits(for: "Esc: cancel)")
+      #expect(terminal.shown.contains("to use “presence” (Esc: cancel)"), "\(terminal.shown)")
+      try await terminal.becomes(echoing: false)
+      terminal.type(CancelKey.escape.rawValue)
+      #expect(try await terminal.status() == 77)
     }
   }
 

@@ -130,14 +130,16 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("secret-service enable passes its store and reader on to the service, and secret-service status shows them")
+  @Test("secret-service enable passes its store, reader and configuration on, and secret-service status shows them")
   func options() async throws {
     try await with { home in
       let folder = "\(home.folder)/it's 50% $HOME"
       try #require(rename(home.store.directory, folder) == 0)
       try writeFile(
         "\(home.folder)/data/systemd/user/whorl-secrets.service", Array("[Service]\nExecStart=/w a --s\n".utf8))
-      let words = ["--store", folder, "--reader", "fprintd"]
+      let configuration = "\(home.folder)/own.json"
+      try writeFile(configuration, Array("{}".utf8))
+      let words = ["--config", configuration, "--store", folder, "--reader", "fprintd"]
       func run(_ words: [String]) async throws -> Invocation.Result {
         try await Invocation(arguments: ["secret-service"] + words, environment: home.environment).run()
       }
@@ -145,14 +147,19 @@ struct SecretServiceEnableTests {
       #expect(done.status == 0, "\(done.diagnostics)")
       // Quoted as by a shell, without a backslash.
       let quoted = folder.replacing("'", with: #"'"'"'"#)
-      #expect(try home.text(home.busFile).contains(" --secret-service --store '\(quoted)' --reader fprintd\n"))
+      #expect(
+        try home.text(home.busFile).contains(
+          " --secret-service --config \(configuration) --store '\(quoted)' --reader fprintd\n"))
+      let unitStore = "\(home.folder)/it's 50%% $$HOME"
       #expect(
         try home.text(home.options).hasSuffix(
-          "ExecStart=/w a --s --store \"\(home.folder)/it's 50%% $$HOME\" --reader \"fprintd\"\n"))
+          "ExecStart=/w a --s --config \"\(configuration)\" --store \"\(unitStore)\" --reader \"fprintd\"\n"))
       let again = try await run(["enable", "--json"] + words)
       #expect(again.text.contains(#""written":[]"#) && again.text.contains(#""removed":[]"#), "\(again.text)")
       let status = try await run(["status"])
-      #expect(status.text.contains("options  --store \(folder) --reader fprintd\n"), "\(status.text)")
+      #expect(
+        status.text.contains("options  --config \(configuration) --store \(folder) --reader fprintd\n"),
+        "\(status.text)")
       #expect(status.text.contains("\(home.busFile): Whorl's\n") && status.text.contains("\(home.options): Whorl's\n"))
 
       try #require(rename(folder, "\(home.folder)/data/whorl") == 0)
@@ -247,7 +254,54 @@ struct SecretServiceEnableTests {
     }
   }
 
-  @Test("secret-service status shows the Secret Service and the files with their meaning, and starts no program")
+  @Test("secret-service enable --now makes the session's bus read Whorl's service file at once")
+  func busReloaded() async throws {
+    try await TestStore.with { store in
+      // The bus does not watch the folder, since it is missing when the bus starts.
+      try await PrivateBus.with(services: ["\(store.folder)/data/dbus-1/services"]) { bus in
+        let home = try Home(store, bus: bus.address, withKeyring: true)
+        func startable() async throws -> String {
+          let words = ["--address=\(bus.address)", "call", "org.freedesktop.DBus", "/org/freedesktop/DBus"]
+          let names = try await Invocation(
+            program: "/usr/bin/busctl", arguments: words + ["org.freedesktop.DBus", "ListActivatableNames"]
+          ).run()
+          try names.mustSucceed()
+          return names.text
+        }
+        try await home.whorl("enable").mustSucceed()
+        #expect(try await !startable().contains("org.freedesktop.secrets"), "the bus has not been told yet")
+        try await home.whorl("enable", "--now").mustSucceed()
+        let names = try await startable()
+        #expect(names.contains(#""org.freedesktop.secrets""#), "\(names)")
+      }
+    }
+  }
+
+  @Test("secret-service status does not start the program that the bus has for the Secret Service")
+  func startsNothing() async throws {
+    try await TestStore.with { store in
+      let services = "\(store.folder)/services"
+      try #require(mkdirPrivate(services))
+      let service = """
+        [D-BUS Service]
+        Name=org.freedesktop.secrets
+        Exec=/bin/sh -c "/usr/bin/touch '\(store.folder)/started'; exit 1"
+
+        """
+      try writeFile("\(services)/org.freedesktop.secrets.service", Array(service.utf8))
+      try await PrivateBus.with(services: [services]) { bus in
+        let home = try Home(store, bus: bus.address, withKeyring: true)
+        let status = try await home.whorl("status")
+        #expect(status.text.hasPrefix("service  no program\n"), "\(status.text)\(status.diagnostics)")
+        #expect(!home.exists("\(store.folder)/started"))
+        // An import needs the program.
+        let failed = try await home.whorl("import")
+        #expect(failed.status == 69 && home.exists("\(store.folder)/started"), "\(failed.diagnostics)")
+      }
+    }
+  }
+
+  @Test("secret-service status shows the Secret Service and the files with their meaning")
   func status() async throws {
     try await with(servedBy: nil) { home in
       let before = try await home.whorl("status")

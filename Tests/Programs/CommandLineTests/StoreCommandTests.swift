@@ -75,10 +75,10 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("whorl rm at a terminal asks first, and lists what it removed; with --yes it does not ask")
+  @Test("whorl rm at a terminal asks first, and lists what it removed; with --yes or a pipe it does not ask")
   func removeAsks() async throws {
     try await TestStore.with { store in
-      for name in ["bank", "mail/alice", "note"] { try await store.set(name, "x", "--access", "none") }
+      for name in ["bank", "mail/alice", "note", "code"] { try await store.set(name, "x", "--access", "none") }
       let declined = try PseudoTerminal(store.arguments(["rm", "bank"]))
       try await declined.waits(for: "Remove “bank”? It cannot be brought back. [y/N]")
       declined.type("n\n")
@@ -91,9 +91,11 @@ struct StoreCommandTests {
       #expect(try await several.status() == 0)
       #expect(several.shown.contains("Removed “bank”, “mail/alice”."), "\(several.shown)")
 
-      let assured = try PseudoTerminal(store.arguments(["rm", "note", "-y"]))
-      #expect(try await assured.status() == 0)
-      #expect(!assured.shown.contains("[y/N]") && assured.shown.contains("Removed “note”."), "\(assured.shown)")
+      for (words, name, input) in [(["-y"], "note", nil), ([], "code", "/dev/null")] as [([String], String, String?)] {
+        let unasked = try PseudoTerminal(store.arguments(["rm", name] + words), input: input)
+        #expect(try await unasked.status() == 0)
+        #expect(!unasked.shown.contains("[y/N]") && unasked.shown.contains("Removed “\(name)”."), "\(unasked.shown)")
+      }
       #expect(try await store.whorl("ls").output.isEmpty)
     }
   }
@@ -171,7 +173,7 @@ struct StoreCommandTests {
     }
   }
 
-  @Test("item names are any UTF-8: the first slash splits them, and errors show control characters escaped")
+  @Test("item names are any UTF-8, split at the first slash; terminals and errors show control characters escaped")
   func unicodeNames() async throws {
     try await TestStore.with { store in
       try await store.set("Bücher/日本/語", "x", "--access", "none")
@@ -181,6 +183,12 @@ struct StoreCommandTests {
       #expect(reversed.failure.contains(#"a\u{202e}b"#))
       let marked = try await store.whorl("get", "a\u{061C}b")
       #expect(marked.failure.contains(#"a\u{61c}b"#))
+      // A program gets the name as it is.
+      try await store.set("a\u{202E}b", "x", "--access", "none")
+      #expect(try await store.whorl("ls", "a\u{202E}b").text.hasPrefix("a\u{202E}b\t"))
+      let terminal = try PseudoTerminal(store.arguments(["ls"]))
+      #expect(try await terminal.status() == 0)
+      #expect(terminal.shown.contains(#"a\u{202e}b  "#) && !terminal.shown.contains("\u{202E}"), "\(terminal.shown)")
     }
   }
 

@@ -303,7 +303,7 @@ struct SyncTests {
     }
   }
 
-  @Test("whorl sync refuses an unusable remote, and a command that needs another state of the circle")
+  @Test("whorl sync refuses in one line an unusable remote, and a command for another state of the circle")
   func refusals() async throws {
     try await SyncMachines.with { machines in
       let one = try await machines.machine("one")
@@ -321,6 +321,7 @@ struct SyncTests {
           arguments: one.arguments(["sync"] + words + ["--passcode-fd", "3"]), descriptors: [TestStore.passcode + "\n"]
         ).run()
         #expect(refused.status == status && refused.failure.contains(what), "\(words): \(refused.diagnostics)")
+        #expect(refused.diagnostics.split(separator: "\n").count == 1, "\(words): \(refused.diagnostics)")
       }
       try await one.unlocked("sync", "init", machines.remote).mustSucceed()
       let twice = try await one.unlocked("sync", "init", machines.remote)
@@ -328,6 +329,9 @@ struct SyncTests {
       let two = try await machines.machine("two")
       let taken = try await two.unlocked("sync", "init", machines.remote)
       #expect(taken.status == 73 && taken.failure.contains("has a circle already"), "\(taken.diagnostics)")
+      for refused in [twice, taken] {
+        #expect(refused.diagnostics.split(separator: "\n").count == 1, "\(refused.diagnostics)")
+      }
     }
   }
 

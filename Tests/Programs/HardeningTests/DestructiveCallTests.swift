@@ -34,7 +34,7 @@ struct DestructiveCallTests {
   }
 
   @Test(
-    "whorl rm and unenroll without names, and passcode --remove without a passcode, remove no item or finger",
+    "whorl rm and unenroll without names, and passcode --remove without the passcode, remove nothing",
     arguments: [["rm"], ["rm", ""], ["rm", "/"], ["unenroll"], ["passcode", "--remove"]])
   func commandLine(_ words: [String]) async throws {
     try await TestStore.enrolled { store in
@@ -45,6 +45,8 @@ struct DestructiveCallTests {
       #expect(result.diagnostics.split(separator: "\n").count == 1, "\(result.diagnostics)")
       #expect(try await store.whorl("ls").text == listed)
       #expect(try await store.whorl("fingers").text.contains("right-index"))
+      guard words[0] == "passcode" else { return }
+      #expect(try await store.call("get", "presence", passcode: [TestStore.passcode]).run().text == "presence")
     }
   }
 }

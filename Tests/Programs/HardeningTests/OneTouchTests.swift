@@ -78,9 +78,12 @@ struct OneTouchTests {
     }
   }
 
-  /// Whether a second store waits while the first has the same reader armed.
-  private func waits(runtimeFolder: String?, nature: ReaderDescription.Nature = .physical) async throws -> Bool {
-    let (first, second) = (try await ScratchStore(), try await ScratchStore())
+  /// Whether a second program, of another store or of the same one, waits while the first has the same reader armed.
+  private func waits(
+    inOneStore: Bool = false, runtimeFolder: String?, nature: ReaderDescription.Nature = .physical
+  ) async throws -> Bool {
+    let first = try await ScratchStore()
+    let second = try await inOneStore ? first : ScratchStore()
     let gate = Gate()
     let isReading = Mutex(false)
     @Sendable func described(_ description: ReaderDescription) -> ReaderDescription {
@@ -96,7 +99,7 @@ struct OneTouchTests {
     let one = try first.open(reader: held, runtimeFolder: runtimeFolder)
     let two = try second.open(
       reader: InterposedReader(real: ScriptedReader(), describing: described), runtimeFolder: runtimeFolder)
-    for vault in [one, two] {
+    for vault in inOneStore ? [one] : [one, two] {
       try await Self.enroll(in: vault)
       try await vault.put("item", "secret", .anyFinger)
     }
@@ -123,12 +126,13 @@ struct OneTouchTests {
     #expect(try await !waits(runtimeFolder: runtime.folder, nature: .virtual), "a virtual reader is its store's own")
   }
 
-  @Test("two stores with one reader do not wait for each other if the folder for its lock is missing or not private")
+  @Test("without a private folder for a reader's lock, only programs of one store wait for each other")
   func noRuntimeFolder() async throws {
     let runtime = try await ScratchStore()
     chmod(runtime.folder, 0o755)
     #expect(try await !waits(runtimeFolder: runtime.folder), "one that others may look into")
     chmod(runtime.folder, 0o700)
     #expect(try await !waits(runtimeFolder: runtime.folder + "/none"), "none")
+    #expect(try await waits(inOneStore: true, runtimeFolder: runtime.folder + "/none"), "the store's lock")
   }
 }

@@ -5,11 +5,12 @@ import SDBus
 import Synchronization
 import Testing
 
-/// Replaces fprintd on a private bus: readers that all have the same name, and scans whose signals the test sends in
-/// any order.
+/// Replaces fprintd on a private bus: readers that all have the same name unless a test names them, and scans whose
+/// signals the test sends in any order.
 final class FprintdStandIn: Sendable {
   /// A reader as fprintd has it.
   struct Device: Sendable {
+    var name = "stand-in"
     var fingers = ["right-index-finger"]
     /// Whether the call that claims it is answered.
     var answersClaim = true
@@ -108,7 +109,7 @@ private final class StandInReaders: Sendable {
     switch call.member {
     case "GetAll":
       var properties: [String: BusValue] = [
-        "name": .string("stand-in"), "scan-type": .string("press"), "num-enroll-stages": .int32(5),
+        "name": .string(device.name), "scan-type": .string("press"), "num-enroll-stages": .int32(5),
       ]
       if tellsFingers {
         properties.merge(["finger-needed": .boolean(false), "finger-present": .boolean(false)]) { $1 }

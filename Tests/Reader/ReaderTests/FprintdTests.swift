@@ -28,6 +28,33 @@ struct FprintdTests {
     }
   }
 
+  @Test("a reader of fprintd is opened by its id, even if fprintd lists another reader first")
+  func chosen() async throws {
+    try await PrivateBus.with { bus in
+      let fprintd = try await FprintdStandIn(
+        on: bus, tellsFingers: true, [.init(name: "first"), .init(name: "second")])
+      defer { fprintd.close() }
+      let process = ReaderProcess(
+        program: try readerProgram(), selection: .fprintd(device: nil),
+        fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
+      #expect(try await process.readers().map(\.id) == ["fprintd:first", "fprintd:second"])
+      #expect(await readerError { try await process.open("fprintd:third") } == .absent)
+      let print = enrolled(FprintdPrint(finger: .rightIndex, digest: nil).template)
+      for (number, name) in [(1, "second"), (0, "first")] {
+        #expect(try await process.open("fprintd:\(name)").name == name)
+        async let answer = process.verify(print, nonce: nonce(1)) { _ in }
+        try #require(try await eventually { fprintd.calls(of: "VerifyStart", reader: number) == 1 })
+        fprintd.endScan("verify-match", reader: number)
+        #expect(try await answer.outcome == .match(print.id))
+        try await process.close()
+        // The first reader was not touched while the second one was open.
+        if number == 1 { #expect(fprintd.calls(of: "Claim", reader: 0) == 0) }
+      }
+      #expect(fprintd.calls(of: "VerifyStart", reader: 1) == 1)
+      await process.shutdown()
+    }
+  }
+
   @Test("a reader of fprintd enrols in stages, lists, identifies, verifies and deletes", arguments: readers)
   func wholeStory(_ kind: PrivateFprintd.Reader) async throws {
     try await PrivateFprintd.with(kind) { fprintd in

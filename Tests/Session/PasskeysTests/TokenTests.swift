@@ -10,8 +10,9 @@ import Testing
 
 @Suite("Tokens")
 struct TokenTests {
-  /// Keys of PIN/UV auth protocol one as Yubico's tests publish them: the shared secret, and a token with its encryption.
-  @Test("PIN/UV auth protocol one encrypts and decrypts as published")
+  /// Values of PIN/UV auth protocol one as Yubico's tests publish them: the shared secret, a token with its encryption,
+  /// and an encrypted PIN with its MAC.
+  @Test("PIN/UV auth protocol one encrypts, decrypts and authenticates as published")
   func protocolOne() throws {
     let shared = try secret("c42a039d548100dfba521e487debcbbb8b66bb7496f8b1862a7a395ed83e1a1c")
     let keys = PINKeys(version: .one, mac: SharedSecret(shared.copy()), encryption: SharedSecret(shared))
@@ -19,6 +20,13 @@ struct TokenTests {
     #expect(Hexadecimal.text(of: try keys.encrypt(token)) == "7a9f98e31b77be90f9c64d12e9635040")
     let encrypted = try #require(Hexadecimal.bytes(in: "7a9f98e31b77be90f9c64d12e9635040"))
     #expect(try keys.decrypt(encrypted).withUnsafeBytes { Array($0) } == token.withUnsafeBytes { Array($0) })
+    let newPIN =
+      "0222fc42c6dd76a274a7057858b9b29d98e8a722ec2dc6668476168c5320473c"
+      + "ec9907b4cd76ce7943c96ba5683943211d84471e64d9c51e54763488cd66526a"
+    let message = try #require(Hexadecimal.bytes(in: newPIN))
+    let mac = try #require(Hexadecimal.bytes(in: "7b40c084ccc5794194189ab57836475f"))
+    let isAuthentic = PINProtocol.one.verifies(mac, key: keys.mac.bytes, message)
+    #expect(isAuthentic)
   }
 
   @Test("a PIN/UV auth protocol refuses a changed message or MAC", arguments: PINProtocol.allCases)

@@ -59,13 +59,17 @@ struct KeyCommandTests {
     }
   }
 
-  @Test("whorl get does not export an SSH key, even one with the rule none")
+  @Test("whorl get exports no SSH key, whatever the key's rule, and even with the passcode")
   func stays() async throws {
-    try await TestStore.with { store in
-      try await store.whorl("ssh", "add", "work", "--access", "none").mustSucceed()
-      let got = try await store.whorl("get", "work", "--class", "key")
-      #expect(got.status != 0)
-      #expect(got.output.isEmpty)
+    try await TestStore.enrolled { store in
+      for access in ["none", "presence", "any-finger", "current-set", "passcode"] {
+        let name = "key-\(access)"
+        try await store.whorl("ssh", "add", name, "--access", access).mustSucceed()
+        let got = try await store.unlocked("get", name, "--class", "key")
+        #expect(got.status == 64, "\(access)")
+        #expect(got.failure.contains("this key is used in the vault and never leaves it"), "\(got.diagnostics)")
+        #expect(got.output.isEmpty)
+      }
     }
   }
 
@@ -93,6 +97,30 @@ struct KeyCommandTests {
         let words = ["-Y", "verify", "-n", "file", "-I", "alice", "-f", "\(file).allowed", "-s", "\(file).sig"]
         #expect(try await agent.client("ssh-keygen", words, input: Array("text".utf8)).status == 0)
       }
+    }
+  }
+
+  @Test("whorl ssh add imports a key with a passphrase, for which ssh-add asks, and nothing without the passphrase")
+  func passphrase() async throws {
+    try await TestStore.with { store in
+      let (file, asker) = ("\(store.folder)/key", "\(store.folder)/asker")
+      try await Invocation(
+        program: "/usr/bin/ssh-keygen",
+        arguments: ["-q", "-t", "ed25519", "-a", "1", "-N", "right words", "-C", "x", "-f", file]
+      ).run().mustSucceed()
+      let publicKey = String(decoding: try readFile("\(file).pub"), as: UTF8.self)
+      func added(_ script: String) async throws -> Invocation.Result {
+        try writeFile(asker, Array("#!/bin/sh\n\(script)\n".utf8))
+        chmod(asker, 0o700)
+        return try await store.whorl(
+          "ssh", "add", "brought", "--import", file,
+          environment: ["SSH_ASKPASS": asker, "SSH_ASKPASS_REQUIRE": "force"])
+      }
+      #expect(try await added("exit 1").status == 66)
+      #expect(try await store.whorl("ssh", "list").output.isEmpty)
+      let made = try await added("echo right words")
+      try made.mustSucceed()
+      #expect(made.text.split(separator: " ").prefix(2) == publicKey.split(separator: " ").prefix(2))
     }
   }
 

@@ -179,21 +179,30 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("a touch for an SSH key with minutes is kept for sign-ins to the same host only")
+  @Test("a touch for an SSH key with minutes is kept for sign-ins of the same program to the same host only")
   func minutes() async throws {
     try await TestStore.enrolled { store in
       let key = try await store.addKey("work", "--minutes", "5")
       let authorized = String(decoding: try readFile(key), as: UTF8.self)
       let host = try await SSHServer("host.test", in: store.folder, authorized: authorized)
       let other = try await SSHServer("other.test", in: store.folder, authorized: authorized)
-      try await RunningAgent.with(store, [.right, .right, .right], knownHosts: host.knownHost) { agent in
+      let touches = [Touches.Touch](repeating: .right, count: 4)
+      try await RunningAgent.with(store, touches, knownHosts: host.knownHost) { agent in
         for _ in 1...3 { #expect(try await agent.client("ssh", host.arguments("true")).status == 0) }
         #expect(agent.prompts.count == 1, "\(agent.lines)")
         #expect(try await agent.client("ssh", other.arguments("true")).status == 0)
         #expect(agent.prompts.count == 2)
+        let copy = "\(store.folder)/ssh"
+        try writeFile(copy, readFile("/usr/bin/ssh"))
+        chmod(copy, 0o755)
+        let copied = try await Invocation(
+          program: copy, arguments: host.arguments("true"), environment: ["SSH_AUTH_SOCK": agent.socket]
+        ).run()
+        #expect(copied.status == 0, "\(copied.diagnostics)")
+        #expect(agent.prompts.count == 3)
         // Not a sign-in, so an earlier touch does not count.
         try await agent.sign(key).mustSucceed()
-        #expect(agent.prompts.count == 3)
+        #expect(agent.prompts.count == 4)
       }
     }
   }
@@ -263,7 +272,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("an SSH key that is restricted to a path over several hosts signs for that path only")
+  @Test("an SSH key that is restricted to a path over several hosts signs for that path and user only")
   func ways() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey(
@@ -280,6 +289,16 @@ struct OpenSSHTests {
         let around = try await agent.client("ssh", relay.arguments(relay.shellCommand("true"), ["-A"]))
         #expect(around.status != 0)
         try await agent.waits { $0.filter { $0.contains("the key is restricted to hosts") }.count == 2 }
+      }
+      let library = try SecretStore.open(at: store.directory)
+      let stored = try #require(try await library.items(SSHKey.search()).first)
+      let rules = AttributeValue.text("relay.test,relay.test>nobody@host.test")
+      try await library.update([stored.id], ItemChange(attributes: [AttributeName(rawValue: "whorl.ssh.hosts"): rules]))
+      try await RunningAgent.with(store, knownHosts: relay.knownHost + host.knownHost) { agent in
+        let far = try await agent.client("ssh", relay.arguments(host.shellCommand("echo far"), ["-A"]))
+        #expect(far.status != 0)
+        try await agent.waits { $0.contains { $0.contains("the key is restricted to hosts") } }
+        #expect(agent.lines.contains { $0.contains("Signed, to sign in to relay.test as ") }, "\(agent.lines)")
       }
     }
   }
@@ -307,7 +326,7 @@ struct OpenSSHTests {
     }
   }
 
-  @Test("an SSH key whose lifetime is over is not used, and is removed")
+  @Test("an SSH key whose lifetime is over is not listed or used, and is removed")
   func lifetime() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none", "--lifetime", "8h")
@@ -316,13 +335,23 @@ struct OpenSSHTests {
         try await agent.sign(key).mustSucceed()
       }
       let library = try SecretStore.open(at: store.directory)
-      let stored = try #require(try await library.items(SSHKey.search()).first)
-      let past = [AttributeName(rawValue: "whorl.ssh.end"): AttributeValue.date(1)]
-      try await library.update([stored.id], ItemChange(attributes: past))
+      func endLifetime() async throws {
+        let stored = try #require(try await library.items(SSHKey.search()).first)
+        let past = [AttributeName(rawValue: "whorl.ssh.end"): AttributeValue.date(1)]
+        try await library.update([stored.id], ItemChange(attributes: past))
+      }
+      try await endLifetime()
       #expect(try await store.whorl("ssh", "list").text.hasSuffix("\tended\n"))
       try await RunningAgent.with(store) { agent in
         #expect(try await agent.sign(key).status != 0)
         try await agent.waits { $0.contains { $0.contains("SSH key work is removed: its lifetime is over") } }
+      }
+      #expect(try await store.whorl("ssh", "list").output.isEmpty)
+      _ = try await store.addKey("work", "--access", "none", "--lifetime", "8h")
+      try await endLifetime()
+      try await RunningAgent.with(store) { agent in
+        let listed = try await agent.client("ssh-add", ["-L"])
+        #expect(listed.status == 1 && listed.text == "The agent has no identities.\n", "\(listed.diagnostics)")
       }
       #expect(try await store.whorl("ssh", "list").output.isEmpty)
     }

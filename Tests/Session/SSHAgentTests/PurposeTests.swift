@@ -29,17 +29,18 @@ struct PurposeTests {
     }
   }
 
-  @Test("a host to which the SSH agent was forwarded is part of a signature's purpose")
+  @Test("the hosts to which the SSH agent was forwarded are part of a signature's purpose, in their order")
   func via() throws {
+    let next = try TestKey()
     let binds = [
-      try SessionBind(relay, session: Self.other, isForwarding: true), try SessionBind(host, session: Self.session),
+      try SessionBind(relay, session: Self.other, isForwarding: true),
+      try SessionBind(next, session: Array(64..<96), isForwarding: true), try SessionBind(host, session: Self.session),
     ]
+    let way = [try relay.publicKey, try next.publicKey]
     let data = signIn(session: Self.session, key: try key.publicKey, hostKey: try host.publicKey)
-    #expect(
-      try target(data, binds: binds) == .signIn(user: "alice", host: try host.publicKey, via: [try relay.publicKey]))
-    // A program on the relay that binds no session: the host that it signs in to is unknown.
-    #expect(
-      try target(data, binds: [binds[0]]) == .signIn(user: "alice", host: nil, via: [try relay.publicKey]))
+    #expect(try target(data, binds: binds) == .signIn(user: "alice", host: try host.publicKey, via: way))
+    // A program on the last of them that binds no session: the host that it signs in to is unknown.
+    #expect(try target(data, binds: Array(binds.dropLast())) == .signIn(user: "alice", host: nil, via: way))
   }
 
   @Test("the host of an SSH sign-in is unknown without a session binding, whatever the request says")

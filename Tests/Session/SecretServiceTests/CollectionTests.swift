@@ -2,6 +2,7 @@ import ProgramDriver
 import SDBus
 import SecretModel
 import SecretServiceItems
+import SecureMemory
 import Testing
 import Whorl
 
@@ -30,16 +31,24 @@ struct CollectionTests {
     }
   }
 
-  @Test("the Secret Service's permanent collections cannot be deleted, and login keeps its items")
+  @Test("the Secret Service's permanent collections cannot be deleted, and keep their rule and items")
   func builtIn() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
       let session = try await client.plainSession()
-      let item = try await client.create("s", label: "l", ["a": "b"], session: session)
-      for collection in [ServiceClient.login, "\(ServiceClient.root)/collection/session"] {
-        #expect(await client.error(collection, "Collection", "Delete") == "NotSupported")
+      for name in ["login", "session"] {
+        let collection = "\(ServiceClient.root)/collection/\(name)"
+        let item = try await client.create("s", in: collection, label: "l", ["a": name], session: session)
+        let record = SecretServiceFolder(.collection, name, label: name, access: .anyFinger).item
+        let rule = try await service.withStore { store in
+          _ = try await store.put(record, secret: SharedSecret(SecretBytes(count: 0)))
+          #expect(await client.error(collection, "Collection", "Delete") == "NotSupported")
+          let found = try await store.items(SecretServiceFolder.search(.collection, name)).first
+          return found.flatMap(SecretServiceFolder.init)?.access
+        }
+        #expect(rule == .anyFinger)
+        #expect(try await client.secret(item, session: session).text == "s")
       }
-      #expect(try await client.secret(item, session: session).text == "s")
     }
   }
 

@@ -4,7 +4,6 @@ import SDBus
 import SecretModel
 import SecretServiceItems
 import SecureMemory
-import SessionPrompts
 import Testing
 import Whorl
 
@@ -185,11 +184,15 @@ struct GateTests {
     }
   }
 
-  @Test("reading the label of an item with a rule, or calling GetSecrets for such items, never waits for a person")
+  @Test("searches, labels and GetSecrets of several items never wait for a person, even if the items have a rule")
   func silent() async throws {
     try await RunningSecretService.with { service in
       let client = try await ServiceClient(service.bus)
       let (bank, mail) = (try await gated(service, client), try await gated(service, client, "Mail"))
+      #expect(try await Set(client.search([:]).locked) == [bank, mail])
+      let found = try await client.call(
+        ServiceClient.login, "Collection", "SearchItems", [.texts(["name": "Mail"])])
+      #expect(found == [.array(of: "o", [.objectPath(mail)])])
       #expect(try await client.property(bank, "Item", "Label") == .string("Bank"))
       #expect(try await service.secrets(of: [bank, mail]) == [])
       #expect(service.agent.prompts.isEmpty)
@@ -266,17 +269,18 @@ struct GateTests {
     }
   }
 
-  @Test("Unlock succeeds with a finger for the item's rule and the passcode for the program's rule")
+  @Test("Unlock asks for the finger of the item's rule, and then for the passcode of the program's rule")
   func fingerAndPasscode() async throws {
     let script = """
       #!/bin/sh
       echo OK
       while read -r word rest; do
-        case $word in GETPIN) echo "D \(TestStore.passcode)" ;; esac
+        case $word in GETPIN) mkdir "${PATH%%:*}/asked"; echo "D \(TestStore.passcode)" ;; esac
         echo OK
       done
       """
-    try await RunningSecretService.with([.right], pinentry: script) { service in
+    // No finger for the first prompt.
+    try await RunningSecretService.with([.signal(0), .right], pinentry: script) { service in
       let client = try await ServiceClient(service.bus)
       let session = try await client.plainSession()
       let bank = try await gated(service, client)
@@ -284,28 +288,18 @@ struct GateTests {
       try await service.gate(program: try executable(), .passcode)
       // Rules are cached for two seconds.
       try await Task.sleep(for: .milliseconds(2_100))
+      let asked = "\(service.store.folder)/asked"
+      let first = try await client.change("Unlock", [bank, plain]).prompt
+      try await client.call(first, "Prompt", "Prompt", [.string("")])
+      try await service.agent.waits { $0.contains { $0.contains(". Swipe the reader") } }
+      #expect(access(asked, F_OK) != 0, "the passcode comes after the finger")
+      try await client.call(first, "Prompt", "Dismiss")
+      #expect(try await client.completed(first) == (true, []))
+      try await service.agent.waits { $0.contains { $0.contains("refused to read “Bank”") } }
       let shown = try await client.show(try await client.change("Unlock", [bank, plain]).prompt)
       #expect(shown == (false, [bank, plain]), "\(service.agent.lines)")
+      #expect(access(asked, F_OK) == 0)
       #expect(try await client.secret(plain, session: session).text == "plain")
-    }
-  }
-
-  @Test("a running program keeps its path when another version replaces its file")
-  func upgraded() async throws {
-    try await withFolder { folder in
-      let path = "\(folder)/program"
-      func install() throws {
-        try writeFile("\(path).new", readFile("/bin/sleep"))
-        chmod("\(path).new", 0o755)
-        #expect(rename("\(path).new", path) == 0)
-      }
-      try install()
-      let running = try Invocation(program: path, arguments: ["60"]).start()
-      startThread { _ = running.finish { _, _ in } }
-      defer { running.signal(SIGKILL) }
-      while ClientProgram(running.pid).path != path { try await Task.sleep(for: .milliseconds(5)) }
-      try install()
-      #expect(ClientProgram(running.pid).path == path)
     }
   }
 

@@ -7,30 +7,63 @@ import Whorl
 
 @Suite("Collections and items that a program has locked", .serialized)
 struct LockTests {
-  @Test("a locked Secret Service collection or item accepts no new secret, label or item")
+  @Test("a locked Secret Service collection or item accepts no secret, label, attributes or item until it is unlocked")
   func closedForChanges() async throws {
-    try await RunningSecretService.with { service in
+    try await RunningSecretService.with([.right, .right]) { service in
       let client = try await ServiceClient(service.bus)
       let session = try await client.plainSession()
       let item = try await client.create("s", label: "l", ["a": "b"], session: session)
+      func setError(_ property: String, _ value: BusValue) async -> String? {
+        await client.error(
+          item, "org.freedesktop.DBus.Properties", "Set",
+          [.string("org.freedesktop.Secret.Item"), .string(property), .variant(value)])
+      }
       func errors() async -> [String?] {
-        let label: [BusValue] = [
-          .string("org.freedesktop.Secret.Item"), .string("Label"), .variant(.string("new")),
-        ]
-        return [
+        [
           await client.error(item, "Item", "SetSecret", [ServiceClient.structure("new", "text/plain", session)]),
-          await client.error(item, "org.freedesktop.DBus.Properties", "Set", label),
+          await setError("Label", .string("new")), await setError("Attributes", .texts(["c": "d"])),
         ]
       }
-      _ = try await client.change("Lock", [item])
-      #expect(await errors() == ["IsLocked", "IsLocked"])
-      _ = try await client.change("Lock", [ServiceClient.login])
-      #expect(await errors() == ["IsLocked", "IsLocked"])
       let new: [BusValue] = [
         .dictionary([:]), ServiceClient.structure("t", "text/plain", session), .boolean(false),
       ]
-      #expect(await client.error(ServiceClient.login, "Collection", "CreateItem", new) == "IsLocked")
+      let (refused, accepted): ([String?], [String?]) = (["IsLocked", "IsLocked", "IsLocked"], [nil, nil, nil])
+      _ = try await client.change("Lock", [item])
+      #expect(await errors() == refused)
       #expect(service.agent.prompts.isEmpty)
+      _ = try await client.show(try await client.change("Unlock", [item]).prompt)
+      #expect(await errors() == accepted)
+      _ = try await client.change("Lock", [ServiceClient.login])
+      #expect(await errors() == refused)
+      #expect(await client.error(ServiceClient.login, "Collection", "CreateItem", new) == "IsLocked")
+      #expect(service.agent.prompts.count == 1)
+      _ = try await client.show(try await client.change("Unlock", [ServiceClient.login]).prompt)
+      #expect(await errors() == accepted)
+      #expect(await client.error(ServiceClient.login, "Collection", "CreateItem", new) == nil)
+      #expect(service.agent.prompts.count == 2)
+    }
+  }
+
+  @Test("a locked Secret Service collection is unlocked by the passcode that a person types in place of a finger")
+  func withPasscode() async throws {
+    let script = """
+      #!/bin/sh
+      echo OK
+      while read -r word rest; do
+        case $word in GETPIN) echo "D \(TestStore.passcode)" ;; esac
+        echo OK
+      done
+      """
+    try await RunningSecretService.with(pinentry: script) { service in
+      let desktop = try await DesktopStandIn(on: service.bus)
+      defer { desktop.close() }
+      let client = try await ServiceClient(service.bus)
+      _ = try await client.change("Lock", [ServiceClient.login])
+      let prompt = try await client.change("Unlock", [ServiceClient.login]).prompt
+      try await client.call(prompt, "Prompt", "Prompt", [.string("")])
+      desktop.choose("passcode", of: try await desktop.first().number)
+      #expect(try await client.completed(prompt) == (false, [ServiceClient.login]))
+      #expect(try await client.property(ServiceClient.login, "Collection", "Locked") == .boolean(false))
     }
   }
 

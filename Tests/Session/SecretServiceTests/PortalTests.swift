@@ -122,15 +122,19 @@ struct PortalTests {
     }
   }
 
-  @Test("only the portal can close its request for a secret, which then ends without the secret")
+  @Test("only the portal can close its request: the prompt ends without the secret, and the next program's begins")
   func closed() async throws {
-    try await RunningSecretService.with { service in
+    // No finger for the first prompt.
+    try await RunningSecretService.with([.signal(0), .right]) { service in
       let portal = try await portal(service)
-      _ = try await secret(of: "org.example.One", portal)
-      try await service.gate("Secret of org.example.One", .anyFinger)
+      var secrets: [[UInt8]] = []
+      for name in ["org.example.One", "org.example.Two"] {
+        secrets.append(try await secret(of: name, portal))
+        try await service.gate("Secret of \(name)", .anyFinger)
+      }
       async let retrieval = retrieve("org.example.One", portal, "/request/1")
-      for _ in 0..<200 where service.agent.prompts.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
-      #expect(service.agent.prompts.count == 1)
+      try await service.agent.waits { $0.contains { $0.contains(". Swipe the reader") } }
+      async let next = retrieve("org.example.Two", portal, "/request/2")
       let other = try await ServiceClient(service.bus)
       let request = "org.freedesktop.impl.portal.Request"
       #expect(await other.error("/request/1", request, "Close", []) == "NoSuchObject")
@@ -139,6 +143,13 @@ struct PortalTests {
       #expect(closed.response == 1)
       #expect(closed.secret.isEmpty)
       #expect(await portal.error("/request/1", request, "Close", []) == "NoSuchObject")
+      try await service.agent.waits { $0.contains { $0.contains("refused to read “Secret of org.example.One”") } }
+      let given = try await next
+      #expect(given.response == 0)
+      #expect(given.secret == secrets[1])
+      let prompts = service.agent.prompts
+      #expect(prompts.count == 2, "\(prompts)")
+      #expect(prompts.last?.contains("(program: org.example.Two, says /") == true, "\(prompts)")
     }
   }
 

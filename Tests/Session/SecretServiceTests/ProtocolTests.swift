@@ -142,7 +142,7 @@ struct ProtocolTests {
 
   @Test("SetSecret changes the secret and its content type, and nothing else, with a rule and without one")
   func setSecret() async throws {
-    try await RunningSecretService.with { service in
+    try await RunningSecretService.with([.right]) { service in
       let client = try await ServiceClient(service.bus)
       let session = try await client.plainSession()
       for label in ["Open", "Gated"] {
@@ -155,10 +155,9 @@ struct ProtocolTests {
         #expect(found.unlocked == (label == "Open" ? [item] : []))
         #expect(found.locked == (label == "Gated" ? [item] : []))
         #expect(try await client.property(item, "Item", "Label").asString == label)
-        if label == "Open" {
-          let secret = try await client.secret(item, session: session)
-          #expect(secret == ("new", "text/plain"))
-        }
+        #expect(service.agent.prompts.isEmpty)
+        let secret = try await client.secret(item, session: session)
+        #expect(secret == ("new", "text/plain"))
       }
     }
   }

@@ -52,7 +52,7 @@ struct TouchTests {
 
   @Test("a change of the enrolled fingers ends a touch: GetSecret asks again, and GetSecrets asks nobody")
   func otherFingers() async throws {
-    try await RunningSecretService.with([.right, .right]) { service in
+    try await RunningSecretService.with([.right, .right, .right]) { service in
       let client = try await ServiceClient(service.bus)
       let session = try await client.plainSession()
       var items: [String] = []
@@ -60,15 +60,17 @@ struct TouchTests {
         items.append(try await client.create("of \(label)", label: label, ["name": label], session: session))
         try await service.gate(label, .anyFinger, .session)
       }
-      #expect(try await client.secret(items[0], session: session).text == "of Bank")
-      #expect(service.agent.prompts.count == 1)
-      try await service.store.enroll("left-thumb", .thumb).mustSucceed()
-      // The client of the tests does not read the answer of this call.
-      let arguments: [BusValue] = [.array(of: "o", items.map { .objectPath($0) }), .objectPath(session)]
-      #expect(await client.error(ServiceClient.root, "Service", "GetSecrets", arguments) == "malformed")
-      #expect(service.agent.prompts.count == 1)
-      #expect(try await client.secret(items[0], session: session).text == "of Bank")
+      let (bank, both) = (items[0], items)
+      #expect(try await client.secret(bank, session: session).text == "of Bank")
+      // Another program, with a touch of its own.
+      #expect(try await service.secrets(of: [bank]) == ["of Bank"])
+      #expect(try await service.secrets(of: both) == ["of Bank"])
       #expect(service.agent.prompts.count == 2)
+      try await service.store.enroll("left-thumb", .thumb).mustSucceed()
+      #expect(try await service.secrets(of: both) == [])
+      #expect(service.agent.prompts.count == 2)
+      #expect(try await client.secret(bank, session: session).text == "of Bank")
+      #expect(service.agent.prompts.count == 3)
     }
   }
 

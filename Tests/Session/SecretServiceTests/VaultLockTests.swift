@@ -23,6 +23,45 @@ struct VaultLockTests {
     }
   }
 
+  /// Login sessions that a test locks and unlocks.
+  private final class Sessions: SessionGate {
+    let unlocked = Mutex(true)
+
+    func refusal(for _: Caller, at _: ReaderPlace) async -> SessionRefusal? { nil }
+    func sessionRefusal(for _: Caller, at _: ReaderPlace) async -> SessionRefusal? { nil }
+    func sessionChange(from known: SessionRefusal?, for caller: Caller) async {
+      await NoSessionGate().sessionChange(from: known, for: caller)
+    }
+    func untilRefused(for caller: Caller) async -> SessionRefusal { await NoSessionGate().untilRefused(for: caller) }
+    nonisolated(nonsending) func isUnlocked(_: UInt32) async -> Bool { unlocked.withLock { $0 } }
+  }
+
+  @Test("Secret Service items without a rule are open while the screen is locked, and those with a rule are not")
+  func screenLock() async throws {
+    try await PrivateBus.with { bus in
+      let sessions = Sessions()
+      let scratch = try await ScratchStore()
+      let vault = try scratch.open(gate: sessions)
+      let beginning = try await SecretServiceServer.begin(
+        .init(
+          bus: bus.address, openStore: { SecretStore(service: VaultSession(of: vault), prompt: Typist()) },
+          prompt: { _ in Typist() }, log: { _ in }, ended: {}))
+      guard case .serving = beginning else { throw SystemFailure("\(beginning)", 0) }
+      let client = try await ServiceClient(bus)
+      let session = try await client.plainSession()
+      let open = try await client.create("of Mail", label: "Mail", ["a": "b"], session: session)
+      let gated = try await client.create("of Bank", label: "Bank", ["c": "d"], session: session)
+      let store = SecretStore(service: VaultSession(of: vault), prompt: Typist())
+      let bank = try #require(try await store.items(SecretServiceItem.search(["c": "d"])).first)
+      try await store.update([bank.id], SecretServiceItem.change(access: AccessControl(.passcode), grant: .brief))
+      sessions.unlocked.withLock { $0 = false }
+      #expect(try await client.secret(open, session: session).text == "of Mail")
+      #expect(await client.error(gated, "Item", "GetSecret", [.objectPath(session)]) == "IsLocked")
+      sessions.unlocked.withLock { $0 = true }
+      #expect(try await client.secret(gated, session: session).text == "of Bank")
+    }
+  }
+
   @Test("the Secret Service announces the vault's lock and unlock for its collections and items")
   func announced() async throws {
     try await PrivateBus.with { bus in

@@ -48,7 +48,11 @@ static int session_is(const char *session, const char *word) {
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...) {
   if (strcmp(path, "/dev/uhid") != 0) return __real_open(path, flags, 0600);
-  if (access(in_folder("refuses"), F_OK) == 0) return __real_open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (access(in_folder("refuses"), F_OK) == 0) {
+    // The end of a pipe that refuses what is written, and that never has anything to read.
+    int ends[2];
+    return pipe2(ends, O_CLOEXEC) == 0 ? ends[0] : -1;
+  }
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   strcpy(address.sun_path, in_folder("uhid"));
   int device = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

@@ -1,7 +1,7 @@
 internal import Glibc
 package import SecureMemory
 
-/// Searches all writable memory of this process for a secret. The pattern itself is kept masked except for its first
+/// Searches all writable memory of a process for a secret. The pattern itself is kept masked except for its first
 /// byte, so that the search does not find its own copy.
 package struct MemoryScan: Sendable {
   private static let mask: UInt8 = 0x5A
@@ -15,18 +15,24 @@ package struct MemoryScan: Sendable {
 
   /// How often the secret occurs. The buffer that memory is copied into is wiped after each step and is not searched
   /// itself.
-  package func occurrences() -> Int {
+  ///
+  /// - Parameter process: another process. Only root can read the memory of one that refuses inspection. Nothing is
+  ///   found in memory that cannot be read.
+  package func occurrences(in process: Int32? = nil) -> Int {
+    let files = if let process { "/proc/\(process)" } else { "/proc/self" }
     let size = 1 << 20
     let window = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)
-    let ignored = UInt(bitPattern: window)..<UInt(bitPattern: window) + UInt(size)
-    let fd = open("/proc/self/mem", O_RDONLY)
-    precondition(fd >= 0, "a process may read its own memory")
+    let start = UInt(bitPattern: window)
+    let ignored = process == nil ? start..<start + UInt(size) : 0..<0
+    let fd = open("\(files)/mem", O_RDONLY | O_CLOEXEC)
+    precondition(fd >= 0 || process != nil, "a process may read its own memory")
     defer {
       close(fd)
       window.deallocate()
     }
+    guard fd >= 0 else { return 0 }
     var found = 0
-    for range in writableRanges() {
+    for range in writableRanges(from: "\(files)/maps") {
       // Windows overlap by one byte less than the secret, so that an occurrence across a border is found, and none is
       // counted twice.
       var address = range.lowerBound
@@ -60,8 +66,8 @@ package struct MemoryScan: Sendable {
     return found
   }
 
-  private func writableRanges() -> [Range<UInt>] {
-    let fd = open("/proc/self/maps", O_RDONLY)
+  private func writableRanges(from path: String) -> [Range<UInt>] {
+    let fd = open(path, O_RDONLY | O_CLOEXEC)
     defer { close(fd) }
     var text: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)

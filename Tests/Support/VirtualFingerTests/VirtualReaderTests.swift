@@ -79,13 +79,13 @@ struct VirtualReaderTests {
     }
   }
 
-  @Test("a device error of a virtual reader ends the scan with an error")
+  @Test("a device error of a virtual reader ends the scan with that error")
   func deviceError() async throws {
     try await ImageReader.with { reader in
       try await reader.open()
       let print = try await reader.enroll(right, 1)
-      await #expect(throws: ReaderError.self) {
-        _ = try await reader.identify([print]) { try reader.touches.deviceError(.general) }
+      await #expect(throws: ReaderError.tooHot) {
+        _ = try await reader.identify([print]) { try reader.touches.deviceError(.tooHot) }
       }
     }
   }

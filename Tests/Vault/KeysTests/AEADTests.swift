@@ -55,12 +55,21 @@ internal import Testing
     #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box + [0], key: key, aad: aad).count }
   }
 
-  @Test("AEAD refuses a box with longer or missing additional data")
+  @Test("AEAD refuses longer or missing additional data, and bytes moved between it and the ciphertext")
   func boundary() throws {
     let key = try Random.key()
     let box = try AEAD.seal(secret("abc"), key: key, aad: aad)
     #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box, key: key, aad: aad + [0]).count }
     #expect(throws: KeysError.authenticationFailed) { _ = try AEAD.open(box, key: key, aad: []).count }
+    let (nonce, rest) = (Array(box.prefix(12)), Array(box.dropFirst(12)))
+    for count in 1...3 {
+      #expect(throws: KeysError.authenticationFailed, "\(count) bytes to the additional data") {
+        _ = try AEAD.open(nonce + rest.dropFirst(count), key: key, aad: aad + rest.prefix(count)).count
+      }
+      #expect(throws: KeysError.authenticationFailed, "\(count) bytes to the ciphertext") {
+        _ = try AEAD.open(nonce + aad.suffix(count) + rest, key: key, aad: Array(aad.dropLast(count))).count
+      }
+    }
   }
 
   @Test("AEAD seals the same secret with a different nonce each time")

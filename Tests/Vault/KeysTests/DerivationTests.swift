@@ -148,10 +148,14 @@ internal import Testing
     }
   }
 
-  @Test("scrypt's weak floor for tests allows a cost of 2^4 and not 2^3, and the standard floor refuses 2^4")
+  @Test("scrypt's weak floor for tests allows a cost of 2^4 and not 2^3, and applies only where it is given")
   func weakForTests() {
     #expect(throws: Never.self) { try attempt(4, 8, 1, salt: salt, floor: .weakForTests) }
-    #expect(throws: KeysError.self) { try attempt(3, 8, 1, salt: salt, floor: .weakForTests) }
-    #expect(throws: KeysError.self) { try attempt(4, 8, 1, salt: salt, floor: .standard) }
+    let tooWeak = KeysError.badParameters("scrypt parameters are too weak")
+    #expect(throws: tooWeak) { try attempt(3, 8, 1, salt: salt, floor: .weakForTests) }
+    for logN in [4, 16] {
+      let parameters = Scrypt.Parameters(logN: logN, r: 8, p: 1, salt: salt)
+      #expect(throws: tooWeak) { _ = try Scrypt.derive(passcode: secret("x"), parameters: parameters).count }
+    }
   }
 }

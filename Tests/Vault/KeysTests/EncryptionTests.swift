@@ -103,12 +103,18 @@ internal import Testing
     #expect(plaintext == repeated(9, 53))
   }
 
-  @Test("RSA encryption without padding refuses a number above the modulus")
+  @Test("RSA encryption without padding takes numbers below the modulus, and refuses the modulus and above")
   func overModulus() throws {
     let key = try PublicKey(external: RSAVectors.publicForm, family: .rsa)
-    #expect(throws: KeysError.badParameters("the number is not below the modulus")) {
-      _ = try key.encrypt(secret(repeated(0xff, 256)), .rsaRaw)
+    let modulus = Array(RSAVectors.publicForm[9..<9 + 256])
+    for number in [modulus, repeated(0xff, 256)] {
+      #expect(throws: KeysError.badParameters("the number is not below the modulus")) {
+        _ = try key.encrypt(secret(number), .rsaRaw)
+      }
     }
+    // An odd power of -1 is -1.
+    let below = Array(modulus.dropLast()) + [modulus[255] - 1]
+    #expect(try key.encrypt(secret(below), .rsaRaw) == below)
   }
 
   @Test("an RSA-wrapped session key and its ciphertext are laid out as in Apple's format", arguments: [2048, 4096])

@@ -12,7 +12,7 @@ struct SecretServiceCipherTests {
     ee386bfb5a899fa5ae9f24117c4b1fe649286651ece65381ffffffffffffffff
     """
 
-  @Test("both sides of a Secret Service key exchange compute the same secret from different public keys")
+  @Test("both sides of a Secret Service key exchange compute the same secret, and every exchange another")
   func agreement() throws {
     let one = try Oakley2()
     let two = try Oakley2()
@@ -21,12 +21,36 @@ struct SecretServiceCipherTests {
     #expect(ofOne == ofTwo)
     #expect(ofOne.count == Oakley2.count)
     #expect(one.publicKey != two.publicKey)
+    let three = try Oakley2()
+    let another = bytes(of: try one.sharedSecret(with: secret(three.publicKey)))
+    #expect(another != ofOne)
   }
 
   @Test("the generator of the Secret Service key exchange is 2, as in RFC 2409")
   func generator() throws {
     let one = try Oakley2()
     #expect(bytes(of: try one.sharedSecret(with: secret([2]))) == one.publicKey)
+  }
+
+  @Test("the prime of the Secret Service key exchange is that of the second Oakley group, RFC 2409")
+  func group() throws {
+    let one = try Oakley2()
+    // The prime minus 2 is the negative of the generator: its power is this side's public key or the negative of that.
+    let power = bytes(of: try one.sharedSecret(with: secret(hex(Self.prime.dropLast(2) + "fd"))))
+    let isNegative = sum(power, one.publicKey) == hex(Self.prime)
+    #expect(power == one.publicKey || isNegative)
+  }
+
+  /// The sum of two numbers of the same length, the highest byte first, without the last carry.
+  private func sum(_ one: [UInt8], _ other: [UInt8]) -> [UInt8] {
+    var sum = one
+    var carry = 0
+    for place in sum.indices.reversed() {
+      carry += Int(one[place]) + Int(other[place])
+      sum[place] = UInt8(carry & 0xFF)
+      carry >>= 8
+    }
+    return sum
   }
 
   @Test(

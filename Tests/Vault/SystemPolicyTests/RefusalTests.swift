@@ -102,12 +102,21 @@ struct RefusalTests {
     }
   }
 
-  @Test("the reader is not armed while the machine goes to sleep, and is armed again afterwards")
+  @Test("the reader is not armed during sleep, whether logind signals or answers it, and is armed again afterwards")
   func sleep() async throws {
     try await Machine.with { machine in
       machine.logind.set("PreparingForSleep", true)
       #expect(await machine.refusal() == .sleeping)
       machine.logind.set("PreparingForSleep", false)
+      #expect(await machine.refusal() == nil)
+
+      machine.logind.prepareForSleep(true)
+      // This answer shows that the signal has arrived. From then on logind's property does not count.
+      #expect(await machine.refusal() == .sleeping)
+      machine.logind.set("PreparingForSleep", false)
+      #expect(await machine.refusal() == .sleeping)
+      machine.logind.prepareForSleep(false)
+      while await machine.refusal() == .sleeping { try await Task.sleep(for: .milliseconds(5)) }
       #expect(await machine.refusal() == nil)
     }
   }

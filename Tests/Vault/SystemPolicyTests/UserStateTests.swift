@@ -34,13 +34,19 @@ struct UserStateTests {
     }
   }
 
-  @Test("the state of a user's sessions is read from logind once while nothing changes")
+  @Test("the state of a user's sessions is read from logind once, and once more after a change")
   func cached() async throws {
     try await Machine.with { machine in
       #expect(await machine.sessions.isUnlocked(getuid()))
       let calls = machine.logind.calls
       for _ in 1...100 { #expect(await machine.sessions.isUnlocked(getuid())) }
       #expect(machine.logind.calls == calls)
+      machine.logind.change("c1", ["LockedHint": .boolean(true)])
+      try #require(try await eventually { await !machine.sessions.isUnlocked(getuid()) })
+      let changed = machine.logind.calls
+      #expect(changed > calls)
+      for _ in 1...100 { #expect(await machine.sessions.state(of: getuid()) == .locked) }
+      #expect(machine.logind.calls == changed)
     }
   }
 

@@ -306,18 +306,29 @@ struct ContractTests {
     await open.connection.close()
   }
 
-  @Test("a vault neither exports a protected key item nor signs with an item that is no key", arguments: Way.allCases)
+  @Test("a vault signs only with private keys, and exports only those that may leave it", arguments: Way.allCases)
   func keys(_ way: Way) async throws {
     let open = try await OpenScratch(way)
-    let added = try await open.vault.add(
-      NewItem(.key, [.label: .text("k")], access: try AccessControl([.privateKeyUsage])),
-      secret: SecretBytes(text: "no key"), replacing: false, .nobody)
-    await #expect(throws: VaultError.self) { _ = try await open.vault.useKey(added.id, .export, .nobody) }
-    let readable = try await open.vault.add(
-      NewItem(.key, [.label: .text("r"), .applicationTag: .text("another")]), secret: SecretBytes(text: "any bytes"),
-      replacing: false, .nobody)
-    await #expect(throws: VaultError.self) {
-      _ = try await open.vault.useKey(readable.id, .sign([1, 2], .ecdsa(.sha256, .message, .x962)), .nobody)
+    let signing = KeyUse.sign([1, 2], .ecdsa(.sha256, .message, .rfc4754))
+    let made = try await open.vault.addKey(NewItem(.key, [.label: .text("k")]), from: .generated(.ec(.p256)))
+    #expect(try await open.vault.useKey(made.id, signing, .nobody).count == 64)
+    let stays = VaultError.invalidRequest("this key is used in the vault and never leaves it")
+    await #expect(throws: stays) { _ = try await open.vault.useKey(made.id, .export, .nobody) }
+    await #expect(throws: stays) { _ = try await open.vault.secrets(.ids([made.id]), .nobody) }
+    // As a program stores a private key (`kSecAttrKeyClassPrivate`) of its own.
+    let free = NewItem(.key, [.label: .text("f"), .keyClass: .text("1"), .keyType: .text(KeyFamily.ec.keyType)])
+    let stored = try await open.vault.add(free, secret: SecretBytes(text: "any bytes"), replacing: false, .nobody)
+    let exported = try await open.vault.useKey(stored.id, .export, .nobody).text
+    #expect(exported == "any bytes")
+    await #expect {
+      _ = try await open.vault.useKey(stored.id, signing, .nobody)
+    } throws: { Self.isInvalidRequest($0) }
+    let other = try await open.vault.add(
+      NewItem(.key, [.label: .text("o")]), secret: SecretBytes(text: "any bytes"), replacing: false, .nobody)
+    for use in [signing, .export] {
+      await #expect(throws: VaultError.invalidRequest("this item is not a private key")) {
+        _ = try await open.vault.useKey(other.id, use, .nobody)
+      }
     }
     await open.connection.close()
   }

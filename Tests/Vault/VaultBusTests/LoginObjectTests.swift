@@ -106,15 +106,21 @@ struct LoginObjectTests {
       try await client.call(LoginInterface.target, member, arguments).first?.asString
     }
 
-    /// The name of the error that the call ends with; nil if it succeeds.
-    func error(_ member: String, _ arguments: [BusValue] = []) async -> String? {
+    /// The error that the call ends with; nil if it succeeds.
+    func failure(_ member: String, _ arguments: [BusValue] = []) async -> BusError? {
       do throws(BusError) {
         _ = try await call(member, arguments)
         return nil
       } catch {
-        guard case .remote(let name, _, _) = error else { return "\(error)" }
-        return name
+        return error
       }
+    }
+
+    /// The name of the error that the call ends with; nil if it succeeds.
+    func error(_ member: String, _ arguments: [BusValue] = []) async -> String? {
+      guard let error = await failure(member, arguments) else { return nil }
+      guard case .remote(let name, _, _) = error else { return "\(error)" }
+      return name
     }
   }
 
@@ -254,11 +260,18 @@ struct LoginObjectTests {
     #expect(try await eventually { verification.ended.isOpen })
   }
 
-  @Test("the PAM module gets NoSuchLogin for a refused login, and Failed for a store's problem")
+  @Test("the PAM module gets NoSuchLogin for a refused login, and only the name of a store's problem")
   func refusals() async throws {
     let refused = try Module { () throws(LoginRefusal) in throw .noSuchLogin }
     #expect(await refused.error("OpenSession", login()) == LoginInterface.errorPrefix + "NoSuchLogin")
-    let failed = try Module { () throws(LoginRefusal) in throw .failed(.restoreDetected) }
-    #expect(await failed.error("OpenSession", login()) == LoginInterface.errorPrefix + "Failed")
+    let problems: [(VaultError, String)] = [
+      (.restoreDetected, "RestoreDetected"), (.storeNotFound("/home/alice/store"), "StoreNotFound"),
+      (.itemDamaged(try ItemName(service: "bank")), "ItemDamaged"),
+    ]
+    for (problem, name) in problems {
+      let failed = try Module { () throws(LoginRefusal) in throw .failed(problem) }
+      let failure = await failed.failure("OpenSession", login())
+      #expect(failure == .remote(name: LoginInterface.errorPrefix + "Failed", message: name, details: []))
+    }
   }
 }

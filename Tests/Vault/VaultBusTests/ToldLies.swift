@@ -71,9 +71,13 @@ struct ToldLies {
     if !after.ended.isEmpty { try await store.renew(in: vault) }
   }
 
-  /// An enrolment or a removal, with the passcode.
+  /// An enrolment: refused without the passcode, and then requested with it.
   func enroll() async throws {
     let before = try await state()
+    await #expect(throws: VaultError.interactionNotAllowed) {
+      _ = try await Person().with(vault) { handle in try await vault.enroll(.leftThumb, Asking(in: handle)) }
+    }
+    #expect(try await state() == before)
     _ = store.reader.takeClaims()
     let began = ContinuousClock.now
     let change = try await documented {

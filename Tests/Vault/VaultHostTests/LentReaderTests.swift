@@ -202,8 +202,10 @@ struct LentReaderTests {
     try await service.end()
   }
 
-  @Test("a reader lent by the service is unavailable to vaults until the borrower's connection ends")
-  func alone() async throws {
+  @Test(
+    "a reader lent by the service is unavailable to vaults until it is returned or the borrower's connection ends",
+    arguments: [false, true])
+  func alone(isReturned: Bool) async throws {
     let connections = Mutex(0)
     let service = try RunningService(callers: { caller in
       let number = connections.withLock { number in
@@ -226,7 +228,7 @@ struct LentReaderTests {
         await vault.respond(context, .secret(question: event.number, .init(text: RunningService.passcode)))
       case .notice(.readerInUse(let use)):
         heard.append(use)
-        await loan.connection.close()
+        if isReturned { try await loan.reader.close() } else { await loan.connection.close() }
       case .touchWanted:
         heard.append(nil)
         await vault.respond(context, .cancel)
@@ -237,6 +239,7 @@ struct LentReaderTests {
     #expect(heard == [.program("program 2", items: []), nil])
     _ = await enrolling.result
     await vault.closeContext(context, reason: .program)
+    if isReturned { await loan.connection.close() }
     await connection.close()
     try await service.end()
   }

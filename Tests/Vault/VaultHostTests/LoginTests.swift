@@ -113,7 +113,7 @@ struct LoginTests {
     try await service.end()
   }
 
-  @Test("logins try at most two wrong passwords as the passcode, and so start no delay")
+  @Test("logins try two wrong passwords as the passcode, and leave the other tries before a delay to the prompt")
   func wrongPassword() async throws {
     try await makeStore(chosen: true)
     for _ in 1...10 { #expect(try await login("not the passcode") == .notPasscode) }
@@ -121,11 +121,14 @@ struct LoginTests {
     #expect(try await login(RunningService.passcode) == .notPasscode, "two wrong ones stand")
     try await with { vault in
       // After the two tries of logins, two more are free, and the third starts a delay.
-      await #expect(throws: VaultError.self) {
-        try await Person(passcodes: ["wrong", "wrong", "wrong"]).with(vault) { try await vault.unlock(Asking(in: $0)) }
+      for (tries, isDelayed) in [(2, false), (1, true)] {
+        let person = Person(passcodes: Array(repeating: "wrong", count: tries))
+        await #expect(throws: VaultError.wrongPasscode) {
+          try await person.with(vault) { try await vault.unlock(Asking(in: $0)) }
+        }
+        let delay = try await vault.status().passcodeDelay
+        #expect((delay > 0) == isDelayed)
       }
-      let delay = try await vault.status().passcodeDelay
-      #expect(delay > 0)
     }
     try await service.end()
   }

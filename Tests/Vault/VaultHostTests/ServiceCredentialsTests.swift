@@ -7,7 +7,8 @@ import Vault
 import VaultDriver
 import VaultHost
 import VaultItems
-import VaultStore
+
+@testable import VaultStore
 
 @Suite("The service with systemd credentials")
 struct ServiceCredentialsTests {
@@ -95,12 +96,19 @@ struct ServiceCredentialsTests {
     try await next.end()
   }
 
-  @Test("the service reads an earlier systemd credential without a current one, and has none without systemd")
+  @Test("the service reads a current and an earlier systemd credential, each also alone, and has none without systemd")
   func both() async throws {
+    func id(_ text: String) throws -> [UInt8] { try Credential(SecretBytes(text: text), isSealedByTPM: false).id }
     #expect(try ServiceCredentials(in: nil).current == nil)
-    try await Self.withFiles(["whorl-key-earlier": Self.secret]) { folder in
-      let credentials = try ServiceCredentials(in: folder)
-      #expect(credentials.current == nil && credentials.earlier != nil)
+    let other = String(repeating: "e", count: 32)
+    for files in [
+      ["whorl-key": Self.secret, "whorl-key-earlier": other], ["whorl-key": Self.secret], ["whorl-key-earlier": other],
+    ] {
+      try await Self.withFiles(files) { folder in
+        let credentials = try ServiceCredentials(in: folder)
+        #expect(try credentials.current?.id == files["whorl-key"].map(id))
+        #expect(try credentials.earlier?.id == files["whorl-key-earlier"].map(id))
+      }
     }
   }
 

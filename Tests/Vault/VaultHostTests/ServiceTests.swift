@@ -73,6 +73,16 @@ struct ServiceTests {
     } throws: {
       Self.isInvalidRequest($0)
     }
+    // A backup is refused for its place before it is read.
+    let file = open(scratch.path + "/vault.db", O_RDONLY | O_CLOEXEC)
+    defer { close(file) }
+    await #expect {
+      try await connection.makeStore(
+        at: StorePlace(directory: service.folder + "/mine"), ofBackup: file,
+        recoveryKey: SecretBytes(text: scratch.recoveryKey))
+    } throws: {
+      Self.isInvalidRequest($0)
+    }
     #expect(access(service.folder + "/mine", F_OK) != 0)
     await connection.close()
     try await service.end()

@@ -173,7 +173,7 @@ struct ChipTests {
     }
   }
 
-  @Test("an enrolment reports unknown prints on the reader's chip")
+  @Test("an enrolment reports unknown prints on the reader's chip, and does not delete them")
   func unknown() async throws {
     let chip = try await Chip()
     let other = try await ScratchStore()
@@ -187,6 +187,9 @@ struct ChipTests {
       if case .notice(.unknownPrintsOnChip(1)) = event { true } else { false }
     }
     #expect(notices)
+    let others = try await stranger.prints(of: await stranger.storedSet())
+    #expect(try await chip.process.storedPrints(knowing: others).present == Set(others.map(\.id)))
+    #expect(others.count == 1)
   }
 
   @Test("an unplugged reader is a definite error, counts no failure, and destroys nothing")

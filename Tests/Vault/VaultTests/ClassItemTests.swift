@@ -224,16 +224,20 @@ struct ClassItemTests {
     }
   }
 
-  @Test("an update that names a dead item changes nothing, and an item that is named twice is changed once")
+  @Test("an update that names a deleted or dead item changes nothing, and an item that is named twice is changed once")
   func updateOfGone() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
     let item = try await add(vault, [.service: .text("a")])
     let dead = try await add(vault, [.service: .text("p")], access: try AccessControl(.devicePasscode))
     _ = try await Person(passcodes: [ScratchStore.passcode]).with(vault) { try await vault.removePasscode(in: $0) }
+    let deleted = try await add(vault, [.service: .text("d")])
+    try await vault.delete([deleted.id])
     let change = ItemChange(attributes: [.label: .text("new")])
-    await #expect(throws: VaultError.itemGone) {
-      try await vault.update([item.id, dead.id], change, secret: nil, reason: nil, in: nil)
+    for gone in [dead, deleted] {
+      await #expect(throws: VaultError.itemGone) {
+        try await vault.update([item.id, gone.id], change, secret: nil, reason: nil, in: nil)
+      }
     }
     #expect(try await vault.items(ItemSearch(.genericPassword))[0].attributes[.label] == nil)
     try await vault.update([item.id, item.id], change, secret: nil, reason: nil, in: nil)

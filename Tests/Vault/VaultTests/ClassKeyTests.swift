@@ -302,18 +302,21 @@ struct ClassKeyTests {
     #expect(try await open(restored).count == 3)
   }
 
-  @Test("a class key whose parameters were edited in the database opens no item, even after the passcode")
+  @Test("a class key whose parameters were edited is reported as damage and opens no item, even after the passcode")
   func edited() async throws {
     let vault = try await started()
     await vault.close()
     try await store.edit("UPDATE slot SET parameters = x'' WHERE name LIKE 'class %'")
     let edited = try store.open()
-    for (name, _) in classes {
-      await #expect(throws: VaultError.self) { try await edited.get(name) }
-    }
-    try await unlock(edited)
-    for (name, _) in classes {
-      await #expect(throws: VaultError.self) { try await edited.get(name) }
+    for isUnlocked in [false, true] {
+      if isUnlocked { try await unlock(edited) }
+      for (name, _) in classes {
+        await #expect {
+          try await edited.get(name)
+        } throws: { error in
+          if case .storeDamaged = error as? VaultError { true } else { false }
+        }
+      }
     }
   }
 }

@@ -30,12 +30,16 @@ struct CoolDownProgramTests {
     #expect(coolDowns.end(for: program("whorl (/usr/bin/whorl)", Self.installed), now: now) == 0)
   }
 
-  @Test(
-    "programs with an unknown file and programs in a FUSE file system share a cool-down after a cancelled prompt"
-  )
+  @Test("a program with an unknown file, or one in a FUSE file system, shares the cool-down of the user's own programs")
   func unknown() {
-    var coolDowns = CoolDowns()
-    coolDowns.cancelled(program("a", .other), now: now)
-    #expect(coolDowns.end(for: program("b", ProgramFile(device: 9, inode: 9, owner: nil)), now: now) > now)
+    let files = [ProgramFile.other, ProgramFile(device: 9, inode: 9, owner: nil)]
+    let own = ProgramFile(device: 1, inode: 77, owner: 1000)
+    for file in files {
+      for (cancelling, next) in [(file, own), (own, file), (file, files[0]), (file, files[1])] {
+        var coolDowns = CoolDowns()
+        coolDowns.cancelled(program("a", cancelling), now: now)
+        #expect(coolDowns.end(for: program("b", next, process: 2), now: now) > now)
+      }
+    }
   }
 }

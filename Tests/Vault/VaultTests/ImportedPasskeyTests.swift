@@ -184,7 +184,7 @@ extension PasskeyTests {
       #expect(passkey.blob.count == 32 && passkey.credentialID.count == 255)
     }
 
-    @Test("imported passkeys are limited to 64 for a site and 1,000 in all, and a dead one is replaced")
+    @Test("imported passkeys and others are limited to 64 for a site and 1,000 in all, and a dead one is replaced")
     func limits() async throws {
       let source = try moving(try PrivateKey.generate(.ed25519))
       func bring(_ number: Int, _ site: String, _ access: AccessControl.Constraint = .anyFinger) async throws {
@@ -200,6 +200,14 @@ extension PasskeyTests {
       for number in 64..<1_000 { try await bring(number, "site-\(number / 60).example") }
       #expect(try await session.passkeyReadiness().capacity == 0)
       await #expect(throws: VaultError.passkeysFull(limit: 1_000)) { try await bring(1_000, "last.example") }
+      let new = NewPasskey(
+        relyingParty: "last.example", user: Passkey.User(handle: [1], name: "alice", displayName: ""),
+        isDiscoverable: true, clientDataHash: hash)
+      await #expect(throws: VaultError.passkeysFull(limit: 1_000)) {
+        try await Person(touches: [image.press(.rightIndex)]).with(vault) {
+          _ = try await vault.makePasskey(new, in: $0)
+        }
+      }
     }
   }
 }

@@ -10,7 +10,7 @@ import VaultDriver
 
 @Suite("Items without a finger")
 struct ItemTests {
-  @Test("a secret is returned byte for byte, also an empty one and one with every ASCII character")
+  @Test("a secret is returned byte for byte, also an empty one and one with every byte value")
   func roundTrip() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
@@ -18,6 +18,12 @@ struct ItemTests {
       try await vault.put("site/me", secret, replace: true)
       #expect(try await vault.get("site/me") == secret)
     }
+    let bytes = (0...255).map { UInt8($0) }
+    let item = try await vault.add(
+      NewItem(named: try ItemName(parsing: "bytes"), access: .none), secret: SecretBytes(copying: bytes.span), in: nil)
+    let released = try await vault.secrets(of: [item.id], reason: nil, in: nil)[0]
+    let returned = released.secret.withUnsafeBytes { Array($0) }
+    #expect(returned == bytes)
   }
 
   @Test("a secret of a mebibyte is stored, and one byte more is refused")

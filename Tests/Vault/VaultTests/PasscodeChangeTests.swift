@@ -48,15 +48,23 @@ struct PasscodeChangeTests {
     }
   }
 
-  @Test("an unlock fails if the passcode is changed during its prompt")
+  @Test("an unlock fails if the passcode is changed during its prompt, and clears no count of wrong passcodes")
   func meanwhile() async throws {
     let store = try await ScratchStore()
     let vault = try store.open()
     await #expect(throws: VaultError.busy("the passcode was changed meanwhile")) {
       let person = Person(
-        passcodes: [Self.right], before: { _ in try await change(vault, from: Self.right, to: "another") })
+        passcodes: [Self.right],
+        before: { _ in
+          try await change(vault, from: Self.right, to: "another")
+          for _ in 1...4 {
+            _ = try? await Person(passcodes: ["wrong"]).with(vault) { try await vault.unlock(in: $0) }
+          }
+        })
       try await person.with(vault) { try await vault.unlock(in: $0) }
     }
+    // With the old passcode, which counts as well, the fifth try starts a delay.
+    #expect(try await vault.status().passcodeDelay > 0)
   }
 
   @Test("the passcode key from before a passcode change opens no old or new item, and wraps no root key")

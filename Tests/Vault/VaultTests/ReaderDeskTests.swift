@@ -375,7 +375,7 @@ struct SharedReaderTests {
     await house.desk.shutdown()
   }
 
-  @Test("one touch does not answer the vaults of two users, and one user's finger opens no item of the other")
+  @Test("one touch does not answer the vaults of two users, and neither user's finger opens an item of the other")
   func oneTouch() async throws {
     let house = try await Household()
     // The waiting request is armed after the other finger was lifted, and nobody touches again.
@@ -390,6 +390,9 @@ struct SharedReaderTests {
     await #expect(throws: VaultError.authenticationFailed) { try await house.get(1, by: stranger) }
     #expect(try await house.vaults[1].status().failures == 3)
     #expect(try await house.vaults[0].status().failures == 0)
+    let both = Person(touches: [2, 1].map { house.image.press(.rightIndex, person: $0) })
+    #expect(try await house.get(0, by: both) == "of 0")
+    #expect(both.touchesWanted == 2)
     await house.desk.shutdown()
   }
 

@@ -20,6 +20,12 @@ struct RecoveryKeyChangeTests {
     try await person.with(vault) { try await vault.replaceRecoveryKey(by: key, in: $0) }
   }
 
+  /// The parameters of the passcode's slot.
+  private func passcodeSlot(of store: ScratchStore) throws -> [UInt8] {
+    let slot = try StoreDatabase(at: store.path + "/vault.db").rawSlot(.passcode)
+    return try #require(slot).parameters
+  }
+
   private func recover(_ vault: Vault, with key: String, to passcode: String) async throws {
     try await Person(newPasscode: passcode, recoveryKey: key).with(vault) { _ = try await vault.recover(in: $0) }
   }
@@ -123,15 +129,19 @@ struct RecoveryKeyChangeTests {
     #expect(!isCurrent, "the key that the old recovery key has opened seals nothing any more")
   }
 
-  @Test("a new recovery key of a TPM store keeps the passcode, and recovers the store after the TPM is cleared")
+  @Test("a new recovery key of a TPM store seals the passcode in the TPM again, and recovers the store without it")
   func inTPM() async throws {
     let machine = try SoftwareTPM()
     let store = try await ScratchStore(storage: .tpm(machine.tpm))
     let vault = try store.open(storage: .tpm(machine.tpm))
     try await vault.put("bank", "1234", .passcode)
     let key = try newKey()
+    let before = try passcodeSlot(of: store)
     try await replace(vault, by: key)
     #expect(try await vault.get("bank", by: Person(passcodes: [Self.right])) == "1234")
+    let after = try passcodeSlot(of: store)
+    #expect(after != before)
+    #expect(try !PasscodeLock(parameters: after).needsPasscodeAlone, "only the TPM can try passcodes")
     await vault.close()
     try machine.clear()
     try StoreCreation.rebuildDeviceKey(

@@ -130,19 +130,30 @@ struct SealedCopyTests {
     _ = try await locked.sealCopy(of: SecretBytes(text: "a"), under: .recoveryKey, replacing: nil, .nobody)
   }
 
-  @Test("a changed byte of a sealed copy keeps the passcode or the recovery key from opening it")
+  @Test("a changed byte of a sealed copy keeps each key from opening it that the byte belongs to")
   func tampering() async throws {
     let store = try await ScratchStore()
-    let bytes = try await sealed(store).bytes
+    let original = try await sealed(store)
+    let bytes = original.bytes
+    var boxes = CanonicalDecoder(original.boxes)
+    let recovery = try boxes.bytes(1)
+    let share = try boxes.bytes(2)
+    let passcode = try boxes.bytes(3)
+    // Each box follows its tag and its length.
+    let end = bytes.count - original.boxes.count + 5 + recovery.count
+    var refused = (passcode: 0, recoveryKey: 0)
     for index in bytes.indices {
       var changed = bytes
       changed[index] ^= 1
       guard let copy = SealedCopy(changed) else { continue }
-      await #expect(throws: VaultError.self, "byte \(index)") {
-        _ = try await opened(copy, .passcode(SecretBytes(text: ScratchStore.passcode)))
-        _ = try await opened(copy, .recoveryKey(SecretBytes(text: store.recoveryKey)))
-      }
+      let byPasscode = try? await opened(copy, .passcode(SecretBytes(text: ScratchStore.passcode)))
+      let byRecoveryKey = try? await opened(copy, .recoveryKey(SecretBytes(text: store.recoveryKey)))
+      if index < end { #expect(byRecoveryKey == nil, "byte \(index)") }
+      if index < end - recovery.count || index >= end { #expect(byPasscode == nil, "byte \(index)") }
+      if byPasscode == nil { refused.passcode += 1 }
+      if byRecoveryKey == nil { refused.recoveryKey += 1 }
     }
+    #expect(refused.passcode > share.count + passcode.count && refused.recoveryKey > recovery.count)
   }
 
   @Test("truncated and extended sealed copies are refused")
@@ -163,13 +174,19 @@ struct SealedCopyTests {
     #expect(SealedCopy(bytes + [UInt8](repeating: 0, count: SealedCopy.limit)) == nil)
   }
 
-  @Test("a sealed copy whose scrypt cost is below the floor is refused")
+  @Test("a sealed copy whose scrypt cost is below the floor or above the limit is refused before scrypt runs")
   func parameters() async throws {
     let store = try await ScratchStore()
     let copy = try await sealed(store)
     // The copy of a test store has a lower scrypt cost than the floor of a real one.
     await #expect(throws: VaultError.self) {
       _ = try await copy.open(with: .passcode(SecretBytes(text: ScratchStore.passcode)), user: 0)
+    }
+    for (cost, problem) in [(3, "scrypt parameters are too weak"), (40, "scrypt parameters ask for too much")] {
+      let edited = try copy.with(cost: cost)
+      await #expect(throws: VaultError.storeDamaged(problem)) {
+        try await opened(edited, .passcode(SecretBytes(text: ScratchStore.passcode)))
+      }
     }
   }
 
@@ -179,5 +196,21 @@ struct SealedCopyTests {
     await #expect(throws: VaultError.secretTooLong(limit: 4096)) {
       try await session.sealCopy(of: SecretBytes(count: 4097), under: .recoveryKey, replacing: nil, .nobody)
     }
+  }
+}
+
+extension SealedCopy {
+  /// The copy with another cost of scrypt in the parameters of its passcode.
+  fileprivate func with(cost: Int) throws -> SealedCopy {
+    var old = CanonicalDecoder(head)
+    var new = CanonicalEncoding()
+    try new.append(tag: 1, old.number(1))
+    try new.append(tag: 2, old.bytes(2))
+    try new.append(tag: 3, old.bytes(3))
+    var parameters = try Scrypt.Parameters(encoded: old.bytes(4))
+    parameters.logN = cost
+    new.append(tag: 4, parameters.encoded)
+    try new.append(tag: 5, old.bytes(5))
+    return SealedCopy(under: keys, head: new.bytes, boxes: boxes)
   }
 }

@@ -66,7 +66,7 @@ struct TPMStoreTests {
     var isSet: Bool { value.load(ordering: .relaxed) }
   }
 
-  @Test("an unlock of a TPM store waits for its user's turn before it prompts")
+  @Test("an unlock of a TPM store waits for its user's turn before it asks the TPM, and then prompts")
   func turn() async throws {
     let machine = try SoftwareTPM()
     let store = try await makeStore(machine)
@@ -74,6 +74,8 @@ struct TPMStoreTests {
     let turn = try await vault.scrypt.turn(for: store.owner)
     let (handle, events) = try await vault.openContext()
     let isAsked = Asked()
+    // Without a TPM an unlock that asks it fails.
+    machine.powerOff()
     let unlock = Task { try await vault.unlock(in: handle) }
     let listening = Task {
       for await event in events {
@@ -85,9 +87,11 @@ struct TPMStoreTests {
     }
     try await Task.sleep(for: .milliseconds(300))
     #expect(!isAsked.isSet)
+    try machine.powerOn()
     _ = consume turn
-    await listening.value
     await #expect(throws: VaultError.interactionNotAllowed) { try await unlock.value }
+    await vault.closeContext(handle)
+    await listening.value
   }
 
   @Test("a TPM store opens neither without a TPM nor with that of another machine")

@@ -176,6 +176,22 @@ struct TouchTests {
     #expect(try await reading.value == "secret")
   }
 
+  @Test("the rule presence asks for the passcode alone while fingers are locked out")
+  func presenceInLockout() async throws {
+    let store = try await ScratchStore()
+    let reader = ScriptedReader()
+    let vault = try store.open(reader: reader)
+    _ = try await Person(passcodes: [Self.right]).with(vault) { try await vault.enroll(.rightIndex, in: $0) }
+    try await vault.put("any", "1", .anyFinger)
+    try await vault.put("presence", "2", .presence)
+    reader.next(.noMatch, .noMatch, .noMatch, .noMatch, .noMatch)
+    await #expect(throws: VaultError.authenticationFailed) { try await vault.get("any") }
+    await #expect(throws: VaultError.biometryLockout) { try await vault.get("any") }
+    let person = Person(passcodes: [Self.right])
+    #expect(try await vault.get("presence", by: person) == "2")
+    #expect(!person.events.contains { if case .touchWanted = $0 { true } else { false } })
+  }
+
   @Test("a finger that is already enrolled is refused as another one, and nothing changes")
   func duplicate() async throws {
     let image = try await ImageReaderStore()

@@ -1,3 +1,4 @@
+import Fingerprint
 import Glibc
 import Keys
 import SecureMemory
@@ -73,6 +74,35 @@ struct WholeRestoreTests {
     let again = try store.open(storage: machine.storage)
     #expect(try await again.status().restoreDetected == false)
     #expect(try await again.get("bank", by: Person(passcodes: ["a third"])) == "1234")
+  }
+
+  @Test("a TPM store that is restored with a removed finger opens nothing with it, also after the restore is accepted")
+  func removedFinger() async throws {
+    let machine = try MachineWithTPM()
+    let store = try await ScratchStore(storage: machine.storage)
+    // Every finger matches.
+    let reader = ScriptedReader()
+    let vault = try store.open(reader: reader, storage: machine.storage)
+    for finger in [Finger.rightIndex, .leftIndex] {
+      _ = try await Person(passcodes: [Self.right]).with(vault) { try await vault.enroll(finger, in: $0) }
+    }
+    try await vault.put("bound", "1", .currentSet)
+    try await vault.put("any", "2", .anyFinger)
+    await vault.close()
+    let copy = try store.snapshot()
+    let later = try store.open(reader: reader, storage: machine.storage)
+    _ = try await Person(passcodes: [Self.right]).with(later) { try await later.unenroll(.leftIndex, in: $0) }
+    #expect(try await later.get("any") == "2")
+    await later.close()
+    try store.restore(Self.files, from: copy)
+    let restored = try store.open(reader: reader, storage: machine.storage)
+    for name in ["bound", "any"] {
+      await #expect(throws: VaultError.restoreDetected) { try await restored.get(name) }
+    }
+    let lost = try await restored.acceptRestore(by: Person(passcodes: [Self.right]))
+    #expect(lost.map(\.description) == ["bound"])
+    #expect(try await restored.status().sets.allSatisfy { $0.fingers.isEmpty })
+    await #expect(throws: VaultError.notEnrolled) { try await restored.get("any") }
   }
 
   @Test("a TPM store's copy with another history and more commits needs the recovery key and a new passcode")

@@ -27,7 +27,7 @@ struct OpenText {
     (bytes, strings) = whole.bytes.withUnsafeBytes { Self.split($0, open) }
   }
 
-  /// The string of a mark, with the escapes resolved that base64 and PEM need; nil for a mark of another text. Any
+  /// The string of a mark, with the escapes resolved that base64 and PEM need; nil for an unknown mark. Any
   /// other escape becomes a backslash, which is not valid in base64.
   func secret(_ mark: Mark) -> SharedSecret? {
     guard strings.indices.contains(mark.number) else { return nil }

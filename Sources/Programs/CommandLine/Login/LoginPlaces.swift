@@ -51,8 +51,13 @@ extension Session {
     try await explained { () async throws(VaultError) in try await LoginEntries(in: store).has(LoginItem(.passcode)) }
   }
 
-  /// Explains the effect on logins after a change of the passcode.
-  func tellOfLoginPasscode() {
+  /// Explains the effect on logins after a change of the passcode, if the login password was it. Forgets that the two
+  /// were the same, since a private store has no log that tells of the change.
+  func passcodeHasChanged(in store: any VaultService) async throws(Failure) {
+    guard try await hasLoginPasscode(in: store) else { return }
+    try await explained { () async throws(VaultError) in
+      try await LoginEntries(in: store).putLoginPasscode(isProven: false)
+    }
     guard !options.json else { return }
     StandardError.line(
       "A login opens your secrets only if your login password is the passcode, too: whorl login enable passcode")

@@ -9,9 +9,9 @@ struct SecretServiceGate: Command {
     abstract: "Give out secrets of the Secret Service only under a rule.",
     discussion: """
       Sets the rule of items, of a collection (its items, and those that are stored in it from now on), or of a program \
-      (what it stores from now on; its rule comes before that of the collection). The rules are those of 'whorl set'; \
-      without --access a finger, or the passcode in its place. A \
-      change asks for what the old rule asks for. It shows what will change and asks first.
+      (what it stores from now on, in place of the collection's rule, and whatever it reads). The rules are those of \
+      'whorl set'; without --access a finger, or the passcode in its place. A change asks for what the old rule asks \
+      for. It shows what will change and asks first.
 
       A program reads such a secret after a touch, which holds for ten seconds, since programs read a secret more than \
       once. --once-per-session lets the first touch hold for that program until the service ends, such as at your logout.

@@ -70,8 +70,7 @@ struct Passcode: Command {
           : "After a start the passcode opens the store, and nothing else.")
     }
     guard remove else {
-      let isOfLogin = try await session.hasLoginPasscode(in: store)
-      if isOfLogin, !options.json {
+      if try await session.hasLoginPasscode(in: store), !options.json {
         StandardError.line(
           "Your login password is the passcode so far. This changes the passcode alone; 'passwd' changes both.")
       }
@@ -79,8 +78,7 @@ struct Passcode: Command {
         try await store.changePasscode($0)
       }
       try report(passcodeSet: true, lost: [], "The new passcode is set.")
-      if isOfLogin { session.tellOfLoginPasscode() }
-      return
+      return try await session.passcodeHasChanged(in: store)
     }
     let doomed = try await session.explained { () async throws(VaultError) in try await store.losses(.passcode) }
     if !doomed.isEmpty {

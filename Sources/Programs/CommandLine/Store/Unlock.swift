@@ -109,7 +109,7 @@ struct Recover: Command {
     }
     if let accepted { StandardError.line("Accepted: \(RestoreOptions.outcome(accepted)).") }
     StandardError.line("The new passcode is set, and fingers are taken again.")
-    if try await session.hasLoginPasscode(in: store) { session.tellOfLoginPasscode() }
+    try await session.passcodeHasChanged(in: store)
     for name in lost { StandardError.line("Lost: \(Visible.text(name.description))") }
   }
 

@@ -5,6 +5,7 @@ import VaultDriver
 
 @testable import Presence
 @testable import Vault
+@testable import VaultSync
 
 @Suite("A hostile repository changes and reveals nothing")
 struct HostileRepositoryTests {
@@ -111,7 +112,7 @@ struct HostileRepositoryTests {
     #expect(try await third.receive(files).isMixed)
   }
 
-  @Test("an unapproved record of a circle's members is refused, and a removed machine learns of its removal")
+  @Test("records of a circle's members by a machine that was never approved, or was removed, have no effect")
   func members() async throws {
     let (desk, lap) = try await pair()
     let tip = repository.tip
@@ -125,11 +126,20 @@ struct HostileRepositoryTests {
     #expect(
       try await lap.receive(repository.tip).refused.map(\.path) == ["circle/00000001", "circle/00000003"].suffix(1))
     #expect(try await lap.status.members.map(\.name).sorted() == ["desk", "lap"])
-    // A removed machine that writes a record after the one before its removal.
+    let old = try await lap.vault.circle
     try await desk.remove(lap)
     try await desk.sync(repository, puttingBack: true)
-    try await lap.vault.put("home", "iron")
-    #expect(try await desk.status.members.map(\.name) == ["desk"])
+    // A removed machine that writes a record after that of its removal, or after the one before it.
+    let removal = try await desk.vault.circle.last
+    let contents = try #require(old.contents)
+    for (path, previous) in [("circle/00000004", removal), ("circle/00000003", old.last)] {
+      let record = try CircleRecord(
+        after: previous, circle: old.circle, members: old.members, contents, by: old.keys, as: old.id)
+      let receipt = try await desk.receive(repository.tip.merging([path: record.bytes]) { $1 })
+      #expect(path == "circle/00000004" ? receipt.refused.map(\.path) == [path] : receipt.wentBack, "\(receipt)")
+      #expect(try await desk.status.members.map(\.name) == ["desk"])
+      _ = try await desk.receive(repository.tip)
+    }
     try await lap.sync(repository)
     #expect(try await lap.status.standing == .removed)
   }

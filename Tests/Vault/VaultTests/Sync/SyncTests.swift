@@ -34,7 +34,7 @@ struct SyncTests {
     }
   }
 
-  @Test("a shared passkey signs in on another machine of the circle with the same key, after a prompt there")
+  @Test("a shared passkey signs in on another machine of the circle with the same key, after a touch there")
   func passkey() async throws {
     let machines = try await repository.circle("desk", "lap")
     let hash = Digest.sha256(Array("client data".utf8))
@@ -57,9 +57,12 @@ struct SyncTests {
     await #expect(throws: VaultError.interactionNotAllowed) {
       try await machines[1].session.assertPasskeys([there.id], assertion, .nobody)
     }
-    let signed = try await machines[1].asking {
-      try await machines[1].session.assertPasskeys([there.id], assertion, $0)[0]
+    try await machines[1].enroll()
+    let person = Person()
+    let signed = try await person.with(machines[1].session) {
+      try await machines[1].session.assertPasskeys([there.id], assertion, Asking(in: $0))[0]
     }
+    #expect(person.events.contains { if case .touchWanted = $0 { true } else { false } })
     let key = try PublicKey(external: made.publicKey, family: made.algorithm.family)
     #expect(try key.verify(signed.signature, of: signed.authenticatorData + hash, .ecdsa(.sha256, .message, .x962)))
   }
