@@ -35,7 +35,8 @@ INTERFACES = "/usr/share/dbus-1/interfaces/"
 # Calls that a connection may make without a prompt: they read its user's store or add to it. None releases a secret.
 HARMLESS = (
     "Add AddAll AddKey Biometry Cancel CloseContext DetectedRestore DraftRecoveryKey Items Log Losses MakeKeyPair "
-    "OpenClasses OpenContext PasskeyReadiness Problems Readers Respond SetApplicationPassword Status SyncStatus"
+    "OpenClasses OpenContext PasskeyReadiness Problems Readers Respond SetApplicationPassword Status Surroundings "
+    "SyncStatus"
 ).split()
 
 
