@@ -29,7 +29,7 @@ struct CertificateTests {
       let data = SSHAgentTests.signIn(
         session: Self.session, key: certificate, hostKey: nil, algorithm: "ssh-ed25519-cert-v01@openssh.com")
       let purpose = try purpose(certificate, data)
-      #expect(purpose.target == .signIn(user: "alice", host: nil, via: []))
+      #expect(purpose.target == .signIn(user: "alice", host: nil))
       #expect(purpose.algorithm == "ssh-ed25519")
       #expect(purpose.certificate?.principals == ["alice"])
       // The key itself has none.

@@ -179,14 +179,14 @@ struct HostCertificateTests {
   func words() async throws {
     try await TestAuthority.with { authority in
       let certificate = try await authority.certificate(of: key, "-h", "-n", "host.test")
-      let target = SignaturePurpose.Target.signIn(user: "alice", host: certificate, via: [])
-      let known = try with([authority.line("*")]) { PurposeWords($0, candidates: []).text(of: target) }
+      let target = SignaturePurpose.Target.signIn(user: "alice", host: certificate)
+      let known = try with([authority.line("*")]) { PurposeWords($0, candidates: []).text(of: target, via: []) }
       #expect(known == "sign in to host.test as alice")
       let file = "\(authority.path)-host.pub"
       try writeFile(file, Array(try line("", key).dropFirst().utf8))
       let shown = try await Invocation(program: "/usr/bin/ssh-keygen", arguments: ["-l", "-f", file]).run()
       let fingerprint = try #require(shown.text.split(separator: " ").first { $0.hasPrefix("SHA256:") })
-      let unknown = try with([]) { PurposeWords($0, candidates: []).text(of: target) }
+      let unknown = try with([]) { PurposeWords($0, candidates: []).text(of: target, via: []) }
       #expect(unknown == "sign in to an unknown host (\(fingerprint)) as alice")
     }
   }
@@ -201,7 +201,7 @@ struct HostCertificateTests {
       try binds.add(bind)
       let data = signIn(session: session, key: user, hostKey: bind.hostKey)
       let purpose = try SignaturePurpose(of: SignatureRequest(key: user, data: data, flags: 0), binds)
-      #expect(purpose.target == .signIn(user: "alice", host: bind.hostKey, via: []))
+      #expect(purpose.target == .signIn(user: "alice", host: bind.hostKey))
       let plain = signIn(session: session, key: user, hostKey: try key.publicKey)
       #expect(throws: SignaturePurpose.Refusal.otherHost) {
         _ = try SignaturePurpose(of: SignatureRequest(key: user, data: plain, flags: 0), binds)

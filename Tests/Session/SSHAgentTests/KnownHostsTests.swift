@@ -89,23 +89,25 @@ struct KnownHostsTests {
   func words() throws {
     let text = try with(line("relay.test", other) + line("host.test", key)) { file in
       PurposeWords(KnownHosts(files: [file.path]), candidates: [])
-        .text(of: .signIn(user: "alice\u{1B}[2J\n", host: key, via: [other]))
+        .text(of: .signIn(user: "alice\u{1B}[2J\n", host: key), via: [other, nil])
     }
-    #expect(text == "sign in to host.test as alice2J, via relay.test")
+    #expect(text == "sign in to host.test as alice2J, via relay.test and an unknown host")
     let nobody = PurposeWords(KnownHosts(files: []), candidates: [])
-    #expect(nobody.text(of: .signIn(user: "bob", host: nil, via: [])) == "sign in to an unknown host as bob")
-    #expect(nobody.text(of: .signIn(user: "bob", host: key, via: [])).hasPrefix("sign in to an unknown host (SHA256:"))
-    let long = nobody.text(of: .signIn(user: String(repeating: "x", count: 100_000), host: nil, via: []))
+    #expect(nobody.text(of: .signIn(user: "bob", host: nil), via: []) == "sign in to an unknown host as bob")
+    #expect(nobody.text(of: .signIn(user: "bob", host: key), via: []).hasPrefix("sign in to an unknown host (SHA256:"))
+    let long = nobody.text(of: .signIn(user: String(repeating: "x", count: 100_000), host: nil), via: [])
     #expect(long.count < 200)
-    #expect(nobody.text(of: .file(namespace: "git")) == "sign for git")
+    #expect(nobody.text(of: .file(namespace: "git"), via: []) == "sign for git")
+    let file = nobody.text(of: .file(namespace: "git"), via: [key])
+    #expect(file.hasPrefix("sign for git, via an unknown host (SHA256:"))
     // Text of more than one word cannot continue the prompt's sentence.
     #expect(
-      nobody.text(of: .signIn(user: "root, via a.test", host: nil, via: []))
+      nobody.text(of: .signIn(user: "root, via a.test", host: nil), via: [])
         == "sign in to an unknown host as “root, via a.test”")
     #expect(
-      nobody.text(of: .file(namespace: "mail with the SSH key test"))
+      nobody.text(of: .file(namespace: "mail with the SSH key test"), via: [])
         == "sign a file for “mail with the SSH key test”")
-    #expect(nobody.text(of: .file(namespace: "\u{202E}")) == "sign a file for “”")
-    #expect(nobody.text(of: .unknown) == "sign data of an unknown kind")
+    #expect(nobody.text(of: .file(namespace: "\u{202E}"), via: []) == "sign a file for “”")
+    #expect(nobody.text(of: .unknown, via: []) == "sign data of an unknown kind")
   }
 }

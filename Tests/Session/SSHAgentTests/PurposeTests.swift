@@ -12,12 +12,16 @@ struct PurposeTests {
 
   init() throws { (key, host, relay) = (try TestKey(), try TestKey(.ec(.p256)), try TestKey()) }
 
+  private func purpose(_ data: [UInt8], flags: UInt32 = 0, binds: [SessionBind] = []) throws -> SignaturePurpose {
+    var all = SessionBinds()
+    for bind in binds { try all.add(bind) }
+    return try SignaturePurpose(of: SignatureRequest(key: key.publicKey, data: data, flags: flags), all)
+  }
+
   private func target(
     _ data: [UInt8], flags: UInt32 = 0, binds: [SessionBind] = []
   ) throws -> SignaturePurpose.Target {
-    var all = SessionBinds()
-    for bind in binds { try all.add(bind) }
-    return try SignaturePurpose(of: SignatureRequest(key: key.publicKey, data: data, flags: flags), all).target
+    try purpose(data, flags: flags, binds: binds).target
   }
 
   @Test("an SSH session that the host has signed, and a request in it, give user and host")
@@ -25,7 +29,7 @@ struct PurposeTests {
     let bind = try SessionBind(host, session: Self.session)
     for named in [try host.publicKey, nil] {
       let data = signIn(session: Self.session, key: try key.publicKey, hostKey: named)
-      #expect(try target(data, binds: [bind]) == .signIn(user: "alice", host: try host.publicKey, via: []))
+      #expect(try target(data, binds: [bind]) == .signIn(user: "alice", host: try host.publicKey))
     }
   }
 
@@ -38,15 +42,22 @@ struct PurposeTests {
     ]
     let way = [try relay.publicKey, try next.publicKey]
     let data = signIn(session: Self.session, key: try key.publicKey, hostKey: try host.publicKey)
-    #expect(try target(data, binds: binds) == .signIn(user: "alice", host: try host.publicKey, via: way))
+    let bound = try purpose(data, binds: binds)
+    #expect(bound.target == .signIn(user: "alice", host: try host.publicKey) && bound.via == way)
     // A program on the last of them that binds no session: the host that it signs in to is unknown.
-    #expect(try target(data, binds: Array(binds.dropLast())) == .signIn(user: "alice", host: nil, via: way))
+    let unbound = try purpose(data, binds: Array(binds.dropLast()))
+    #expect(unbound.target == .signIn(user: "alice", host: nil) && unbound.via == way)
+    // A program on the last of them that signs something else, such as a commit.
+    for data in [file(for: "git"), [1, 2, 3]] {
+      #expect(try purpose(data, binds: Array(binds.dropLast())).via == way)
+      #expect(try purpose(data).via == [])
+    }
   }
 
   @Test("the host of an SSH sign-in is unknown without a session binding, whatever the request says")
   func unbound() throws {
     let data = signIn(session: Self.session, key: try key.publicKey, hostKey: try host.publicKey)
-    #expect(try target(data) == .signIn(user: "alice", host: nil, via: []))
+    #expect(try target(data) == .signIn(user: "alice", host: nil))
     #expect(try target(file(for: "git")) == .file(namespace: "git"))
     #expect(try target([1, 2, 3]) == .unknown)
   }
@@ -96,7 +107,7 @@ struct PurposeTests {
     #expect(throws: SessionBinds.Refusal.unknownHostKey) { try binds.add(bind) }
     let data = signIn(session: Self.session, key: try key.publicKey, hostKey: nil)
     let purpose = try SignaturePurpose(of: SignatureRequest(key: try key.publicKey, data: data, flags: 0), binds)
-    #expect(purpose.target == .signIn(user: "alice", host: nil, via: []))
+    #expect(purpose.target == .signIn(user: "alice", host: nil) && purpose.via == [])
   }
 
   @Test("every SSH host behind a host with an unsupported key is unknown")
@@ -109,7 +120,7 @@ struct PurposeTests {
     try binds.add(try SessionBind(host, session: Self.session))
     let data = signIn(session: Self.session, key: try key.publicKey, hostKey: try host.publicKey)
     let purpose = try SignaturePurpose(of: SignatureRequest(key: try key.publicKey, data: data, flags: 0), binds)
-    #expect(purpose.target == .signIn(user: "alice", host: nil, via: []))
+    #expect(purpose.target == .signIn(user: "alice", host: nil) && purpose.via == [nil])
   }
 
   @Test("an SSH agent's connection that signs in is bound once, and a session to one host only")

@@ -20,9 +20,9 @@ struct Signer: Sendable {
   /// through hosts that its rules allow.
   func allows(_ purpose: SignaturePurpose, with key: SSHKey) -> Bool {
     guard !key.hosts.isEmpty else { return true }
-    guard case .signIn(let user, let host?, let via) = purpose.target else { return false }
+    guard case .signIn(let user, let host?) = purpose.target else { return false }
     // Each hop needs a rule of its own, as in OpenSSH. The first hop starts on this machine.
-    let way = via + [host]
+    let way = purpose.via + [host]
     return way.indices.allSatisfy { step in
       key.hosts.contains { rule in
         isNamed(rule.host, way[step])
@@ -34,8 +34,9 @@ struct Signer: Sendable {
   }
 
   /// Whether `known_hosts` gives a host's key this name.
-  private func isNamed(_ name: String, _ host: [UInt8]) -> Bool {
-    hosts.name(ofHostWith: host, candidates: [name]) == name
+  private func isNamed(_ name: String, _ host: [UInt8]?) -> Bool {
+    guard let host else { return false }
+    return hosts.name(ofHostWith: host, candidates: [name]) == name
   }
 
   /// The signature in SSH's format; nil if it is refused.
@@ -43,7 +44,8 @@ struct Signer: Sendable {
     _ request: SignatureRequest, for purpose: SignaturePurpose, with key: SSHKey, of store: SecretStore,
     to peer: ClientProgram
   ) async -> [UInt8]? {
-    let words = PurposeWords(hosts, candidates: hosts.candidates(in: peer.arguments)).text(of: purpose.target)
+    let words = PurposeWords(hosts, candidates: hosts.candidates(in: peer.arguments))
+      .text(of: purpose.target, via: purpose.via)
     let certificate = purpose.certificate.map {
       " and \(CertificateWords.text(of: $0, at: SystemClock.calendar.nanoseconds / 1_000_000_000))"
     }
@@ -88,9 +90,8 @@ struct Signer: Sendable {
   /// The purpose for which a touch may be reused; nil if each signature needs its own touch. A program in a login over the
   /// network does not use a touch that was given to the same program at the seat.
   private func grant(for purpose: SignaturePurpose, with key: SSHKey, to peer: ClientProgram) -> Grants.Purpose? {
-    guard key.grantedMinutes > 0, peer.remoteLogin == nil, let program = peer.path,
-      case .signIn(let user, let host?, let via) = purpose.target,
-      via.isEmpty
+    guard key.grantedMinutes > 0, peer.remoteLogin == nil, let program = peer.path, purpose.via.isEmpty,
+      case .signIn(let user, let host?) = purpose.target
     else { return nil }
     return Grants.Purpose(
       key: key.id, certificate: purpose.certificate?.bytes, program: program, host: host, user: user)

@@ -9,21 +9,25 @@ package struct PurposeWords: Sendable {
   package init(_ hosts: KnownHosts, candidates: [String]) { (self.hosts, self.candidates) = (hosts, candidates) }
 
   /// Such as "sign in to example.com as alice, via example.org", to follow "Touch the reader to".
-  package func text(of target: SignaturePurpose.Target) -> String {
+  /// - Parameter via: the hosts through which the agent was forwarded, as in `SignaturePurpose`.
+  package func text(of target: SignaturePurpose.Target, via: [[UInt8]?]) -> String {
+    let way = via.isEmpty ? "" : ", via \(via.map(name).joined(separator: " and "))"
+    return act(target) + way
+  }
+
+  private func act(_ target: SignaturePurpose.Target) -> String {
     switch target {
-    case .signIn(let user, let host, let via):
-      let place = host.map(name) ?? "an unknown host"
-      let way = via.isEmpty ? "" : ", via \(via.map(name).joined(separator: " and "))"
-      return "sign in to \(place) as \(PromptLabel.word(user))\(way)"
-    case .file("git"): return "sign for git"
-    case .file("file"): return "sign a file"
-    case .file(let namespace): return "sign a file for \(PromptLabel.word(namespace))"
-    case .unknown: return "sign data of an unknown kind"
+    case .signIn(let user, let host): "sign in to \(name(host)) as \(PromptLabel.word(user))"
+    case .file("git"): "sign for git"
+    case .file("file"): "sign a file"
+    case .file(let namespace): "sign a file for \(PromptLabel.word(namespace))"
+    case .unknown: "sign data of an unknown kind"
     }
   }
 
   /// The host's name, or if it is unknown, the fingerprint of its key as `ssh` shows it.
-  private func name(_ key: [UInt8]) -> String {
+  private func name(_ key: [UInt8]?) -> String {
+    guard let key else { return "an unknown host" }
     if let name = hosts.name(ofHostWith: key, candidates: candidates) { return PromptLabel.text(name) }
     return "an unknown host" + (HostKey(key).map { " (\($0.fingerprint))" } ?? "")
   }

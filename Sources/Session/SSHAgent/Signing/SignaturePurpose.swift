@@ -4,10 +4,8 @@ package import Keys
 /// What a signature is for, as far as it can be verified.
 package struct SignaturePurpose: Sendable, Hashable {
   package enum Target: Sendable, Hashable {
-    /// - Parameters:
-    ///   - host: the host's key; nil if it is unknown.
-    ///   - via: the keys of the hosts through which the agent was forwarded, in order from this machine.
-    case signIn(user: String, host: [UInt8]?, via: [[UInt8]])
+    /// - Parameter host: the host's key; nil if it is unknown.
+    case signIn(user: String, host: [UInt8]?)
     /// A file or a message.
     case file(namespace: String)
     case unknown
@@ -42,6 +40,9 @@ package struct SignaturePurpose: Sendable, Hashable {
   }
 
   package let target: Target
+  /// The keys of the hosts through which the agent was forwarded, in order from this machine. Nil stands for hosts whose
+  /// keys could not be checked, and is the last.
+  package let via: [[UInt8]?]
   /// SSH's name of the signature's algorithm.
   package let algorithm: String
   /// The key's algorithm, and the scheme it signs with.
@@ -59,6 +60,7 @@ package struct SignaturePurpose: Sendable, Hashable {
     (self.algorithm, self.key, self.scheme) = (algorithm, key.algorithm, scheme)
     var certificate = try Self.certificate(of: key, in: request.key)
     guard !binds.isBroken else { throw .brokenBinds }
+    via = binds.verified.filter(\.isForwarding).map(\.hostKey) + (binds.hasUnknownHop ? [nil] : [])
     switch SignedData(request.data) {
     case .file(let namespace): target = .file(namespace: namespace)
     case .unknown: target = .unknown
@@ -84,18 +86,18 @@ package struct SignaturePurpose: Sendable, Hashable {
   }
 
   private static func target(_ signIn: SignInRequest, _ binds: SessionBinds) throws(Refusal) -> Target {
-    let via = binds.verified.filter(\.isForwarding)
     // A session through which the agent was forwarded has signed in already.
-    guard !via.contains(where: { $0.session == signIn.session }) else { throw .otherSession }
+    guard !binds.verified.contains(where: { $0.isForwarding && $0.session == signIn.session }) else {
+      throw .otherSession
+    }
     guard let bind = binds.verified.last, !bind.isForwarding else {
       // Without a bind for its own session, the host is unknown.
-      return .signIn(user: signIn.user, host: nil, via: via.map(\.hostKey))
+      return .signIn(user: signIn.user, host: nil)
     }
     guard bind.session == signIn.session else { throw .otherSession }
     guard signIn.hostKey == nil || signIn.hostKey == bind.hostKey else { throw .otherHost }
     // After a hop whose host key could not be checked, any user of that host may have sent this bind.
-    let host = binds.hasUnknownHop ? nil : bind.hostKey
-    return .signIn(user: signIn.user, host: host, via: via.map(\.hostKey))
+    return .signIn(user: signIn.user, host: binds.hasUnknownHop ? nil : bind.hostKey)
   }
 
   /// SSH's name of the algorithm that the flags select. Nil for SHA-1 and unknown flags.
