@@ -260,10 +260,7 @@ struct FprintdTroubleTests {
         // The end of the scan and the cancellation must reach the reader process together.
         let process = try #require(
           processes(with: fprintd.bus).first { parent(of: $0) == getpid() && isReader($0) })
-        kill(process, SIGSTOP)
-        // Until all of its threads stand still.
-        var information = siginfo_t()
-        try #require(waitid(P_PID, id_t(process), &information, WSTOPPED | WNOWAIT) == 0)
+        stop(process)
         try reader.touch(.rightIndex, impression: UInt64(stages))
         #expect(try await eventually { try fprintd.templateFile() != nil })
         enrolment.cancel()

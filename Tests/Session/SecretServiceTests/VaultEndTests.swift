@@ -23,7 +23,7 @@ struct VaultEndTests {
       vaults = self.vaults(of: service)
     }
     #expect(!vaults.isEmpty)
-    for vault in vaults { Glibc.kill(vault, SIGSTOP) }
+    for vault in vaults { stop(vault) }
     let answer = Task { try await call() }
     // Give the call time to reach the stopped vault.
     try await Task.sleep(for: .milliseconds(200))

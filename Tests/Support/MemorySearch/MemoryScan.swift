@@ -1,10 +1,13 @@
 internal import Glibc
 package import SecureMemory
+internal import Synchronization
 
 /// Searches all writable memory of a process for a secret. The pattern itself is kept masked except for its first
 /// byte, so that the search does not find its own copy.
 package struct MemoryScan: Sendable {
   private static let mask: UInt8 = 0x5A
+  /// Held during a search, because the buffer of another search in this process would count as an occurrence.
+  private static let turn = Mutex(())
   private let masked: [UInt8]
   private let first: Int32
 
@@ -19,6 +22,10 @@ package struct MemoryScan: Sendable {
   /// - Parameter process: another process. Only root can read the memory of one that refuses inspection. Nothing is
   ///   found in memory that cannot be read.
   package func occurrences(in process: Int32? = nil) -> Int {
+    Self.turn.withLock { _ in search(process) }
+  }
+
+  private func search(_ process: Int32?) -> Int {
     let files = if let process { "/proc/\(process)" } else { "/proc/self" }
     let size = 1 << 20
     let window = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)

@@ -129,10 +129,7 @@ struct PrivateVaultTests {
       let vault = try PrivateVault.connect()
       _ = await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) }
       let whorld = try #require(children(of: getpid()).first)
-      kill(whorld, SIGSTOP)
-      // Wait until all threads have stopped: one could answer before another has received the signal.
-      var information = siginfo_t()
-      try #require(waitid(P_PID, id_t(whorld), &information, WSTOPPED | WNOWAIT) == 0)
+      stop(whorld)
       // Immediate: a call that begins after the close has another error.
       let call = Task.immediate { await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) } }
       try await Task.sleep(for: .seconds(1))
