@@ -42,14 +42,39 @@ struct BusSocketTests {
     }
   }
 
+  @Test("a reader process that makes another call than for a bus socket gets an error")
+  func otherCalls() async throws {
+    try await PrivateBus.with { bus in
+      try await withReaderProcess(of: BusSockets(to: [bus.address])) { process in
+        let (target, member) = (ReaderStarterInterface.target, ReaderStarterInterface.connectToBus)
+        #expect(await error(of: bus.address, process) == nil)
+        for (target, member) in [
+          (BusTarget(path: "/other", interface: target.interface), member),
+          (BusTarget(path: target.path, interface: "org.whorl.Other1"), member), (target, "Other"),
+        ] {
+          let error = await error(of: [.string(bus.address)], target, member, process)
+          #expect(error == "org.freedesktop.DBus.Error.UnknownMethod")
+        }
+        let error = await error(of: [.string(bus.address), .int64(1)], target, member, process)
+        #expect(error == "org.freedesktop.DBus.Error.InvalidArgs")
+      }
+    }
+  }
+
   private func ask(for address: String, _ process: BusConnection) async throws(BusError) -> BusDescriptor? {
     let target = ReaderStarterInterface.target
     return try await process.call(target, ReaderStarterInterface.connectToBus, [.string(address)]).first?.asDescriptor
   }
 
   private func error(of address: String, _ process: BusConnection) async -> String? {
+    await error(of: [.string(address)], ReaderStarterInterface.target, ReaderStarterInterface.connectToBus, process)
+  }
+
+  private func error(
+    of arguments: [BusValue], _ target: BusTarget, _ member: String, _ process: BusConnection
+  ) async -> String? {
     do throws(BusError) {
-      _ = try await ask(for: address, process)
+      _ = try await process.call(target, member, arguments)
       return nil
     } catch {
       return if case .remote(let name, _, _) = error { name } else { "\(error)" }

@@ -92,6 +92,39 @@ struct LyingUnitTests {
     }
   }
 
+  @Test("a reader unit that opens another reader, or answers another scan, is refused")
+  func otherAnswers() async throws {
+    try await withFolder { folder in
+      func error(_ answers: @escaping @Sendable (BusCall) -> Bool) async throws -> ReaderError? {
+        let process = try Unit(in: folder, within: .seconds(30), answers)
+        defer { unlink("\(folder)/unit") }
+        return await readerError {
+          _ = try await process.process.open("reader")
+          _ = try await process.process.identify([Self.print], nonce: nonce(1)) { _ in }
+        }
+      }
+      #expect(try await error(Self.answers) == nil)
+      for (id, nature) in [("other", ReaderDescription.Nature.virtual), ("reader", .physical)] {
+        let reader = ReaderDescription(
+          id: id, name: "reader", identity: ReaderIdentity(driver: "driver"), scanType: .press, enrollStages: 1,
+          features: [.identify, .verify], temperature: .cold, nature: nature)
+        let found = try await error { call in
+          guard call.member == "Open" else { return Self.answers(call) }
+          call.answer(ReaderAnswer.reader(reader).values)
+          return true
+        }
+        #expect(found != nil, "\(id), \(nature)")
+      }
+      let answered = try await error { call in
+        guard call.member == "Identify" else { return Self.answers(call) }
+        let answer = ScanAnswer(nonce: nonce(2), outcome: .match(Self.print.id), finishedAt: ScanClock.now())
+        call.answer(ReaderAnswer.scan(answer).values)
+        return true
+      }
+      #expect(answered != nil)
+    }
+  }
+
   @Test("a reader unit has no time limit in calls that wait for a finger")
   func slowScan() async throws {
     try await withFolder { folder in

@@ -1,6 +1,7 @@
-internal import Keys
 internal import SecureMemory
 internal import Testing
+
+@testable internal import Keys
 
 @Suite struct AEADTests {
   private let aad = Array("whorl test aad".utf8)
@@ -88,6 +89,14 @@ internal import Testing
     let expected = KeysError.badParameters("the key is not 32 bytes")
     #expect(throws: expected) { try AEAD.seal(secret("x"), key: SecretBytes(count: count), aad: []) }
     #expect(throws: expected) { _ = try AEAD.open(box, key: SecretBytes(count: count), aad: []).count }
+  }
+
+  @Test("AEAD seals with a nonce of 12 bytes only", arguments: [0, 11, 13, 16])
+  func nonceLength(count: Int) throws {
+    let key = try Random.key()
+    #expect(throws: KeysError.badParameters("the nonce is not 12 bytes")) {
+      try AEAD.seal(secret("x"), key: key, nonce: repeated(1, count), aad: [])
+    }
   }
 
   @Test("AEAD seals and opens in many tasks concurrently")

@@ -42,6 +42,34 @@ internal import Testing
         == hex("01 00000002 c3a9  02 00000003 090807  03 00000008 0102030405060708  04 ffffffff"))
   }
 
+  @Test("a part of another tag, length or type than the expected one is not decoded")
+  func unexpected() {
+    var encoding = CanonicalEncoding()
+    encoding.append(tag: 7, [1, 2, 3])
+    let whole = encoding.bytes
+    for count in 0..<whole.count {
+      var decoder = CanonicalDecoder(Array(whole.prefix(count)))
+      #expect(throws: CanonicalDecoder.Unexpected.self, "\(count) bytes") { try decoder.bytes(7) }
+    }
+    #expect(throws: CanonicalDecoder.Unexpected.self) {
+      var decoder = CanonicalDecoder(whole)
+      return try decoder.bytes(8)
+    }
+    for count in [0, 7, 9] {
+      var encoding = CanonicalEncoding()
+      encoding.append(tag: 7, repeated(0xff, count))
+      #expect(throws: CanonicalDecoder.Unexpected.self) {
+        var decoder = CanonicalDecoder(encoding.bytes)
+        return try decoder.number(7)
+      }
+      guard count > 0 else { continue }
+      #expect(throws: CanonicalDecoder.Unexpected.self) {
+        var decoder = CanonicalDecoder(encoding.bytes)
+        return try decoder.string(7)
+      }
+    }
+  }
+
   @Test("the canonical encoding of an absent part differs from that of an empty part, of zero and of no part")
   func absence() {
     var encodings: Set<CanonicalEncoding> = [CanonicalEncoding()]

@@ -176,6 +176,12 @@ internal import Testing
     #expect(long.count > Certificate.limit)
     #expect(Certificate(der: long) == nil)
     #expect(DistinguishedName(der: []) == nil)
+    // A name of one attribute, a common name (2.5.4.3).
+    func name(_ text: [UInt8]) -> [UInt8] {
+      element(0x30, element(0x31, element(0x30, [0x06, 3, 0x55, 4, 3] + element(0x0c, text))))
+    }
+    #expect(DistinguishedName(der: name(repeated(0x61, 60_000)))?.texts(.commonName).first?.count == 60_000)
+    #expect(DistinguishedName(der: name(repeated(0x61, 70_000))) == nil)
     #expect(DistinguishedName(der: [0x30, 0, 0]) == nil)
   }
 

@@ -158,4 +158,23 @@ internal import Testing
       #expect(throws: tooWeak) { _ = try Scrypt.derive(passcode: secret("x"), parameters: parameters).count }
     }
   }
+
+  @Test("PBKDF2 needs a password, a salt, rounds and a length")
+  func pbkdf2Parameters() {
+    for (password, salt, rounds, count) in [
+      ([], [1], 1, 1), ([1], [], 1, 1), ([1], [1], 0, 1), ([1], [1], -1, 1), ([1], [1], 1, 0),
+    ] as [([UInt8], [UInt8], Int, Int)] {
+      let why = password.isEmpty || salt.isEmpty ? "a password and a salt" : "a number of rounds and of bytes"
+      #expect(throws: KeysError.badParameters("PBKDF2 needs \(why)")) {
+        _ = try PBKDF2.sha512(password: secret(password), salt: salt, rounds: rounds, count: count).count
+      }
+    }
+  }
+
+  @Test("scrypt's cost for formats of others is limited", arguments: [-1, 0, 21, 64])
+  func foreignCost(logN: Int) {
+    #expect(throws: KeysError.badParameters("scrypt parameters ask for too much")) {
+      _ = try Scrypt.derive(passphrase: secret("x"), salt: [1], logN: logN).count
+    }
+  }
 }

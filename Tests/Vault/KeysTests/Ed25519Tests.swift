@@ -54,6 +54,9 @@ struct Ed25519Tests {
     let other = try PrivateKey.generate(.ec(.p256))
     #expect(throws: KeysError.self) { _ = try key.sign([1], .ecdsa(.sha256, .message, .x962)) }
     #expect(throws: KeysError.self) { _ = try other.sign([1], .ed25519) }
+    let refusal = KeysError.badParameters("only Ed25519 signs a secret message")
+    #expect(throws: refusal) { _ = try other.sign(secret: secret([1])) }
+    #expect(throws: refusal) { _ = try other.publicKey.verify(repeated(1, 64), of: secret([1])) }
     #expect(throws: KeysError.self) {
       _ = try key.exchange(with: key.publicKey, .ecdh, requestedSize: 32, sharedInfo: []).count
     }

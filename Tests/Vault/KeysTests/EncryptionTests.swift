@@ -103,6 +103,14 @@ internal import Testing
     #expect(plaintext == repeated(9, 53))
   }
 
+  @Test("an RSA ciphertext has as many bytes as the modulus")
+  func shortCiphertext() throws {
+    let key = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
+    for ciphertext in [[1], repeated(0, 256) + [1]] as [[UInt8]] {
+      #expect(throws: KeysError.authenticationFailed) { _ = try key.decrypt(ciphertext, .rsaRaw).count }
+    }
+  }
+
   @Test("RSA encryption without padding takes numbers below the modulus, and refuses the modulus and above")
   func overModulus() throws {
     let key = try PublicKey(external: RSAVectors.publicForm, family: .rsa)
@@ -130,6 +138,24 @@ internal import Testing
     let opened = try TaggedCipher.aesGCM.open(
       ciphertext[(bits / 8)...], key: session, nonce: repeated(0, 16), aad: key.publicKey.external)
     #expect(bytes(of: opened) == Array("a secret".utf8))
+  }
+
+  @Test("a session key of another length than Apple's is refused, even if its ciphertext opens")
+  func wrappedKeyLength() throws {
+    let key = try PrivateKey(stored: secret(RSAVectors.privateForm), family: .rsa)
+    for count in [16, 32] {
+      let session = try Random.key(count)
+      var box = try RSAEncryption.encrypt(session, to: key.publicKey, .oaep(.sha256))
+      let start = box.count
+      box += repeated(0, 1 + TaggedCipher.tagCount)
+      try TaggedCipher.aesGCM.seal(
+        secret([7]), key: session, nonce: repeated(0, 16), aad: key.publicKey.external, into: &box, at: start)
+      if count == 16 {
+        #expect(bytes(of: try key.decrypt(box, .rsaOAEPAESGCM(.sha256))) == [7])
+      } else {
+        #expect(throws: KeysError.authenticationFailed) { _ = try key.decrypt(box, .rsaOAEPAESGCM(.sha256)).count }
+      }
+    }
   }
 
   @Test("AES-128-GCM gives the ciphertexts that its authors published")
@@ -208,8 +234,16 @@ private let allSchemes: [EncryptionScheme] =
       changed[place] ^= 1
       #expect(throws: KeysError.authenticationFailed) { _ = try ChaCha20Poly1305.open(changed, key: key, nonce: nonce) }
     }
+    for count in [0, 15] {
+      #expect(throws: KeysError.authenticationFailed) {
+        _ = try ChaCha20Poly1305.open(Array(box.prefix(count)), key: key, nonce: nonce)
+      }
+    }
     #expect(throws: KeysError.badParameters("the nonce is not 12 bytes")) {
       _ = try ChaCha20Poly1305.open(box, key: key, nonce: repeated(0, 16))
+    }
+    #expect(throws: KeysError.badParameters("the nonce is not 12 bytes")) {
+      _ = try ChaCha20Poly1305.seal(secret("text"), key: key, nonce: repeated(0, 16))
     }
   }
 }

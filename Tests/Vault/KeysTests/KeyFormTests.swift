@@ -100,7 +100,8 @@ internal import Testing
   @Test(
     "public keys off the curve, at infinity, compressed, hybrid or too long are refused", arguments: Curve.allCases)
   func points(curve: Curve) throws {
-    let point = try PrivateKey.generate(.ec(curve)).publicKey.external
+    let key = try PrivateKey.generate(.ec(curve))
+    let point = key.publicKey.external
     var off = point
     off[off.count - 1] ^= 1
     let x = Array(point[1...curve.coordinateCount])
@@ -113,9 +114,12 @@ internal import Testing
       repeated(4, 200), [0] + Array(point.dropFirst()),
     ]
     for point in bad { expectPublicRefused(point, .ec) }
-    // The same points as part of a private key.
-    let scalar = repeated(0, curve.coordinateCount - 1) + [1]
+    // The same points as part of the private key.
+    let scalar = Array(bytes(of: try key.external()).suffix(curve.coordinateCount))
     for point in bad { expectRefused(point + scalar, .ec) }
+    #expect(throws: KeysError.badParameters("not a private key of a curve known here")) {
+      _ = try PrivateKey(stored: secret(hybrid + scalar), family: .ec).algorithm
+    }
     expectPublicRefused(point, .rsa)
   }
 
@@ -138,6 +142,10 @@ internal import Testing
     ] {
       expectPublicRefused(key(n, [1, 0, 1]), .rsa)
     }
+    // Too long for its size to be reported.
+    #expect(throws: KeysError.badParameters("not an RSA key in PKCS #1")) {
+      try PublicKey(external: key(repeated(0xff, 20_000), [3]), family: .rsa)
+    }
     // Sequences of one number, three and none; a negative number, and one with a redundant zero byte.
     expectPublicRefused(sequence([integer(n)]), .rsa)
     expectPublicRefused(sequence([integer(n), integer([3]), integer([3])]), .rsa)
@@ -145,6 +153,8 @@ internal import Testing
     expectPublicRefused(sequence([[2, 0x82, 1, 0] + n, integer([3])]), .rsa)
     expectPublicRefused(sequence([integer(n), [2, 2, 0, 3]]), .rsa)
     expectPublicRefused(sequence([integer(n), [2, 0]]), .rsa)
+    // A number that ends behind the sequence.
+    expectPublicRefused(sequence([integer(n), [2, 2, 3]]), .rsa)
     // Lengths that are not in DER's shortest form.
     expectPublicRefused(sequence([integer(n), [2, 0x81, 1, 3]]), .rsa)
     expectPublicRefused([0x30, 0x83, 0] + bytes[2...], .rsa)
@@ -262,20 +272,13 @@ private func expectRefused(_ bytes: [UInt8], _ family: KeyFamily, _ location: So
 
 // MARK: - Building DER
 
-private func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
-  let count = content.count
-  if count < 0x80 { return [tag, UInt8(count)] + content }
-  if count < 0x100 { return [tag, 0x81, UInt8(count)] + content }
-  if count < 0x10000 { return [tag, 0x82, UInt8(count >> 8), UInt8(count & 255)] + content }
-  return [tag, 0x83, UInt8(count >> 16), UInt8(count >> 8 & 255), UInt8(count & 255)] + content
-}
-
 private func integer(_ magnitude: [UInt8]) -> [UInt8] {
   element(2, (magnitude.first ?? 0) >= 0x80 ? [0] + magnitude : magnitude)
 }
 
 private func sequence(_ elements: [[UInt8]]) -> [UInt8] { element(0x30, elements.flatMap(\.self)) }
 
-private func integers(_ bytes: [UInt8]) -> [[UInt8]] {
+/// The numbers of an RSA key in PKCS #1.
+func integers(_ bytes: [UInt8]) -> [[UInt8]] {
   bytes.withUnsafeBytes { bytes in (IntegerSequence.read(bytes) ?? []).map { Array(bytes[$0]) } }
 }

@@ -82,15 +82,17 @@ struct SSHCertificateTests {
 
   /// A certificate with fields that ssh-keygen does not write.
   ///
-  /// - Parameter authority: what it names as the authority's key, made from the key that signs.
+  /// - Parameters:
+  ///   - isNamed: whether it begins as a certificate, or as a key.
+  ///   - authority: what it names as the authority's key, made from the key that signs.
   private func own(
-    type: UInt32 = 2, principals: [String] = ["host.test"], critical: [UInt8] = [],
+    isNamed: Bool = true, type: UInt32 = 2, principals: [String] = ["host.test"], critical: [UInt8] = [],
     authority: (PublicKey) throws -> [UInt8] = { try $0.ssh }
   ) throws -> [UInt8] {
     let signer = try PrivateKey.generate(.ed25519)
     var names = SSHWriter()
     for principal in principals { names.append(text: principal) }
-    var writer = beginning(try PrivateKey.generate(.ed25519).publicKey)
+    var writer = beginning(try PrivateKey.generate(.ed25519).publicKey, isNamed: isNamed)
     for number: UInt32 in [0, 0, type] { writer.append(number: number) }
     writer.append(text: "id")
     writer.append(string: names.bytes)
@@ -105,10 +107,10 @@ struct SSHCertificateTests {
   }
 
   /// The beginning of a key's certificate, up to the key.
-  private func beginning(_ key: PublicKey) -> SSHWriter {
+  private func beginning(_ key: PublicKey, isNamed: Bool = true) -> SSHWriter {
     var writer = SSHWriter()
-    writer.append(text: "ssh-ed25519-cert-v01@openssh.com")
-    writer.append(string: [1, 2, 3])
+    writer.append(text: isNamed ? "ssh-ed25519-cert-v01@openssh.com" : "ssh-ed25519")
+    if isNamed { writer.append(string: [1, 2, 3]) }
     writer.append(string: key.external)
     return writer
   }
@@ -119,6 +121,11 @@ struct SSHCertificateTests {
     #expect(try !SSHCertificate(own(critical: [0, 0, 0, 1, 65, 0, 0, 0, 0])).isForHost(at: Self.now))
     #expect(try !SSHCertificate(own(critical: [0])).isForHost(at: Self.now))
     for type: UInt32 in [0, 1, 3] { #expect(try !SSHCertificate(own(type: type)).isForHost(at: Self.now)) }
+  }
+
+  @Test("a key with the fields of an OpenSSH certificate is none, even if an authority signed it")
+  func notNamed() throws {
+    #expect(throws: KeysError.self) { try SSHCertificate(own(isNamed: false)) }
   }
 
   @Test("an OpenSSH certificate is invalid if its authority is a certified key, or not the key that signed")

@@ -82,7 +82,11 @@ struct SSHKeyTests {
 
   @Test("an SSH private key of an unsupported kind is refused with its kind")
   func otherKinds() throws {
-    for (name, told) in [("ssh-dss", "of the kind ssh-dss"), ("\n", "of no kind of SSH")] {
+    let long = String(repeating: "x", count: 64)
+    for (name, told) in [
+      ("ssh-dss", "of the kind ssh-dss"), (long, "of the kind \(long)"), (long + "x", "of no kind of SSH"),
+      ("", "of no kind of SSH"), ("\n", "of no kind of SSH"),
+    ] {
       var writer = SSHWriter()
       writer.append(text: name)
       let bytes = SecretBytes(copying: writer.bytes.span)
@@ -101,6 +105,54 @@ struct SSHKeyTests {
     #expect(try !second.publicKey.verify(ssh: signature, of: [1]))
     let other = try PrivateKey.generate(.ed25519).publicKey
     #expect(try !other.verify(ssh: signature, of: [1]))
+  }
+
+  @Test("an SSH signature that is too long for its key is invalid")
+  func longSignatures() throws {
+    func expectInvalid(_ content: [UInt8], _ name: String, _ key: PublicKey) throws {
+      var writer = SSHWriter()
+      writer.append(text: name)
+      writer.append(string: content)
+      #expect(try !key.verify(ssh: writer.bytes, of: [1]))
+    }
+    let message: [UInt8] = [1]
+    let key = try PrivateKey.generate(.ed25519)
+    let signature = try key.sign(message, .ed25519)
+    try expectInvalid(signature + [1], "ssh-ed25519", key.publicKey)
+    try expectInvalid([1] + signature, "ssh-ed25519", key.publicKey)
+    var numbers = SSHWriter()
+    for _ in 0..<2 { numbers.append(string: repeated(1, 33)) }
+    try expectInvalid(numbers.bytes, "ecdsa-sha2-nistp256", PrivateKey.generate(.ec(.p256)).publicKey)
+  }
+
+  @Test("an SSH public key on another curve than it names is refused")
+  func otherCurves() throws {
+    let point = try PrivateKey.generate(.ec(.p256)).publicKey.external
+    func key(_ name: String, _ curve: String) throws -> PublicKey {
+      var writer = SSHWriter()
+      writer.append(text: name)
+      writer.append(text: curve)
+      writer.append(string: point)
+      return try PublicKey(ssh: writer.bytes)
+    }
+    #expect(try key("ecdsa-sha2-nistp256", "nistp256").external == point)
+    for (name, curve) in [("ecdsa-sha2-nistp256", "nistp384"), ("ecdsa-sha2-nistp384", "nistp256"), ("nistp256", "")] {
+      #expect(throws: KeysError.badParameters("not a key on the curve that it names")) { try key(name, curve) }
+    }
+  }
+
+  @Test("an SSH public key with a negative RSA number is refused")
+  func negativeNumbers() throws {
+    func key(_ n: [UInt8], _ e: [UInt8]) throws -> PublicKey {
+      var writer = SSHWriter()
+      writer.append(text: "ssh-rsa")
+      for number in [e, n] { writer.append(string: number) }
+      return try PublicKey(ssh: writer.bytes)
+    }
+    let n = repeated(0x95, 256)
+    #expect(try key([0] + n, [3]).algorithm == .rsa(bits: 2048))
+    #expect(throws: KeysError.badParameters("not an RSA public key")) { try key(n, [3]) }
+    #expect(throws: KeysError.badParameters("not an RSA public key")) { try key([0] + n, [0x83]) }
   }
 
   @Test("an SSH private key that is truncated or has parts that do not match is refused")
@@ -125,5 +177,47 @@ struct SSHKeyTests {
       #expect(throws: KeysError.self) { _ = try PrivateKey(ssh: secret(Array(whole.prefix(count)))).publicKey }
     }
     #expect(throws: KeysError.self) { _ = try PrivateKey(ssh: secret(whole + [0])).publicKey }
+    #expect(throws: KeysError.badParameters("not an Ed25519 private key")) {
+      _ = try PrivateKey(ssh: secret(fields([1], [2], publicKey))).publicKey
+    }
+  }
+
+  /// A private key as programs give it to an agent.
+  private func privateKey(_ name: String, _ fields: [[UInt8]]) throws -> PrivateKey {
+    var writer = SSHWriter()
+    writer.append(text: name)
+    for field in fields { writer.append(string: field) }
+    writer.append(text: "comment")
+    return try PrivateKey(ssh: secret(writer.bytes))
+  }
+
+  @Test("an SSH private key on a curve is read, and refused if its point is too long", arguments: Curve.allCases)
+  func curvePrivateKeys(_ curve: Curve) throws {
+    let key = try PrivateKey.generate(.ec(curve))
+    let (name, point) = ("nistp\(curve.bitCount)", key.publicKey.external)
+    let scalar = Array(bytes(of: try key.external()).dropFirst(point.count))
+    func read(_ point: [UInt8], _ scalar: [UInt8]) throws -> PublicKey {
+      try privateKey("ecdsa-sha2-\(name)", [Array(name.utf8), point, scalar]).publicKey
+    }
+    #expect(try read(point, scalar) == key.publicKey)
+    #expect(try read(point, [0] + scalar) == key.publicKey)
+    for (point, scalar) in [
+      (point + [0], scalar), (Array(point.dropLast()), scalar), (point, repeated(0xff, scalar.count + 1)),
+    ] {
+      #expect(throws: KeysError.badParameters("not an ECDSA private key")) { try read(point, scalar) }
+    }
+  }
+
+  @Test("an SSH private key of RSA is read, and refused with a prime of zero or one")
+  func rsaPrivateKeys() throws {
+    let form = integers(RSAVectors.privateForm)
+    func read(p: [UInt8], q: [UInt8]) throws -> PublicKey {
+      try privateKey("ssh-rsa", [form[1], form[2], form[3], form[8], p, q].map { [0] + $0 }).publicKey
+    }
+    #expect(try read(p: form[4], q: form[5]).external == RSAVectors.publicForm)
+    for prime: [UInt8] in [[], [1]] {
+      #expect(throws: KeysError.badParameters("not an RSA private key")) { try read(p: prime, q: form[5]) }
+      #expect(throws: KeysError.badParameters("not an RSA private key")) { try read(p: form[4], q: prime) }
+    }
   }
 }

@@ -86,4 +86,11 @@ struct SecretServiceCipherTests {
     let spoiled = Array(iv.dropLast()) + [iv[15] ^ 0xFF]
     #expect(throws: KeysError.authenticationFailed) { _ = try AESCBC.decrypt(box, key: key, iv: secret(spoiled)) }
   }
+
+  @Test("AES-128-CBC takes a key and an initialization vector of 16 bytes", arguments: [(15, 16), (32, 16), (16, 15)])
+  func otherCounts(keyCount: Int, ivCount: Int) {
+    #expect(throws: KeysError.badParameters("AES-128-CBC takes 16 bytes each")) {
+      _ = try AESCBC.encrypt(secret([1]), key: secret(repeated(1, keyCount)), iv: repeated(2, ivCount))
+    }
+  }
 }

@@ -13,6 +13,15 @@ func hex(_ digits: String) -> [UInt8] {
   return bytes
 }
 
+/// An element in DER.
+func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
+  let count = content.count
+  if count < 0x80 { return [tag, UInt8(count)] + content }
+  if count < 0x100 { return [tag, 0x81, UInt8(count)] + content }
+  if count < 0x10000 { return [tag, 0x82, UInt8(count >> 8), UInt8(count & 255)] + content }
+  return [tag, 0x83, UInt8(count >> 16), UInt8(count >> 8 & 255), UInt8(count & 255)] + content
+}
+
 func repeated(_ byte: UInt8, _ count: Int) -> [UInt8] { [UInt8](repeating: byte, count: count) }
 
 /// SplitMix64. The same seed gives the same numbers, so that a failure can be reproduced.

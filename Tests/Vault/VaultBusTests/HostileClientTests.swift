@@ -48,6 +48,7 @@ struct HostileClientTests {
   func members() async throws {
     let client = try RawClient(to: StubVault())
     try await client.open()
+    let none: [BusValue] = [.dictionary(["ids": .array(of: "ay", [])])]
     #expect(await client.error("Shutdown")?.name == "org.freedesktop.DBus.Error.UnknownMethod")
     #expect(await client.error("Status", [.string("x")])?.name == "org.freedesktop.DBus.Error.InvalidArgs")
     #expect(await client.error("Add")?.name == "org.freedesktop.DBus.Error.InvalidArgs")
@@ -55,10 +56,12 @@ struct HostileClientTests {
       BusTarget(path: "/", interface: "org.whorl.Vault1"),
       BusTarget(path: "/org/whorl/Vault", interface: "org.whorl.Vault2"),
     ] {
-      await #expect(throws: BusError.self) { _ = try await client.connection.call(target, "Status", [.uint64(1)]) }
+      await #expect(throws: BusError.self) {
+        _ = try await client.connection.call(target, "Delete", [.uint64(client.next())] + none)
+      }
     }
     await #expect(throws: BusError.self) { _ = try await client.connection.call(VaultInterface.target, "Status") }
-    #expect(try await client.call("Delete", [.dictionary(["ids": .array(of: "ay", [])])]) == [.int64(0)])
+    #expect(try await client.call("Delete", none) == [.int64(0)])
   }
 
   @Test("a vault's client cannot reuse the number of a running call, or cancel a call that does not run")

@@ -47,6 +47,17 @@ struct HostileVaultTests {
     await vault.closeContext(handle, reason: .program)
   }
 
+  @Test("a vault that refuses an item which it was not given breaks the protocol")
+  func refusedItems() async throws {
+    for (place, isRead) in [(0, true), (1, false), (-1, false)] as [(Int64, Bool)] {
+      let refused = BusValue.structure([.int64(place), .structure([.string("Busy"), .array(of: "v", [])])])
+      let raw = try RawVault { $0.answer([.array(of: "(x(sav))", [refused])]) }
+      let item = ItemToAdd(NewItem(.key, [:]), secret: SharedSecret(SecretBytes(count: 1)))
+      let found = try? await raw.open().add([item])
+      #expect((found?.count == 1) == isRead, "\(place)")
+    }
+  }
+
   @Test("a vault that ends or is silent before its hello is unavailable")
   func silent() async throws {
     let held = HeldCalls()

@@ -102,8 +102,11 @@ struct LoginObjectTests {
 
     func hangUp() { client.close() }
 
-    func call(_ member: String, _ arguments: [BusValue] = []) async throws(BusError) -> String? {
-      try await client.call(LoginInterface.target, member, arguments).first?.asString
+    func call(
+      _ member: String, _ arguments: [BusValue] = [], path: String = LoginInterface.target.path
+    ) async throws(BusError) -> String? {
+      let target = BusTarget(path: path, interface: LoginInterface.target.interface)
+      return try await client.call(target, member, arguments).first?.asString
     }
 
     /// The error that the call ends with; nil if it succeeds.
@@ -178,6 +181,7 @@ struct LoginObjectTests {
     ] {
       #expect(await module.error("OpenSession", arguments) == "org.freedesktop.DBus.Error.InvalidArgs")
     }
+    await #expect(throws: BusError.self) { _ = try await module.call("FirstFactor", [.uint32(7)], path: "/") }
     #expect(module.stub.seen.withLock { $0 }.isEmpty)
   }
 

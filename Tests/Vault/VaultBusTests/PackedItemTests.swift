@@ -72,6 +72,8 @@ struct PackedItemTests {
     wrong.append(Self.fields([4, 0, 0, 0] + Array("labl".utf8) + [9, 0, 0, 0, 0]))
     wrong.append(Self.fields([4, 0, 0, 0] + Array("labl".utf8) + [1, 1, 0, 0, 0, 0xFF]))
     wrong.append(Self.fields([4, 0, 0, 0] + Array("labl".utf8) + [3, 1, 0, 0, 0, 1]))
+    // A number of nine bytes.
+    wrong.append(Self.fields([4, 0, 0, 0] + Array("labl".utf8) + [3, 9, 0, 0, 0] + [UInt8](repeating: 0, count: 9)))
     wrong.append([2, 255, 255, 255, 255])
     for bytes in wrong { await #expect(throws: VaultError.self) { _ = try await read(bytes) } }
   }

@@ -11,6 +11,7 @@ struct VaultBusListenerTests {
   /// A socket that listens in a folder of its own.
   private final class Place {
     let socket: Int32
+    var path: String { folder + "/bus" }
     private let folder: String
 
     init() throws {
@@ -24,7 +25,7 @@ struct VaultBusListenerTests {
 
     /// A connection that has made its handshake, and makes no call.
     func connect() throws -> (connection: BusConnection, isClosed: Flag) {
-      let socket = try BusDescriptor.connected(toBus: "unix:path=\(folder)/bus")
+      let socket = try BusDescriptor.connected(toBus: "unix:path=\(path)")
       let isClosed = Flag()
       let connection = try BusConnection(
         socket: dup(socket.rawValue), role: .client, handlers: .init(closed: { isClosed.set() }))
@@ -76,6 +77,64 @@ struct VaultBusListenerTests {
     #expect(module.isClosed.isSet == (geteuid() != 0))
     module.connection.close()
     await listener.close()
+  }
+
+  @Test("the vault's listener has closed only when the calls of every connection have ended")
+  func close() async throws {
+    let place = try Place()
+    let gate = Gate()
+    let endless = StubVault(
+      .init(unlock: { _ throws(VaultError) in
+        // Ignores its cancellation.
+        await Task.detached { _ = try? await gate.wait() }.value
+      }))
+    let listener = try VaultBusListener(socket: place.socket) { _ in endless }
+    let idle = try place.connect()
+    #expect(await errorOfHello(idle.connection) == nil)
+    let busy = try place.connect()
+    #expect(await errorOfHello(busy.connection) == nil)
+    _ = try await busy.connection.call(
+      VaultInterface.target, "Open",
+      [.uint64(2), .dictionary(["directory": .bytes([47]), "reader": .bytes(Array("auto".utf8))])])
+    let call = Task { try await busy.connection.call(VaultInterface.target, "Unlock", [.uint64(3), .dictionary([:])]) }
+    #expect(try await eventually { gate.count == 1 })
+    let hasClosed = Flag()
+    let closing = Task {
+      await listener.close()
+      hasClosed.set()
+    }
+    #expect(try await eventually { idle.isClosed.isSet && busy.isClosed.isSet })
+    try await Task.sleep(for: .milliseconds(200))
+    #expect(!hasClosed.isSet)
+    gate.open()
+    await closing.value
+    await #expect(throws: BusError.self) { try await call.value }
+  }
+
+  @Test("a program that has ended by the time its connection is accepted is not served")
+  func endedProgram() throws {
+    let place = try Place()
+    defer { Glibc.close(place.socket) }
+    let here = try place.connect()
+    let own = accept(place.socket, nil, nil)
+    defer { Glibc.close(own) }
+    #expect(Caller(try BusPeer(of: own))?.process?.id == getpid())
+    here.connection.close()
+    // `Process` would wait for the program, after which the kernel does not tell of it any more.
+    let connect = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+    var pid: pid_t = 0
+    let words = (["python3", "-c", connect, place.path] as [String]).map { strdup($0) }
+    defer { for word in words { free(word) } }
+    let spawned = posix_spawn(&pid, "/usr/bin/python3", nil, nil, words + [nil], environ)
+    try #require(spawned == 0)
+    defer { waitpid(pid, nil, 0) }
+    let accepted = accept(place.socket, nil, nil)
+    defer { Glibc.close(accepted) }
+    var ended = siginfo_t()
+    try #require(waitid(P_PID, id_t(pid), &ended, WEXITED | WNOWAIT) == 0)
+    let peer = try BusPeer(of: accepted)
+    // Without a pidfd of the socket nothing but the number tells the program apart.
+    if peer.process != nil { #expect(Caller(peer) == nil) }
   }
 
   private struct NoLogins: LoginService {

@@ -91,16 +91,15 @@ private final class ParsedCertificate {
 
   init?(_ der: [UInt8]) {
     guard (1...Certificate.limit).contains(der.count) else { return nil }
-    let (parsed, readCount) = der.withUnsafeBufferPointer { bytes in
+    let parsed = der.withUnsafeBufferPointer { bytes in
       var next = bytes.baseAddress
-      // Reads the borrowed bytes and moves `next` behind what it has read; the result is transfer full.
-      let parsed = d2i_X509(nil, &next, bytes.count)
-      return (parsed, next.map { $0 - (bytes.baseAddress ?? $0) } ?? 0)
+      // Reads the borrowed bytes; the result is transfer full.
+      return d2i_X509(nil, &next, bytes.count)
     }
     guard let parsed else { return nil }
     pointer = parsed
     // Refuse trailing bytes, and encodings other than DER.
-    guard readCount == der.count, encoded({ i2d_X509(parsed, $0) }) == der else { return nil }
+    guard encoded({ i2d_X509(parsed, $0) }) == der else { return nil }
   }
 
   deinit { X509_free(pointer) }

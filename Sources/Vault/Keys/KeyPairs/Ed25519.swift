@@ -72,7 +72,6 @@ enum Ed25519 {
   static func verify(
     _ signature: [UInt8], of message: UnsafePointer<UInt8>?, count: Int, with key: KeyHandle
   ) throws(KeysError) -> Bool {
-    guard signature.count == signatureCount else { return false }
     let context = try MessageContext()
     // Takes its own reference to the key.
     guard EVP_DigestVerifyInit_ex(context.pointer, nil, nil, LibraryContext.shared.pointer, nil, key.pointer, nil) == 1

@@ -16,12 +16,12 @@ package enum AESCBC {
 
   /// Decrypts.
   ///
-  /// - Throws: `authenticationFailed` for wrong padding, which a wrong key usually causes.
+  /// - Throws: `authenticationFailed` for anything but whole blocks, and for wrong padding, which a wrong key usually
+  ///   causes.
   package static func decrypt(
     _ ciphertext: borrowing SecretBytes, key: borrowing SecretBytes, iv: borrowing SecretBytes
   ) throws(KeysError) -> SecretBytes {
-    guard !ciphertext.isEmpty, ciphertext.count % count == 0 else { throw .authenticationFailed }
-    return try run(ciphertext, key, iv.withUnsafeBytes { Array($0) }, encrypts: false)
+    try run(ciphertext, key, iv.withUnsafeBytes { Array($0) }, encrypts: false)
   }
 
   private static func run(

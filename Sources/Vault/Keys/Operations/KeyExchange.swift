@@ -9,9 +9,6 @@ extension PrivateKey {
   package borrowing func exchange(
     with peer: PublicKey, _ scheme: ExchangeScheme, requestedSize: Int, sharedInfo: [UInt8]
   ) throws(KeysError) -> SecretBytes {
-    guard scheme.supports(algorithm), peer.algorithm == algorithm else {
-      throw .badParameters("the two keys cannot be used together")
-    }
     let secret = try handle.sharedSecret(with: peer.handle, count: algorithm.blockCount)
     switch scheme {
     case .ecdh: return secret

@@ -24,7 +24,6 @@ package struct Oakley2: ~Copyable {
   /// - Throws: ``KeysError/badParameters(_:)`` for a public key that leads to a known secret: 0, 1, the prime minus 1
   ///   and above.
   package borrowing func sharedSecret(with publicKey: borrowing SecretBytes) throws(KeysError) -> SecretBytes {
-    guard (1...Self.count).contains(publicKey.count) else { throw .badParameters("a public key has up to 128 bytes") }
     let peer = try publicKey.withUnsafeBytes { bytes throws(KeysError) in try BigNumber(bytes) }
     // Borrows the number.
     guard whorl_oakley2_is_public_key(peer.pointer) == 1 else {

@@ -9,7 +9,7 @@ extension Caller {
   /// Nil if it has ended, or cannot be seen from this process's PID namespace. If the kernel has pidfds of sockets
   /// (Linux 6.5), start time and label are certainly those of the program that connected.
   package init?(_ peer: BusPeer) {
-    guard peer.processID > 0, let started = ProcessHandle.start(of: peer.processID) else { return nil }
+    guard let started = ProcessHandle.start(of: peer.processID) else { return nil }
     let label = ProgramLabel.text(of: peer.processID)
     // The kernel reveals it to a private vault. The system service asks another unit.
     let file = ExecutedFile(of: peer.processID).map {
