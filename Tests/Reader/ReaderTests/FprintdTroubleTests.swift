@@ -260,7 +260,7 @@ struct FprintdTroubleTests {
         // The end of the scan and the cancellation must reach the reader process together.
         let process = try #require(
           processes(with: fprintd.bus).first { parent(of: $0) == getpid() && isReader($0) })
-        stop(process)
+        try stop(process)
         try reader.touch(.rightIndex, impression: UInt64(stages))
         #expect(try await eventually { try fprintd.templateFile() != nil })
         enrolment.cancel()

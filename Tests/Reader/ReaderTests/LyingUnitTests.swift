@@ -96,11 +96,11 @@ struct LyingUnitTests {
   func otherAnswers() async throws {
     try await withFolder { folder in
       func error(_ answers: @escaping @Sendable (BusCall) -> Bool) async throws -> ReaderError? {
-        let process = try Unit(in: folder, within: .seconds(30), answers)
+        let unit = try Unit(in: folder, within: .seconds(30), answers)
         defer { unlink("\(folder)/unit") }
         return await readerError {
-          _ = try await process.process.open("reader")
-          _ = try await process.process.identify([Self.print], nonce: nonce(1)) { _ in }
+          _ = try await unit.process.open("reader")
+          _ = try await unit.process.identify([Self.print], nonce: nonce(1)) { _ in }
         }
       }
       #expect(try await error(Self.answers) == nil)

@@ -111,7 +111,7 @@ struct LockedUpstreamTests {
         #expect(client.sign(key, [1]) == Self.signature)
         let running = vaults(of: agent.pid)
         #expect(!running.isEmpty)
-        for vault in running { stop(vault) }
+        for vault in running { try stop(vault) }
         let isOver = Mutex(false)
         let answer = Task(executorPreference: BackgroundThread()) {
           defer { isOver.withLock { $0 = true } }

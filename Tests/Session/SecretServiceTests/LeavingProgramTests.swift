@@ -51,7 +51,7 @@ struct LeavingProgramTests {
       let answer = try await other.connection.call(
         MessageBus.target, "GetConnectionUnixProcessID", [.string("org.freedesktop.secrets")])
       let agent = pid_t(bitPattern: try #require(answer.first?.asUInt32))
-      stop(agent)
+      try stop(agent)
       defer { kill(agent, SIGCONT) }
       async let read = leaving.error(items[0], "Item", "GetSecret", [.objectPath(session)])
       try await Task.sleep(for: .milliseconds(200))

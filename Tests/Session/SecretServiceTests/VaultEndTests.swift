@@ -23,7 +23,7 @@ struct VaultEndTests {
       vaults = self.vaults(of: service)
     }
     #expect(!vaults.isEmpty)
-    for vault in vaults { stop(vault) }
+    for vault in vaults { try stop(vault) }
     let answer = Task { try await call() }
     // Give the call time to reach the stopped vault.
     try await Task.sleep(for: .milliseconds(200))

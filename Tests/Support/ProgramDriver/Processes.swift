@@ -24,14 +24,15 @@ private func status(in folder: String) -> (state: Substring, parent: pid_t)? {
 package func parent(of pid: pid_t) -> pid_t? { status(in: "/proc/\(pid)")?.parent }
 
 /// Stops a process, and waits until all of its threads have stopped: after `kill` alone, one of them could still answer
-/// before another has received the signal. Gives up after ten seconds.
-package func stop(_ pid: pid_t) {
+/// before another has received the signal. Throws if that takes ten seconds.
+package func stop(_ pid: pid_t) throws {
   kill(pid, SIGSTOP)
   for _ in 0..<10_000 {
     let threads = (try? folderEntries("/proc/\(pid)/task")) ?? []
     if threads.allSatisfy({ status(in: "/proc/\(pid)/task/\($0)").map { $0.state == "T" } ?? true }) { return }
     usleep(1_000)
   }
+  throw SystemFailure("process \(pid) does not stop", ETIMEDOUT)
 }
 
 /// The children of this process that have not been reaped, those that have ended included.

@@ -123,7 +123,7 @@ struct SSHCertificateTests {
     for type: UInt32 in [0, 1, 3] { #expect(try !SSHCertificate(own(type: type)).isForHost(at: Self.now)) }
   }
 
-  @Test("a key with the fields of an OpenSSH certificate is none, even if an authority signed it")
+  @Test("a key with the fields of an OpenSSH certificate is not read as one, even if an authority signed it")
   func notNamed() throws {
     #expect(throws: KeysError.self) { try SSHCertificate(own(isNamed: false)) }
   }

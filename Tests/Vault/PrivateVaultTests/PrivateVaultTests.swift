@@ -129,7 +129,7 @@ struct PrivateVaultTests {
       let vault = try PrivateVault.connect()
       _ = await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) }
       let whorld = try #require(children(of: getpid()).first)
-      stop(whorld)
+      try stop(whorld)
       // Immediate: a call that begins after the close has another error.
       let call = Task.immediate { await vaultError { try await vault.open(StorePlace(directory: "/nonexistent")) } }
       try await Task.sleep(for: .seconds(1))

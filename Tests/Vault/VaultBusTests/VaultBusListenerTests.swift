@@ -6,7 +6,7 @@ import Testing
 import VaultBus
 import VaultDriver
 
-@Suite("A listener with clients that say nothing", .timeLimit(.minutes(1)))
+@Suite("The vault's listener", .timeLimit(.minutes(1)))
 struct VaultBusListenerTests {
   /// A socket that listens in a folder of its own.
   private final class Place {
