@@ -463,6 +463,8 @@ let package = Package(
         "SecureMemory", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
       ],
       path: "Tests/Programs/CommandLineTests"),
+    // The examples and other clients of the libraries, run with a simulated user.
+    .testTarget(name: "ExampleTests", dependencies: ["ProgramDriver"], path: "Tests/Programs/ExampleTests"),
     // Attacks on the security promises: kills, faults, restores, many clients at once.
     .testTarget(
       name: "HardeningTests",
@@ -497,4 +499,43 @@ let marked: Set = [
 ]
 for target in package.targets where marked.contains(target.name) {
   target.swiftSettings?.append(.strictMemorySafety())
+}
+
+/// The programs that the tests of a target start. They are no dependencies, since SwiftPM would link their objects into
+/// the test runner.
+let examples = [
+  "bound-secret", "biometry-states", "sign-in", "feature-gate", "internet-password", "password-helper", "rights",
+]
+let commandLine = ["whorl", "whorld", "whorl-reader", "whorl-agent"]
+let started: [String: [String]] = [
+  "CommandLineTests": commandLine + ["whorl-finger", "whorl-intruder"],
+  "ExampleTests": commandLine + ["whorl-finger", "published-code", "documented-code"] + examples,
+  "GLibKitTests": ["glib-checks"],
+  "HardeningTests": commandLine,
+  "PasskeysTests": ["whorl-fido"],
+  "PrivateVaultTests": ["whorld", "whorl-reader"],
+  "ReaderTests": ["whorl-reader", "whorl-intruder"],
+  "SSHAgentTests": commandLine,
+  "SecretServiceTests": commandLine,
+  "VaultDriver": ["whorl-reader"],
+  "VaultHostTests": ["whorld", "whorl-reader", "whorl-program-path"],
+  "VirtualFingerTests": ["whorl-finger", "whorl-reader"],
+  "WhorlTests": ["whorld", "whorl-reader"],
+]
+
+// `make check` builds a slice of the package: one test target, what it depends on and the programs that its tests start.
+// It is for development only: without this variable the package is whole.
+if let slice = Context.environment["WHORL_SLICE"] {
+  var kept: Set<String> = []
+  var open = [slice]
+  while let name = open.popLast() {
+    guard kept.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else { continue }
+    open += started[name] ?? []
+    for case .byNameItem(let dependency, _) in target.dependencies { open.append(dependency) }
+  }
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products.removeAll { product in
+    guard let library = product as? Product.Library else { return !kept.contains(product.name) }
+    return !library.targets.allSatisfy(kept.contains)
+  }
 }
