@@ -17,7 +17,7 @@ SERVING = Sources/Common Sources/Reader Sources/Session Sources/Vault \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo examples test lint format bench docs campaign fuzz system-test machine-test pictures hardware-test deb rpm dist build install uninstall udev install-udev uninstall-udev clean
+.PHONY: help setup demo examples test check lint format bench docs campaign fuzz system-test machine-test pictures hardware-test deb rpm dist build install uninstall udev install-udev uninstall-udev clean
 
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -34,6 +34,9 @@ examples: setup ## build Examples/ as a package of its own and run its programs 
 
 test: setup ## build everything and run all tests (FILTER=NAME for some of them)
 	@scripts/test $(if $(FILTER),--filter '$(FILTER)')
+
+check: ## build and run one test target only: T=TARGET [FILTER=NAME]; FILE=PATH names the target for a changed file
+	@scripts/check $(if $(T),'$(T)' '$(FILTER)',$(if $(FILE),--file $(FILE)))
 
 lint: ## check the format of every Swift file, script and workflow, and the structure of the sources; changes nothing
 	@scripts/setup lint

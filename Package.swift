@@ -17,6 +17,14 @@ let client: [SwiftSetting] = [.swiftLanguageMode(.v5)]
 func example(_ name: String, _ dependencies: [Target.Dependency], _ folder: String) -> Target {
   .executableTarget(name: name, dependencies: dependencies, path: "Examples/\(folder)", swiftSettings: client)
 }
+func library(
+  _ name: String, in folder: String, _ dependencies: [Target.Dependency] = [], _ settings: [SwiftSetting] = strict
+) -> Target {
+  .target(name: name, dependencies: dependencies, path: "\(folder)/\(name)", swiftSettings: settings)
+}
+func tests(_ name: String, in folder: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, path: "Tests/\(folder)/\(name)")
+}
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -56,183 +64,136 @@ let package = Package(
     .systemLibrary(
       name: "CTSS", path: "Sources/System/CTSS", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-    .target(name: "Primitives", path: "Sources/Common/Primitives"),
-    .target(name: "SecureMemory", dependencies: ["CLinux"], path: "Sources/Common/SecureMemory"),
-    .target(name: "CBOR", dependencies: ["CCBOR"], path: "Sources/Common/CBOR"),
-    .target(name: "KeySchemes", path: "Sources/Common/KeySchemes"),
-    .target(name: "GLibKit", dependencies: ["CFprint"], path: "Sources/Reader/GLibKit"),
-    .target(
-      name: "SDBus", dependencies: ["CSystemd", "Primitives"], path: "Sources/Common/SDBus", swiftSettings: onTheWay),
-    .target(name: "Executors", path: "Sources/Common/Executors"),
-    .target(name: "TerminalGuard", path: "Sources/System/TerminalGuard"),
-    .target(
-      name: "Processes", dependencies: ["CLinux", "Executors", "SDBus", "SecureMemory"],
-      path: "Sources/Common/Processes", swiftSettings: onTheWay),
-    .target(
-      name: "Fingerprint", dependencies: ["Primitives", "SecureMemory"], path: "Sources/Common/Fingerprint",
-      swiftSettings: onTheWay),
-    .target(name: "Keys", dependencies: ["COpenSSL", "KeySchemes", "SecureMemory"], path: "Sources/Vault/Keys"),
-    .target(name: "TPM", dependencies: ["CTSS", "SecureMemory"], path: "Sources/Vault/TPM"),
-    .target(name: "Recordings", dependencies: ["Primitives"], path: "Sources/Reader/Recordings"),
-    .target(
-      name: "Confinement", dependencies: ["CLinux", "Fingerprint", "Primitives"], path: "Sources/Reader/Confinement"),
-    .target(
-      name: "ReaderBus", dependencies: ["Processes", "SDBus", "SecureMemory", "Fingerprint"],
-      path: "Sources/Reader/ReaderBus", swiftSettings: onTheWay),
-    .target(
-      name: "SecretModel", dependencies: ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"],
-      path: "Sources/Vault/SecretModel", swiftSettings: onTheWay),
+    library("Primitives", in: "Sources/Common"),
+    library("SecureMemory", in: "Sources/Common", ["CLinux"]),
+    library("CBOR", in: "Sources/Common", ["CCBOR"]),
+    library("KeySchemes", in: "Sources/Common"),
+    library("GLibKit", in: "Sources/Reader", ["CFprint"]),
+    library("SDBus", in: "Sources/Common", ["CSystemd", "Primitives"], onTheWay),
+    library("Executors", in: "Sources/Common"),
+    library("TerminalGuard", in: "Sources/System"),
+    library("Processes", in: "Sources/Common", ["CLinux", "Executors", "SDBus", "SecureMemory"], onTheWay),
+    library("Fingerprint", in: "Sources/Common", ["Primitives", "SecureMemory"], onTheWay),
+    library("Keys", in: "Sources/Vault", ["COpenSSL", "KeySchemes", "SecureMemory"]),
+    library("TPM", in: "Sources/Vault", ["CTSS", "SecureMemory"]),
+    library("Recordings", in: "Sources/Reader", ["Primitives"]),
+    library("Confinement", in: "Sources/Reader", ["CLinux", "Fingerprint", "Primitives"]),
+    library("ReaderBus", in: "Sources/Reader", ["Processes", "SDBus", "SecureMemory", "Fingerprint"], onTheWay),
+    library("SecretModel", in: "Sources/Vault", ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"], onTheWay),
     // Layers 4 to 7: the vault. Only Presence makes evidence that a person was there.
-    .target(
-      name: "VaultStore",
-      dependencies: [
+    library(
+      "VaultStore", in: "Sources/Vault",
+      [
         "CSQLite", "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "SecureMemory", "TPM",
         grdb,
-      ],
-      path: "Sources/Vault/VaultStore", swiftSettings: onTheWay),
-    .target(
-      name: "Presence",
-      dependencies: [
+      ], onTheWay),
+    library(
+      "Presence", in: "Sources/Vault",
+      [
         "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "SecureMemory", "TPM",
         "VaultStore", grdb,
-      ],
-      path: "Sources/Vault/Presence", swiftSettings: onTheWay),
-    .target(
-      name: "VaultSync",
-      dependencies: [
-        "AgeFormat", "Keys", "KeySchemes", "Primitives", "SecretModel", "SecureMemory", "VaultStore", grdb,
-      ],
-      path: "Sources/Vault/VaultSync", swiftSettings: onTheWay),
-    .target(
-      name: "VaultItems",
-      dependencies: [
+      ], onTheWay),
+    library(
+      "VaultSync", in: "Sources/Vault",
+      ["AgeFormat", "Keys", "KeySchemes", "Primitives", "SecretModel", "SecureMemory", "VaultStore", grdb], onTheWay),
+    library(
+      "VaultItems", in: "Sources/Vault",
+      [
         "CBOR", "Executors", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "SecretModel",
         "SecureMemory", "VaultStore", "VaultSync", grdb,
-      ],
-      path: "Sources/Vault/VaultItems", swiftSettings: onTheWay),
-    .target(
-      name: "Vault",
-      dependencies: [
+      ], onTheWay),
+    library(
+      "Vault", in: "Sources/Vault",
+      [
         "Executors", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "Processes", "SecretModel",
         "SecureMemory", "TPM", "VaultItems", "VaultStore", "VaultSync", grdb,
-      ],
-      path: "Sources/Vault/Vault", swiftSettings: onTheWay),
+      ], onTheWay),
     // Layer 4
-    .target(
-      name: "ReaderService",
-      dependencies: [
-        "CFprint", "CPNG", "Executors", "GLibKit", "Primitives", "SDBus", "SecureMemory", "Fingerprint", "ReaderBus",
-      ],
-      path: "Sources/Reader/ReaderService", swiftSettings: onTheWay),
-    .target(
-      name: "ReaderClient",
-      dependencies: ["Executors", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"],
-      path: "Sources/Reader/ReaderClient", swiftSettings: onTheWay),
-    .target(
-      name: "VaultBus",
-      dependencies: [
-        "Executors", "Fingerprint", "KeySchemes", "Processes", "ReaderBus", "SDBus", "SecretModel", "SecureMemory",
-      ],
-      path: "Sources/Vault/VaultBus", swiftSettings: onTheWay),
-    .target(name: "AgeFormat", dependencies: ["Keys", "SecretModel", "SecureMemory"], path: "Sources/Vault/AgeFormat"),
-    .target(
-      name: "SystemPolicy", dependencies: ["Executors", "Processes", "SDBus", "SecretModel"],
-      path: "Sources/Vault/SystemPolicy"),
+    library(
+      "ReaderService", in: "Sources/Reader",
+      ["CFprint", "CPNG", "Executors", "GLibKit", "Primitives", "SDBus", "SecureMemory", "Fingerprint", "ReaderBus"],
+      onTheWay),
+    library(
+      "ReaderClient", in: "Sources/Reader",
+      ["Executors", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"], onTheWay),
+    library(
+      "VaultBus", in: "Sources/Vault",
+      ["Executors", "Fingerprint", "KeySchemes", "Processes", "ReaderBus", "SDBus", "SecretModel", "SecureMemory"],
+      onTheWay),
+    library("AgeFormat", in: "Sources/Vault", ["Keys", "SecretModel", "SecureMemory"]),
+    library("SystemPolicy", in: "Sources/Vault", ["Executors", "Processes", "SDBus", "SecretModel"]),
     // What a client shows and keeps, over any vault
-    .target(
-      name: "Moving", dependencies: ["Executors", "KeySchemes", "Primitives", "SecretModel", "SecureMemory"],
-      path: "Sources/Client/Moving", swiftSettings: onTheWay),
-    .target(
-      name: "SSHKeys", dependencies: ["KeySchemes", "SecretModel"], path: "Sources/Client/SSHKeys",
-      swiftSettings: onTheWay),
-    .target(
-      name: "SecretServiceItems", dependencies: ["Primitives", "SecretModel"],
-      path: "Sources/Client/SecretServiceItems", swiftSettings: onTheWay),
-    .target(
-      name: "SyncRepository", dependencies: ["CLinux", "Executors", "Primitives", "Processes", "SecretModel"],
-      path: "Sources/Client/SyncRepository", swiftSettings: onTheWay),
-    .target(
-      name: "PromptTexts", dependencies: ["Fingerprint", "SecretModel"], path: "Sources/Client/PromptTexts",
-      swiftSettings: onTheWay),
-    .target(
-      name: "TerminalLines", dependencies: ["CLinux", "PromptTexts", "SecureMemory", "TerminalGuard"],
-      path: "Sources/Client/TerminalLines", swiftSettings: onTheWay),
-    .target(
-      name: "OtherStores",
-      dependencies: [
+    library(
+      "Moving", in: "Sources/Client", ["Executors", "KeySchemes", "Primitives", "SecretModel", "SecureMemory"], onTheWay
+    ),
+    library("SSHKeys", in: "Sources/Client", ["KeySchemes", "SecretModel"], onTheWay),
+    library("SecretServiceItems", in: "Sources/Client", ["Primitives", "SecretModel"], onTheWay),
+    library(
+      "SyncRepository", in: "Sources/Client", ["CLinux", "Executors", "Primitives", "Processes", "SecretModel"],
+      onTheWay),
+    library("PromptTexts", in: "Sources/Client", ["Fingerprint", "SecretModel"], onTheWay),
+    library(
+      "TerminalLines", in: "Sources/Client", ["CLinux", "PromptTexts", "SecureMemory", "TerminalGuard"], onTheWay),
+    library(
+      "OtherStores", in: "Sources/Client",
+      [
         "CExpat", "Moving", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems",
         "SecureMemory", "VaultBus",
-      ],
-      path: "Sources/Client/OtherStores", swiftSettings: onTheWay),
-    .target(
-      name: "VaultHost",
-      dependencies: [
+      ], onTheWay),
+    library(
+      "VaultHost", in: "Sources/Vault",
+      [
         "AgeFormat", "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Presence", "Primitives", "Processes",
         "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "TPM", "Vault",
         "VaultItems", "VaultStore",
-      ],
-      path: "Sources/Vault/VaultHost", swiftSettings: onTheWay),
-    .target(
-      name: "Wallets", dependencies: ["CLinux", "Primitives", "Processes", "SDBus", "SecretModel", "SecureMemory"],
-      path: "Sources/Client/Wallets", swiftSettings: onTheWay),
-    .target(
-      name: "SystemVault", dependencies: ["CLinux", "Processes", "SDBus", "SecretModel", "VaultBus"],
-      path: "Sources/Vault/SystemVault"),
-    .target(
-      name: "PrivateVault", dependencies: ["Processes", "SDBus", "SecretModel", "VaultBus"],
-      path: "Sources/Vault/PrivateVault", swiftSettings: onTheWay),
-    .target(
-      name: "Whorl",
-      dependencies: [
+      ], onTheWay),
+    library(
+      "Wallets", in: "Sources/Client", ["CLinux", "Primitives", "Processes", "SDBus", "SecretModel", "SecureMemory"],
+      onTheWay),
+    library("SystemVault", in: "Sources/Vault", ["CLinux", "Processes", "SDBus", "SecretModel", "VaultBus"]),
+    library("PrivateVault", in: "Sources/Vault", ["Processes", "SDBus", "SecretModel", "VaultBus"], onTheWay),
+    library(
+      "Whorl", in: "Sources/Client",
+      [
         "Executors", "Fingerprint", "Primitives", "PrivateVault", "PromptTexts", "SDBus", "SecretModel", "SecureMemory",
         "SystemVault", "TerminalLines",
-      ],
-      path: "Sources/Client/Whorl", swiftSettings: onTheWay),
+      ], onTheWay),
     // Layer 7 and 8: the Apple-shaped API
-    .target(
-      name: "KeychainServices",
-      dependencies: ["SDBus", "Whorl", "SecretModel", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"],
-      path: "Sources/Client/KeychainServices", swiftSettings: onTheWay),
-    .target(
-      name: "LocalAuthentication",
-      dependencies: [
-        "Executors", "KeySchemes", "KeychainServices", "Whorl", "SecretModel", "Fingerprint", "SecureMemory",
-      ],
-      path: "Sources/Client/LocalAuthentication"),
+    library(
+      "KeychainServices", in: "Sources/Client",
+      ["SDBus", "Whorl", "SecretModel", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"], onTheWay),
+    library(
+      "LocalAuthentication", in: "Sources/Client",
+      ["Executors", "KeySchemes", "KeychainServices", "Whorl", "SecretModel", "Fingerprint", "SecureMemory"]),
     // The same under the name of Apple's module, which makes `canImport(Security)` true in every target of a build.
-    .target(name: "Security", dependencies: ["KeychainServices"], path: "Sources/Client/Security"),
-    .target(
-      name: "SessionPrompts",
-      dependencies: [
+    library("Security", in: "Sources/Client", ["KeychainServices"]),
+    library(
+      "SessionPrompts", in: "Sources/Session",
+      [
         "CSystemd", "Executors", "Fingerprint", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel",
         "SecureMemory", "TerminalLines", "Whorl",
-      ],
-      path: "Sources/Session/SessionPrompts"),
-    .target(
-      name: "SecretService",
-      dependencies: [
+      ]),
+    library(
+      "SecretService", in: "Sources/Session",
+      [
         "Executors", "Keys", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems", "SecureMemory",
         "SessionPrompts", "VaultBus", "Whorl",
-      ],
-      path: "Sources/Session/SecretService", swiftSettings: onTheWay),
-    .target(
-      name: "SSHAgent",
-      dependencies: [
+      ], onTheWay),
+    library(
+      "SSHAgent", in: "Sources/Session",
+      [
         "CLinux", "Executors", "Keys", "KeySchemes", "Primitives", "PromptTexts", "SDBus", "SecretModel",
         "SecureMemory", "SessionPrompts", "SSHKeys", "Whorl",
-      ],
-      path: "Sources/Session/SSHAgent", swiftSettings: onTheWay),
-    .target(
-      name: "Passkeys",
-      dependencies: [
+      ], onTheWay),
+    library(
+      "Passkeys", in: "Sources/Session",
+      [
         "CBOR", "Executors", "KeySchemes", "Keys", "PromptTexts", "SecretModel", "SecureMemory", "SessionPrompts",
         "Whorl",
-      ],
-      path: "Sources/Session/Passkeys", swiftSettings: onTheWay),
-    .target(
-      name: "WhorlTesting",
-      dependencies: ["Fingerprint", "Processes", "SecretModel", "SecureMemory", "VirtualFinger", "Whorl"],
-      path: "Sources/Testing/WhorlTesting"),
+      ], onTheWay),
+    library(
+      "WhorlTesting", in: "Sources/Testing",
+      ["Fingerprint", "Processes", "SecretModel", "SecureMemory", "VirtualFinger", "Whorl"]),
     // Layer 9: thin executables
     .executableTarget(
       name: "whorl",
@@ -276,9 +237,8 @@ let package = Package(
       name: "whorl-finger", dependencies: ["VirtualFinger", "Fingerprint", argumentParser],
       path: "Sources/Programs/whorl-finger"),
     // Layer 10: the programs in Swift that are installed, to build them together (scripts/build).
-    .target(
-      name: "InstalledPrograms", dependencies: ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger"],
-      path: "Sources/Programs/InstalledPrograms"),
+    library(
+      "InstalledPrograms", in: "Sources/Programs", ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger"]),
     .executableTarget(
       name: "whorl-bench",
       dependencies: [
@@ -303,188 +263,145 @@ let package = Package(
       name: "documented-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/Support/DocumentedCode",
       swiftSettings: []),
     // Layer T: fingers for machines without a reader
-    .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], path: "Sources/Testing/VirtualFinger"),
+    library("VirtualFinger", in: "Sources/Testing", ["Fingerprint", "CPNG"]),
     // and what the tests of several layers share: running programs, searching memory, a vault with a simulated user
-    .target(
-      name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "ReaderClient", "VirtualFinger"],
-      path: "Tests/Support/ProgramDriver"),
-    .target(name: "Introspection", path: "Tests/Support/Introspection"),
-    .target(name: "SoftwareTPM", dependencies: ["CLinux", "TPM"], path: "Tests/Support/SoftwareTPM"),
+    library("ProgramDriver", in: "Tests/Support", ["SDBus", "Fingerprint", "ReaderClient", "VirtualFinger"]),
+    library("Introspection", in: "Tests/Support"),
+    library("SoftwareTPM", in: "Tests/Support", ["CLinux", "TPM"]),
     // In C, since its functions take the place of the C library's.
-    .target(name: "DiskWrites", path: "Tests/Support/DiskWrites"),
-    .target(name: "MemorySearch", dependencies: ["SecureMemory"], path: "Tests/Support/MemorySearch"),
-    .target(
-      name: "VaultDriver",
-      dependencies: [
+    library("DiskWrites", in: "Tests/Support"),
+    library("MemorySearch", in: "Tests/Support", ["SecureMemory"]),
+    library(
+      "VaultDriver", in: "Tests/Support",
+      [
         "Executors", "Fingerprint", "Keys", "Presence", "ReaderClient", "SecretModel", "SecureMemory", "Vault",
         "VaultItems", "VaultStore", "VirtualFinger",
-      ],
-      path: "Tests/Support/VaultDriver"),
+      ]),
     // Tests, a target per layer. None depends on a program, whose objects SwiftPM would link into the test runner. The
     // programs are built with the tests, into the folder of the runner.
-    .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"], path: "Tests/Common/PrimitivesTests"),
-    .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], path: "Tests/Common/SecureMemoryTests"),
-    .testTarget(name: "ExecutorsTests", dependencies: ["Executors"], path: "Tests/Common/ExecutorsTests"),
-    .testTarget(
-      name: "SDBusTests", dependencies: ["MemorySearch", "Primitives", "SDBus", "SecureMemory"],
-      path: "Tests/Common/SDBusTests"),
-    .testTarget(name: "RecordingsTests", dependencies: ["Recordings"], path: "Tests/Reader/RecordingsTests"),
-    .testTarget(name: "GLibKitTests", dependencies: ["ProgramDriver"], path: "Tests/Reader/GLibKitTests"),
-    .testTarget(name: "FingerprintTests", dependencies: ["Fingerprint"], path: "Tests/Common/FingerprintTests"),
-    .testTarget(
-      name: "ProcessesTests", dependencies: ["CLinux", "Processes", "ProgramDriver"],
-      path: "Tests/Common/ProcessesTests"),
-    .testTarget(
-      name: "KeysTests",
-      dependencies: ["Primitives", "MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"],
-      path: "Tests/Vault/KeysTests"),
-    .testTarget(
-      name: "TPMTests", dependencies: ["MemorySearch", "SecureMemory", "SoftwareTPM", "TPM"],
-      path: "Tests/Vault/TPMTests"),
-    .testTarget(
-      name: "AgeFormatTests", dependencies: ["AgeFormat", "Keys", "Primitives", "SecretModel", "SecureMemory"],
-      path: "Tests/Vault/AgeFormatTests"),
-    .testTarget(
-      name: "ReaderTests",
-      dependencies: [
+    tests("PrimitivesTests", in: "Common", ["Primitives"]),
+    tests("SecureMemoryTests", in: "Common", ["SecureMemory"]),
+    tests("ExecutorsTests", in: "Common", ["Executors"]),
+    tests("SDBusTests", in: "Common", ["MemorySearch", "Primitives", "SDBus", "SecureMemory"]),
+    tests("RecordingsTests", in: "Reader", ["Recordings"]),
+    tests("GLibKitTests", in: "Reader", ["ProgramDriver"]),
+    tests("FingerprintTests", in: "Common", ["Fingerprint"]),
+    tests("ProcessesTests", in: "Common", ["CLinux", "Processes", "ProgramDriver"]),
+    tests("KeysTests", in: "Vault", ["Primitives", "MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"]),
+    tests("TPMTests", in: "Vault", ["MemorySearch", "SecureMemory", "SoftwareTPM", "TPM"]),
+    tests("AgeFormatTests", in: "Vault", ["AgeFormat", "Keys", "Primitives", "SecretModel", "SecureMemory"]),
+    tests(
+      "ReaderTests", in: "Reader",
+      [
         "Confinement", "Fingerprint", "Introspection", "Processes", "ProgramDriver", "ReaderBus", "ReaderClient",
         "SDBus", "SecureMemory", "VirtualFinger",
-      ],
-      path: "Tests/Reader/ReaderTests"),
-    .testTarget(
-      name: "VirtualFingerTests", dependencies: ["VirtualFinger", "Fingerprint", "Processes", "ReaderClient"],
-      path: "Tests/Support/VirtualFingerTests"),
-    .testTarget(
-      name: "VaultTests",
-      dependencies: [
+      ]),
+    tests("VirtualFingerTests", in: "Support", ["VirtualFinger", "Fingerprint", "Processes", "ReaderClient"]),
+    tests(
+      "VaultTests", in: "Vault",
+      [
         "AgeFormat", "DiskWrites", "Fingerprint", "Keys", "KeySchemes", "MemorySearch", "Presence", "Primitives",
         "ProgramDriver", "ReaderClient", "SecretModel", "SecureMemory", "SoftwareTPM", "TPM", "Vault", "VaultDriver",
         "VaultItems", "VaultStore", "VaultSync", "VirtualFinger", grdb,
-      ],
-      path: "Tests/Vault/VaultTests"),
-    .testTarget(
-      name: "PrivateVaultTests",
-      dependencies: [
-        "Fingerprint", "PrivateVault", "Processes", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory",
-      ],
-      path: "Tests/Vault/PrivateVaultTests"),
-    .testTarget(
-      name: "VaultBusTests",
-      dependencies: [
+      ]),
+    tests(
+      "PrivateVaultTests", in: "Vault",
+      ["Fingerprint", "PrivateVault", "Processes", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory"]),
+    tests(
+      "VaultBusTests", in: "Vault",
+      [
         "CLinux", "Fingerprint", "Introspection", "KeySchemes", "Presence", "ProgramDriver", "ReaderBus",
         "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "Vault", "VaultBus", "VaultDriver", "VaultHost",
         "VaultItems", "VaultStore", "VirtualFinger",
-      ],
-      path: "Tests/Vault/VaultBusTests"),
+      ]),
     // The service in this process: many users' stores behind a listening socket, and how clients find it.
-    .testTarget(
-      name: "VaultHostTests",
-      dependencies: [
+    tests(
+      "VaultHostTests", in: "Vault",
+      [
         "Executors", "Fingerprint", "Keys", "KeySchemes", "Moving", "Presence", "Processes", "ProgramDriver",
         "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SoftwareTPM", "SystemPolicy",
         "SystemVault", "TPM", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems", "VaultStore",
         "VirtualFinger", "Wallets", "Whorl",
-      ],
-      path: "Tests/Vault/VaultHostTests"),
-    .testTarget(
-      name: "SystemPolicyTests", dependencies: ["SystemPolicy", "SecretModel", "SDBus", "Processes", "ProgramDriver"],
-      path: "Tests/Vault/SystemPolicyTests"),
-    .testTarget(
-      name: "SecurityTests",
-      dependencies: [
+      ]),
+    tests("SystemPolicyTests", in: "Vault", ["SystemPolicy", "SecretModel", "SDBus", "Processes", "ProgramDriver"]),
+    tests(
+      "SecurityTests", in: "Client",
+      [
         "Fingerprint", "Keys", "KeySchemes", "Presence", "SecureMemory", "Security", "Vault", "VaultDriver",
         "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
-      ],
-      path: "Tests/Client/SecurityTests"),
+      ]),
     .testTarget(
       name: "SecurityClientTests",
       dependencies: [
         "LocalAuthentication", "Presence", "Security", "Vault", "VaultDriver", "VaultItems", "VaultStore", "Whorl",
       ],
       path: "Tests/Client/SecurityClientTests", swiftSettings: [.swiftLanguageMode(.v5)]),
-    .testTarget(
-      name: "LocalAuthenticationTests",
-      dependencies: [
+    tests(
+      "LocalAuthenticationTests", in: "Client",
+      [
         "Fingerprint", "KeySchemes", "LocalAuthentication", "Presence", "ReaderClient", "SecretModel", "SecureMemory",
         "Security", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
-      ],
-      path: "Tests/Client/LocalAuthenticationTests"),
-    .testTarget(
-      name: "PromptTextsTests", dependencies: ["Fingerprint", "PromptTexts", "SecretModel"],
-      path: "Tests/Client/PromptTextsTests"),
-    .testTarget(
-      name: "TerminalLinesTests", dependencies: ["SecureMemory", "TerminalLines"],
-      path: "Tests/Client/TerminalLinesTests"),
-    .testTarget(
-      name: "WhorlTests",
-      dependencies: [
+      ]),
+    tests("PromptTextsTests", in: "Client", ["Fingerprint", "PromptTexts", "SecretModel"]),
+    tests("TerminalLinesTests", in: "Client", ["SecureMemory", "TerminalLines"]),
+    tests(
+      "WhorlTests", in: "Client",
+      [
         "Fingerprint", "Moving", "ProgramDriver", "PromptTexts", "SecretModel", "SecureMemory", "VaultBus",
         "VaultDriver", "VaultHost", "Whorl",
-      ],
-      path: "Tests/Client/WhorlTests"),
-    .testTarget(
-      name: "SSHAgentTests",
-      dependencies: [
+      ]),
+    tests(
+      "SSHAgentTests", in: "Session",
+      [
         "Executors", "Keys", "KeySchemes", "Processes", "ProgramDriver", "PromptTexts", "SDBus", "SecretModel",
         "SecureMemory", "SessionPrompts", "SSHAgent", "SSHKeys", "VaultDriver", "Whorl",
-      ],
-      path: "Tests/Session/SSHAgentTests"),
+      ]),
     // The Secret Service on a private bus, with secret-tool, Python's clients and a client of its own.
-    .testTarget(
-      name: "SecretServiceTests",
-      dependencies: [
+    tests(
+      "SecretServiceTests", in: "Session",
+      [
         "Fingerprint", "Keys", "Presence", "ProgramDriver", "SDBus", "SecretModel", "SecretService",
         "SecretServiceItems", "SecureMemory", "SessionPrompts", "Vault", "VaultDriver", "VaultItems", "VaultStore",
         "Whorl",
-      ],
-      path: "Tests/Session/SecretServiceTests"),
-    .testTarget(
-      name: "WalletsTests",
-      dependencies: [
+      ]),
+    tests(
+      "WalletsTests", in: "Client",
+      [
         "Moving", "OtherStores", "Presence", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory", "Vault",
         "VaultDriver", "VaultItems", "VaultStore", "Wallets",
-      ],
-      path: "Tests/Client/WalletsTests"),
-    .testTarget(
-      name: "OtherStoresTests",
-      dependencies: [
-        "MemorySearch", "Moving", "OtherStores", "ProgramDriver", "SecretModel", "SecureMemory", "VaultDriver",
-      ],
-      path: "Tests/Client/OtherStoresTests"),
-    .testTarget(
-      name: "WhorlTestingTests",
-      dependencies: ["WhorlTesting", "Whorl", "LocalAuthentication", "KeychainServices", "VaultDriver"],
-      path: "Tests/Client/WhorlTestingTests"),
+      ]),
+    tests(
+      "OtherStoresTests", in: "Client",
+      ["MemorySearch", "Moving", "OtherStores", "ProgramDriver", "SecretModel", "SecureMemory", "VaultDriver"]),
+    tests(
+      "WhorlTestingTests", in: "Client",
+      ["WhorlTesting", "Whorl", "LocalAuthentication", "KeychainServices", "VaultDriver"]),
     // The built programs, run as a user would run them; and checks of the package itself.
-    .testTarget(
-      name: "CommandLineTests",
-      dependencies: [
+    tests(
+      "CommandLineTests", in: "Programs",
+      [
         "Confinement", "Executors", "Fingerprint", "Presence", "Primitives", "ProgramDriver", "ReaderClient",
         "SecureMemory", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
-      ],
-      path: "Tests/Programs/CommandLineTests"),
+      ]),
     // The examples and other clients of the libraries, run with a simulated user.
-    .testTarget(name: "ExampleTests", dependencies: ["ProgramDriver"], path: "Tests/Programs/ExampleTests"),
+    tests("ExampleTests", in: "Programs", ["Fingerprint", "ProgramDriver", "VirtualFinger"]),
     // Attacks on the security promises: kills, faults, restores, many clients at once.
-    .testTarget(
-      name: "HardeningTests",
-      dependencies: [
+    tests(
+      "HardeningTests", in: "Programs",
+      [
         "Executors", "Fingerprint", "Keys", "MemorySearch", "Presence", "ProgramDriver", "ReaderClient", "SecureMemory",
         "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", grdb,
-      ],
-      path: "Tests/Programs/HardeningTests"),
-    .testTarget(name: "CBORTests", dependencies: ["CBOR", "Primitives"], path: "Tests/Common/CBORTests"),
-    .testTarget(
-      name: "PasskeysTests",
-      dependencies: [
+      ]),
+    tests("CBORTests", in: "Common", ["CBOR", "Primitives"]),
+    tests(
+      "PasskeysTests", in: "Session",
+      [
         "CBOR", "Fingerprint", "KeySchemes", "Keys", "Passkeys", "Primitives", "SecretModel", "SecureMemory",
         "SessionPrompts", "Vault", "VaultDriver", "VaultStore", "Whorl",
-      ],
-      path: "Tests/Session/PasskeysTests"),
-    .testTarget(
-      name: "SyncRepositoryTests",
-      dependencies: ["Executors", "Processes", "ProgramDriver", "SecretModel", "SecureMemory", "SyncRepository"],
-      path: "Tests/Client/SyncRepositoryTests"),
+      ]),
+    tests(
+      "SyncRepositoryTests", in: "Client",
+      ["Executors", "Processes", "ProgramDriver", "SecretModel", "SecureMemory", "SyncRepository"]),
     .testTarget(name: "PackageTests", path: "Tests/PackageTests"),
   ],
   swiftLanguageModes: [.v6]
@@ -501,30 +418,33 @@ for target in package.targets where marked.contains(target.name) {
   target.swiftSettings?.append(.strictMemorySafety())
 }
 
-/// The programs that the tests of a target start. They are no dependencies, since SwiftPM would link their objects into
-/// the test runner.
-let examples = [
-  "bound-secret", "biometry-states", "sign-in", "feature-gate", "internet-password", "password-helper", "rights",
-]
-let commandLine = ["whorl", "whorld", "whorl-reader", "whorl-agent"]
+/// The programs that the tests of a target start. They are not among its dependencies, since SwiftPM would link their
+/// objects into the test runner. `scripts/slices.py` reads these lines.
 let started: [String: [String]] = [
-  "CommandLineTests": commandLine + ["whorl-finger", "whorl-intruder"],
-  "ExampleTests": commandLine + ["whorl-finger", "published-code", "documented-code"] + examples,
+  "CommandLineTests": ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-intruder"],
+  "ExampleTests": [
+    "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "published-code", "documented-code",
+    "bound-secret", "biometry-states", "sign-in", "feature-gate", "internet-password", "password-helper", "rights",
+  ],
   "GLibKitTests": ["glib-checks"],
-  "HardeningTests": commandLine,
-  "PasskeysTests": ["whorl-fido"],
+  "HardeningTests": ["whorl", "whorld", "whorl-reader"],
+  "PackageTests": [
+    "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-fido", "whorl-program-path",
+  ],
+  "PasskeysTests": ["whorl-fido", "whorl-reader"],
   "PrivateVaultTests": ["whorld", "whorl-reader"],
   "ReaderTests": ["whorl-reader", "whorl-intruder"],
-  "SSHAgentTests": commandLine,
-  "SecretServiceTests": commandLine,
+  "SSHAgentTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
+  "SecretServiceTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "VaultDriver": ["whorl-reader"],
   "VaultHostTests": ["whorld", "whorl-reader", "whorl-program-path"],
   "VirtualFingerTests": ["whorl-finger", "whorl-reader"],
+  "WalletsTests": ["whorl", "whorld", "whorl-reader"],
   "WhorlTests": ["whorld", "whorl-reader"],
 ]
 
-// `make check` builds a slice of the package: one test target, what it depends on and the programs that its tests start.
-// It is for development only: without this variable the package is whole.
+// `make check T=TARGET` builds a slice of the package: a test target, what it depends on, and the programs that its tests
+// start. Without this variable, which only scripts/check sets, the package is whole.
 if let slice = Context.environment["WHORL_SLICE"] {
   var kept: Set<String> = []
   var open = [slice]
@@ -534,8 +454,6 @@ if let slice = Context.environment["WHORL_SLICE"] {
     for case .byNameItem(let dependency, _) in target.dependencies { open.append(dependency) }
   }
   package.targets.removeAll { !kept.contains($0.name) }
-  package.products.removeAll { product in
-    guard let library = product as? Product.Library else { return !kept.contains(product.name) }
-    return !library.targets.allSatisfy(kept.contains)
-  }
+  // The libraries are for other packages.
+  package.products.removeAll { !kept.contains($0.name) || $0 is Product.Library }
 }

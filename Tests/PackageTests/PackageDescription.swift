@@ -53,11 +53,14 @@ struct PackageDescription: Decodable {
   private static let thisPackage = Task { try await of("Package.swift") }
 
   /// Describes a copy of a manifest in a new folder, because `swift test` holds the lock of the package's folder.
-  static func of(_ path: String) async throws -> PackageDescription {
+  ///
+  /// - Parameter slice: the test target of a slice (`make check`); nil for the whole package.
+  static func of(_ path: String, slice: String? = nil) async throws -> PackageDescription {
     try await withTemporaryFolder { folder in
       let manifest = Repository.root.appending(path: path)
       try FileManager.default.copyItem(at: manifest, to: folder.appending(path: "Package.swift"))
-      let dump = try await run("swift", "package", "dump-package", in: folder)
+      let dump = try await run(
+        "swift", "package", "dump-package", in: folder, environment: slice.map { ["WHORL_SLICE": $0] } ?? [:])
       guard dump.status == 0 else { throw Unreadable(reason: dump.errors) }
       return try JSONDecoder().decode(PackageDescription.self, from: Data(dump.output.utf8))
     }

@@ -59,8 +59,11 @@ func run(
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [command] + arguments
     process.currentDirectoryURL = folder
-    // `make test` exports its own flags, which must not reach the `make` that a test starts.
-    let inherited = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" }
+    // `make test` exports its own flags, which must not reach the `make` that a test starts, and `make check` has a slice
+    // of the package built, which is not what the tests describe.
+    let inherited = ProcessInfo.processInfo.environment.filter {
+      !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" && $0.key != "WHORL_SLICE"
+    }
     process.environment = inherited.merging(environment) { $1 }
     process.standardInput = FileHandle.nullDevice
     process.standardOutput = try FileHandle(forWritingTo: output)
