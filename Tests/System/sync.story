@@ -81,24 +81,42 @@ for machine in desk laptop tower; do on "$machine" cat /etc/machine-id; done | s
 
 # A circle, and two machines that join.
 expect 0 "“desk”, is the first of the circle" alice desk "whorl sync init $remote --passcode-fd 3 3<passcode"
-expect 0 "asks to be let in. Its words are:" alice laptop "whorl sync join $remote --passcode-fd 3 3<passcode"
-six=$(echo "$output" | sed -n 's/^  \([a-z]* [a-z]* [a-z]* [a-z]* [a-z]* [a-z]*\)$/\1/p')
-[ -n "$six" ] || fail "no six words: $output"
-expect 0 "$six" alice laptop 'whorl sync'
+# joins MACHINE BY OPTION...: MACHINE asks, BY answers it, and both show the same six words, which are in $six then.
+joins() {
+  asking=$1
+  member=$2
+  shift 2
+  expect 0 "Now run 'whorl sync approve'" alice "$asking" "whorl sync join $remote --no-wait $* --passcode-fd 3 3<passcode"
+  # Without a terminal it shows the words and ends.
+  alice "$member" 'whorl sync approve </dev/null' >/tmp/approving 2>&1 &
+  has_words() { alice "$asking" 'whorl sync now; whorl sync; sleep 1' 2>&1 | grep -q '^words'; }
+  wait_for "the words on $asking" has_words
+  wait "$!" && fail "approved without a person"
+  grep -q "nobody can be asked" /tmp/approving || fail "$(cat /tmp/approving)"
+  six=$(sed -n 's/^  \([a-z]* [a-z]* [a-z]* [a-z]* [a-z]* [a-z]*\)$/\1/p' /tmp/approving)
+  [ -n "$six" ] || fail "no six words: $(cat /tmp/approving)"
+  expect 0 "$six" alice "$asking" 'whorl sync'
+}
+
+# Other words are refused, and nobody is in before both have said yes.
+joins laptop desk
 expect 77 "has other words: $six" alice desk "whorl sync approve --words 'one two three four five six'"
-expect 77 "this has to be confirmed, and nobody can be asked" alice desk 'whorl sync approve </dev/null'
-# At a terminal the words are shown, and the person is asked.
-expect 77 "$six" asked desk 'these words? [y/N]=>n' 'whorl sync approve'
+joins laptop desk
+expect 77 "$six" asked desk 'same words? [y/N]=>n' 'whorl sync approve'
+expect 77 "$six" asked laptop 'the same? [y/N]=>n' 'whorl sync confirm'
 expect 0 "waiting for approval" alice laptop 'whorl sync'
-expect 0 "$six" asked desk 'these words? [y/N]=>y' 'whorl sync approve'
+expect 0 "$six" asked laptop 'the same? [y/N]=>y' 'whorl sync confirm'
+expect 0 "“laptop” shares your secrets now" asked desk 'same words? [y/N]=>y' 'whorl sync approve'
 now laptop
 expect 0 "laptop (this one)" alice laptop 'whorl sync'
-# The second one approves the third one.
-expect 0 "Its words are:" alice tower "whorl sync join $remote --no-timer --passcode-fd 3 3<passcode"
-six=$(echo "$output" | sed -n 's/^  \([a-z]* [a-z]* [a-z]* [a-z]* [a-z]* [a-z]*\)$/\1/p')
-expect 0 "$six" asked laptop 'these words? [y/N]=>y' 'whorl sync approve tower'
+# The second one approves the third one, which the first one is told of by name.
+joins tower laptop --no-timer
+expect 0 "" asked tower 'the same? [y/N]=>y' 'whorl sync confirm'
+expect 0 "“tower” shares your secrets now" asked laptop 'same words? [y/N]=>y' 'whorl sync approve'
 now tower
 expect 0 "desk" alice tower 'whorl sync'
+expect 0 "“laptop” has let “tower” in" alice desk 'whorl sync now'
+expect 0 "has let “tower” in" asked desk 'Was it you? [y/N]=>y' 'whorl sync confirm'
 
 # Without a command: the unit on the desk publishes what was stored there, and the laptop fetches it at the next login.
 expect 0 "" alice desk 'printf gold | whorl set bank --sync && printf mine | whorl set diary
@@ -230,6 +248,7 @@ expect 66 "" alice tower 'whorl get "after the tower"'
 reads "gold of the evening" tower
 expect 0 "no longer in the circle" alice tower 'whorl sync'
 reads "gold after the tower" desk laptop
+expect 0 "“desk” has removed “tower”" asked laptop 'Was it you? [y/N]=>y' 'whorl sync confirm'
 
 # All machines are lost; a new one recovers the items with the repository and the desk's recovery key.
 paper=$(on desk cat /home/alice/recovery)

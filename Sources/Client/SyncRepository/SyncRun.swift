@@ -76,7 +76,7 @@ package struct SyncRun: Sendable {
     case .asking, .member: return status
     // A machine that has left must still publish that.
     case .removed where status.pending > 0: return status
-    case .none, .removed: throw .notInCircle(status.standing)
+    case .none, .removed, .outdated: throw .notInCircle(status.standing)
     }
   }
 
@@ -158,6 +158,7 @@ package struct SyncRun: Sendable {
     guard case .contents(let bytes) = try blobs.read("\(commit):format", limit: 1_024) else { throw .foreign }
     let line = String(decoding: bytes.prefix { $0 != 0x0A }, as: UTF8.self)
     guard line != SyncFile.formatLine else { return }
+    guard line != SyncFile.earlierFormatLine else { throw .olderFormat }
     throw line.hasPrefix("whorl-sync ") ? .newerFormat : .foreign
   }
 
@@ -201,7 +202,7 @@ package struct SyncRun: Sendable {
 
 extension SyncStatus {
   /// Whether the vault may now be able to store items that are waiting.
-  fileprivate var waitsForStore: Bool { standing == .member && waiting.contains { $0.reason != .touch } }
+  fileprivate var waitsForStore: Bool { standing == .member && waiting.contains { $0.reason == .locked } }
 }
 
 // MARK: Beginning

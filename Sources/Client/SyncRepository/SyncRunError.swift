@@ -21,6 +21,8 @@ package enum SyncRunError: Error, Sendable, Hashable {
   case foreign
   /// A newer version of this program has written the remote's contents.
   case newerFormat
+  /// An earlier version of this program has written them, whose copies were weaker than the items.
+  case olderFormat
   /// The remote exceeds a size limit.
   case tooMuch(String)
   /// The remote accepts no changes from this user, with git's reason.

@@ -49,8 +49,10 @@ struct TreeChanges {
     ignored.append(SyncReceipt.Refusal(path: String(decoding: path, as: UTF8.self), reason: reason))
   }
 
-  /// Whether a file is a record of members.
-  static func isRecord(_ path: String) -> Bool { path.hasPrefix("circle/") }
+  /// Whether a file is a record of members, or a message of a machine that joins.
+  static func isRecord(_ path: String) -> Bool {
+    ["circle/", "requests/", "answers/", "openings/", "consents/"].contains { path.hasPrefix($0) }
+  }
 
   /// The path; nil if no file of a circle can have it.
   static func usable(_ path: [UInt8]) -> String? {

@@ -6,7 +6,9 @@ package struct SyncFile: Sendable, Hashable {
   package static let pageLimit = 8 << 20
 
   /// The line in the file `format` of a circle's repository.
-  package static let formatLine = "whorl-sync 1"
+  package static let formatLine = "whorl-sync 2"
+  /// The same in a repository of the first format, which protected copies less.
+  package static let earlierFormatLine = "whorl-sync 1"
 
   /// The path of the record of members with this number, from 1.
   package static func circleRecord(_ number: Int) -> String {
@@ -43,14 +45,25 @@ package struct MemberID: Sendable, Hashable, Comparable, CustomStringConvertible
 /// A machine of a circle, or one that asks to be let in.
 package struct SyncMember: Sendable, Hashable {
   package var id: MemberID
-  /// What its owner calls it.
+  /// What its owner calls it; empty for a machine whose owner has not agreed yet.
   package var name: String
   package var isThisMachine: Bool
-  /// Six words that the two machines must show alike before one of them lets the other in; empty for a member.
+  /// Six words that the two machines must show alike before one of them lets the other in; empty for a member, and until
+  /// both machines have answered each other.
   package var words: [String]
+  /// Where the machine keeps the root key of its store, as it says; nil if it says something unknown.
+  package var tier: VaultStatus.Tier?
+  /// Whether it has a passcode: without one it cannot read what needs it.
+  package var hasPasscode: Bool
+  /// Whether the owner of a machine that asks has said that the words are the same.
+  package var hasAgreed: Bool
 
-  package init(id: MemberID, name: String, isThisMachine: Bool, words: [String] = []) {
+  package init(
+    id: MemberID, name: String, isThisMachine: Bool, words: [String] = [], tier: VaultStatus.Tier? = nil,
+    hasPasscode: Bool = false, hasAgreed: Bool = false
+  ) {
     (self.id, self.name, self.isThisMachine, self.words) = (id, name, isThisMachine, words)
+    (self.tier, self.hasPasscode, self.hasAgreed) = (tier, hasPasscode, hasAgreed)
   }
 }
 
@@ -64,6 +77,22 @@ package struct SyncStatus: Sendable, Hashable {
     case member
     /// Another member has removed it.
     case removed
+    /// Its circle is of the first format, which protected copies less: it has to join again.
+    case outdated
+  }
+
+  /// A change of the members that the owner of this machine has neither made nor confirmed.
+  package struct MemberChange: Sendable, Hashable {
+    /// The name of the machine that made it.
+    package var by: String
+    /// The names of the machines that it let in.
+    package var added: [String]
+    /// The names of the machines that it removed.
+    package var removed: [String]
+
+    package init(by: String, added: [String], removed: [String]) {
+      (self.by, self.added, self.removed) = (by, added, removed)
+    }
   }
 
   /// An item that has come in and cannot be stored yet.
@@ -75,6 +104,10 @@ package struct SyncStatus: Sendable, Hashable {
       case locked
       /// It needs a passcode, and none is set.
       case passcode
+      /// The passcode has to be given once here.
+      case proof
+      /// Another machine has to encrypt it for this one first.
+      case recipients
       /// The store refused it: it is full, or the item is one that it cannot hold.
       case refused
     }
@@ -106,8 +139,17 @@ package struct SyncStatus: Sendable, Hashable {
   package var members: [SyncMember]
   /// Machines that ask to be let in.
   package var candidates: [SyncMember]
-  /// The words of a machine that asks to be let in, to be compared with those on a member; else empty.
+  /// The words of a machine that asks to be let in, once a member has answered, to be compared with those there; else
+  /// empty.
   package var words: [String]
+  /// Whether the owner of this machine, which asks, has said that the words are the same.
+  package var hasAgreed: Bool
+  /// Until its owner has confirmed these, this machine publishes nothing.
+  package var unconfirmed: [MemberChange]
+  /// Whether its owner has refused a change of the members: then it shares nothing.
+  package var isLocked: Bool
+  /// Whether members have signed two different lists that follow the same one: then it publishes nothing either.
+  package var isForked: Bool
   /// The number of items in the circle.
   package var items: Int
   /// How many records the repository does not have yet.
@@ -119,8 +161,11 @@ package struct SyncStatus: Sendable, Hashable {
 
   package init(
     standing: Standing = .none, circle: String? = nil, members: [SyncMember] = [], candidates: [SyncMember] = [],
-    words: [String] = [], items: Int = 0, pending: Int = 0, waiting: [Waiting] = [], kept: [Kept] = [], lost: Int = 0
+    words: [String] = [], hasAgreed: Bool = false, unconfirmed: [MemberChange] = [], isLocked: Bool = false,
+    isForked: Bool = false, items: Int = 0, pending: Int = 0, waiting: [Waiting] = [], kept: [Kept] = [], lost: Int = 0
   ) {
+    (self.hasAgreed, self.unconfirmed) = (hasAgreed, unconfirmed)
+    (self.isLocked, self.isForked) = (isLocked, isForked)
     self.standing = standing
     self.circle = circle
     self.members = members
@@ -187,11 +232,23 @@ package enum SyncBeginning: Sendable, Hashable {
   case join(machine: String, records: [SyncFile])
 }
 
-/// A change of a circle's members.
+/// A step of a person, or of the program that they use, that concerns a circle's members.
 package enum SyncMemberChange: Sendable, Hashable {
-  /// Lets a machine in that asks.
-  case approve(MemberID)
+  /// Answers a machine that asks, so that both show words. Asks nobody: only ``approve(_:replacing:)`` lets it in.
+  case answer(MemberID)
+  /// On the machine that asks: the other one shows the same words.
+  case agree
+  /// Lets a machine in whose owner has agreed.
+  ///
+  /// - Parameter replacing: an earlier entry of the same machine, which was restored.
+  case approve(MemberID, replacing: MemberID?)
+  /// Forgets a machine that asks. Asks nobody.
+  case refuse(MemberID)
   case remove(MemberID)
+  /// Follows the changes of the members that others have made.
+  case confirm
+  /// Refuses them: this machine shares nothing until they are confirmed, or it has left. Asks nobody.
+  case reject
   /// Ends the membership of this machine. Its items stay.
   case leave
 }
@@ -202,6 +259,8 @@ package enum SyncResolution: Sendable, Hashable {
   case use(kept: String)
   /// Drops the kept version.
   case drop(kept: String)
-  /// Binds the waiting items of this name to the fingers enrolled here.
+  /// Stores the waiting items of this name, bound to the fingers enrolled here if they are to be.
   case bind(ItemName)
+  /// Opens everything that waits for the passcode.
+  case open
 }

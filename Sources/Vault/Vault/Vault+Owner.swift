@@ -76,7 +76,7 @@ extension Vault {
   package func replaceRecoveryKey(by text: SharedSecret, _ request: Request) async throws(VaultError) {
     let turn = try await presence.contexts.turn(of: request)
     try await presence.passcodeChanges.replaceRecoveryKey(by: text, turn.context)
-    try SyncedItems(store).use(recoveryKey: text)
+    try SyncedItems(store, nonces).use(recoveryKey: text)
   }
 
   /// What a detected restore would bring back; nil where none was detected.

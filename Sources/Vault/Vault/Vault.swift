@@ -8,6 +8,7 @@ package import SecureMemory
 import TPM
 import VaultItems
 package import VaultStore
+import VaultSync
 
 /// Stores items and decides by fingers and passcodes who may read them. Clients use it only through `VaultService`.
 package actor Vault {
@@ -26,6 +27,8 @@ package actor Vault {
   let presence: OwnerPresence
   let backups: Backups
   let sessionLock: SessionLock
+  /// Of a pending request to join a circle.
+  let nonces = JoinNonces()
   let catalogue: ItemCatalogue
   /// The client for calls of the process that holds the vault.
   package nonisolated let itself: Client

@@ -38,8 +38,7 @@ final class SyncJournal {
     let item = NewItem(
       record.itemClass, record.attributes, access: protection.access, accessibility: protection.accessibility)
     let revision = try revision(
-      of: name, replacing: old?.head.seen ?? [:], item: DescribedItem(item, secret: secret.count),
-      created: record.created, secret: SharedSecret(secret.copy()), circle)
+      replacing: old?.head.seen ?? [:], of: item, HiddenSecret(secret), created: record.created, circle)
     try write(revision, as: .stored, record.name, item: id, over: old, name, circle)
   }
 
@@ -56,26 +55,33 @@ final class SyncJournal {
   }
 
   private func delete(_ old: RecordRow, _ circle: Circle) throws {
-    let revision = try revision(
-      of: old.name, replacing: old.head.seen, item: nil, created: 0, secret: SharedSecret(SecretBytes(count: 0)), circle
-    )
+    let seen = try next(after: old.head.seen, circle)
+    let head = Revision.Head(
+      clock: seen.clock, created: 0, modified: secondsSince1970(), name: old.name, seen: seen.seen)
+    let revision = try Revision(head, secretFile: [], of: circle.circle, by: circle.keys, as: circle.id)
     try write(revision, as: .deleted, old.head.title, item: nil, over: old, old.name, circle)
   }
 
-  private func revision(
-    of name: [UInt8], replacing seen: [String: UInt64], item: DescribedItem?, created: Double, secret: SharedSecret,
-    _ circle: Circle
-  ) throws -> Revision {
+  /// The next clock of this machine, and the version vector of a version that replaces those of `seen`.
+  private func next(after seen: [String: UInt64], _ circle: Circle) throws -> (clock: UInt64, seen: [String: UInt64]) {
     var progress = try self.progress ?? change.syncProgress()
     progress.clock = max(progress.clock, seen.values.max() ?? 0) + 1
     try change.put(progress)
     self.progress = progress
-    var seen = seen
-    seen[circle.id.description] = progress.clock
+    return (progress.clock, seen.merging([circle.id.description: progress.clock]) { $1 })
+  }
+
+  /// A new version of an item, with its secret encrypted to the members.
+  private func revision(
+    replacing seen: [String: UInt64], of item: NewItem, _ hidden: HiddenSecret, created: Double,
+    _ circle: Circle
+  ) throws -> Revision {
+    let next = try next(after: seen, circle)
     let head = Revision.Head(
-      clock: progress.clock, created: created, item: item, modified: secondsSince1970(), name: item == nil ? name : nil,
-      seen: seen)
-    return try Revision(head, secret: secret, of: circle.circle, by: circle.keys, as: circle.id)
+      clock: next.clock, created: created, item: DescribedItem(item, secret: hidden.secret.bytes.count),
+      commitment: hidden.commitment, modified: secondsSince1970(), seen: next.seen)
+    let file = try hidden.file(under: SecretLock(item), for: circle.members, epoch: circle.epoch)
+    return try Revision(head, secretFile: file, of: circle.circle, by: circle.keys, as: circle.id)
   }
 
   private func write(
@@ -95,40 +101,51 @@ extension SyncJournal {
   /// Makes another version of an item the current one for all machines.
   ///
   /// - Parameter kept: the record of the version that this one also replaces.
-  func adopt(_ revision: Revision, _ record: ItemRecord, _ id: [UInt8]?, resolving kept: RecordRow) throws {
-    guard let circle = try circle(), let item = revision.head.item, let names = circle.recordNames else { return }
+  func adopt(
+    _ revision: Revision, _ hidden: HiddenSecret, _ record: ItemRecord, _ id: [UInt8]?, resolving kept: RecordRow
+  ) throws {
+    guard let circle = try circle(), let item = try revision.head.item?.item, let names = circle.recordNames else {
+      return
+    }
     let name = names.name(of: record.primary)
     let old = try change.record(name)
     let seen = (old?.head.seen ?? [:]).merging(kept.head.seen) { max($0, $1) }
-    let new = try self.revision(
-      of: name, replacing: seen, item: item, created: revision.head.created, secret: revision.secret, circle)
+    let new = try self.revision(replacing: seen, of: item, hidden, created: revision.head.created, circle)
     try write(new, as: id == nil ? .waiting : .stored, record.name, item: id, over: old, name, circle)
     try delete(kept, circle)
   }
 
-  /// A new version, signed by this machine, with the contents of another one.
-  func signed(_ old: Revision, _ name: [UInt8], _ title: ItemName, replacing seen: [String: UInt64]) throws -> RecordRow
-  {
+  /// A new version, signed by this machine, with the contents of another one. Its secret stays encrypted as it is.
+  ///
+  /// - Parameter epoch: the number of the list of members that the secret is encrypted to.
+  func signed(
+    _ old: Revision, _ name: [UInt8], _ title: ItemName, replacing seen: [String: UInt64], epoch: Int
+  ) throws -> RecordRow {
     guard let circle = try circle() else { throw VaultError.invalidRequest("this store is in no circle") }
-    let new = try revision(
-      of: name, replacing: seen, item: old.head.item, created: old.head.created, secret: old.secret, circle)
+    let next = try next(after: seen, circle)
+    var head = old.head
+    (head.clock, head.seen, head.modified) = (next.clock, next.seen, secondsSince1970().rounded(.down))
+    if head.item == nil { head.name = JSONBytes(name) }
+    let new = try Revision(head, secretFile: old.secretFile, of: circle.circle, by: circle.keys, as: circle.id)
     return RecordRow(
       name: name, head: RecordRow.Head(new, old.head.item == nil ? .deleted : .waiting, title),
-      file: try new.sealed(to: circle.members.recipients, epoch: circle.epoch), epoch: circle.epoch)
+      file: try new.sealed(to: circle.members.recipients, epoch: epoch), epoch: epoch)
   }
 
   /// Keeps a version that lost in another circle, or that a removed member wrote, signed by this machine.
-  func keep(_ old: Revision, _ title: ItemName) throws {
-    guard let item = try old.head.item?.item else { return }
-    try keep(item, old.secret, old.head.created, title)
+  func keep(_ old: Revision, _ title: ItemName, epoch: Int) throws {
+    guard let circle = try circle(), let names = circle.recordNames, old.head.item != nil else { return }
+    var row = try signed(old, [], title, replacing: [:], epoch: epoch)
+    row.name = names.name(ofKept: row.head.version.bytes)
+    row.head.state = .kept
+    try row.write(change)
   }
 
   /// Keeps a version beside the current one.
   func keep(_ item: NewItem, _ secret: SharedSecret, _ created: Double, _ title: ItemName) throws {
     guard let circle = try circle(), let names = circle.recordNames else { return }
     let new = try revision(
-      of: [], replacing: [:], item: DescribedItem(item, secret: secret.bytes.count), created: created,
-      secret: secret, circle)
+      replacing: [:], of: item, HiddenSecret(secret.bytes), created: created, circle)
     try RecordRow(
       name: names.name(ofKept: new.signed.digest), head: RecordRow.Head(new, .kept, title),
       file: try new.sealed(to: circle.members.recipients, epoch: circle.epoch), epoch: circle.epoch
@@ -138,7 +155,8 @@ extension SyncJournal {
   /// Signs the version of a machine that is no longer a member, so that the others still accept it.
   func sign(_ row: RecordRow) throws -> RecordRow {
     guard let circle = try circle() else { return row }
-    var new = try signed(row.revision(for: circle), row.name, row.head.title, replacing: row.head.seen)
+    var new = try signed(
+      row.revision(for: circle), row.name, row.head.title, replacing: row.head.seen, epoch: row.epoch)
     (new.item, new.published) = (row.item, row.published)
     (new.head.state, new.head.reason) = (row.head.state, row.head.reason)
     return new

@@ -8,8 +8,12 @@ import VaultSync
 struct SyncPublisher {
   private let change: StoreTransaction
   private let circle: Circle
+  private let keys: SecretKeys
 
-  init(_ change: StoreTransaction, _ circle: Circle) { (self.change, self.circle) = (change, circle) }
+  init(_ change: StoreTransaction, _ circle: Circle) throws {
+    (self.change, self.circle) = (change, circle)
+    keys = try SecretKeys(of: change)
+  }
 
   /// A page of the files.
   func page(after: String?, limit: Int, puttingBack: Bool) throws -> SyncBatch {
@@ -18,13 +22,13 @@ struct SyncPublisher {
     let putsBack = progress.lost > 0
     progress.lost = 0
     switch try circle.standing {
-    case .none: return SyncBatch(files: [], next: nil)
-    case .asking:
-      guard !progress.hasRequest, let request = circle.request else { return SyncBatch(files: [], next: nil) }
-      return SyncBatch(files: [SyncFile(SyncPath.request(circle.id).text, request)], next: nil)
+    case .none, .outdated: return SyncBatch(files: [], next: nil)
+    case .asking: return SyncBatch(files: ownMessages(progress), next: nil)
     case .removed: return SyncBatch(files: circleFiles(progress), next: nil)
     case .member: break
     }
+    // Neither to the members before a change that its owner has not confirmed, nor to those after it.
+    guard circle.mayPublish else { return SyncBatch(files: [], next: nil) }
     var files = after == nil ? try beginning(progress) : []
     let (rows, next) = try records(after: after, limit: limit)
     files += rows
@@ -40,9 +44,32 @@ struct SyncPublisher {
     }
   }
 
+  /// What this machine, which asks to join, has to say.
+  private func ownMessages(_ progress: SyncProgress) -> [SyncFile] {
+    guard let joining = circle.joining else { return [] }
+    let messages: [(SyncPath, JSONBytes?)] = [
+      (.request(circle.id), joining.request), (.opening(circle.id), joining.opening),
+      (.consent(circle.id), joining.consent),
+    ]
+    return messages.compactMap { path, message in
+      guard let message, !progress.ownMessages.contains(path.text) else { return nil }
+      return SyncFile(path.text, message.bytes)
+    }
+  }
+
+  /// This machine's answers to others that ask to join.
+  private func answers(_ progress: SyncProgress) -> [SyncFile] {
+    progress.candidates.compactMap { candidate in
+      guard candidate.isAnswerPending, let answer = candidate.answer, let id = MemberID(candidate.id) else {
+        return nil
+      }
+      return SyncFile(SyncPath.answer(id).text, answer.bytes)
+    }
+  }
+
   private func beginning(_ progress: SyncProgress) throws -> [SyncFile] {
     var files = progress.hasFormat ? [] : [SyncFile(SyncPath.format.text, SyncPath.formatLine)]
-    files += circleFiles(progress)
+    files += circleFiles(progress) + answers(progress)
     files += try progress.obsolete.filter { try !isUsed($0) }.map { SyncFile($0, nil) }
     return files
   }
@@ -62,41 +89,75 @@ struct SyncPublisher {
     let rows = try change.records(
       where: "(published IS NOT digest OR epoch < ?) AND name > ? ORDER BY name LIMIT ?",
       [circle.epoch, start.data, limit])
-    let members = try Set(circle.members.map { try $0.id.description })
-    let journal = SyncJournal(change)
-    let authors = try circle.everyAuthor
-    let recipients = try circle.members.recipients
     var files: [SyncFile] = []
     var room = SyncFile.pageLimit
-    for var row in rows {
-      if !members.contains(row.head.writer), row.head.state == .kept {
-        // Signed again, it has a new name: remove the old file.
-        try journal.keep(row.revision(for: circle), row.head.title)
-        try change.remove(row)
-        files.append(SyncFile(SyncPath.item(row.name).text, nil))
-        continue
+    var last = start
+    let writer = RecordRewriter(change, circle, keys)
+    for row in rows {
+      switch try writer.current(row) {
+      case .closed: break
+      case .replaced: files.append(SyncFile(SyncPath.item(row.name).text, nil))
+      case .row(let row):
+        room -= row.file.count
+        guard room >= 0 || files.isEmpty else { return (files, Hexadecimal.text(of: last)) }
+        files.append(SyncFile(SyncPath.item(row.name).text, row.file))
       }
-      if !members.contains(row.head.writer) {
-        row = try journal.sign(row)
-        try row.write(change)
-      } else if row.epoch < circle.epoch {
-        let file = try row.revision(for: circle, from: authors).sealed(to: recipients, epoch: circle.epoch)
-        row.put(file, epoch: circle.epoch)
-        try row.write(change)
-      }
-      room -= row.file.count
-      guard room >= 0 || files.isEmpty else { break }
-      files.append(SyncFile(SyncPath.item(row.name).text, row.file))
+      last = row.name
     }
-    let isEnd = files.count == rows.count && rows.count < limit
-    return (files, isEnd ? nil : Hexadecimal.text(of: rows[files.count - 1].name))
+    return (files, rows.count < limit ? nil : Hexadecimal.text(of: last))
   }
 
   private func head(_ progress: inout SyncProgress) throws -> SyncFile {
     progress.sequence += 1
     let head = try MemberHead(
-      circle: circle.circle, sequence: progress.sequence, records: change.digestOfRecords(), by: circle.keys,
-      as: circle.id)
+      list: circle.last, sequence: progress.sequence, records: change.digestOfRecords(epoch: circle.epoch),
+      by: circle.keys, as: circle.id)
     return SyncFile(SyncPath.head(circle.id).text, head.bytes)
+  }
+}
+
+/// Brings records up to the newest list of members before they are published.
+struct RecordRewriter {
+  enum Outcome {
+    case row(RecordRow)
+    /// It has a new name: the file of the old one goes.
+    case replaced
+    /// It cannot be encrypted again now, and is not published to the members of an earlier list.
+    case closed
+  }
+
+  private let change: StoreTransaction
+  private let circle: Circle
+  private let keys: SecretKeys
+  private let journal: SyncJournal
+
+  init(_ change: StoreTransaction, _ circle: Circle, _ keys: SecretKeys) {
+    (self.change, self.circle, self.keys) = (change, circle, keys)
+    journal = SyncJournal(change)
+  }
+
+  /// The record, encrypted to the members and signed by one of them.
+  func current(_ row: RecordRow) throws -> Outcome {
+    var row = row
+    if row.epoch < circle.epoch {
+      let revision: Revision
+      do {
+        revision = try row.revision(for: circle).encrypted(to: circle.members, epoch: circle.epoch, with: keys)
+      } catch is SecretObstacle {
+        return .closed
+      }
+      row.put(try revision.sealed(to: circle.members.recipients, epoch: circle.epoch), epoch: circle.epoch)
+      try row.write(change)
+    }
+    guard let writer = MemberID(row.head.writer), try circle.last.member(writer) == nil else { return .row(row) }
+    if row.head.state == .kept {
+      // Signed again, it has a new name.
+      try journal.keep(row.revision(for: circle), row.head.title, epoch: row.epoch)
+      try change.remove(row)
+      return .replaced
+    }
+    let signed = try journal.sign(row)
+    try signed.write(change)
+    return .row(signed)
   }
 }

@@ -16,17 +16,20 @@ final class SyncReceiver {
   private(set) var receipt = SyncReceipt()
   /// Without a journal, since the records of these changes came from the repository.
   private let writer: ItemWriter
+  private let nonces: JoinNonces
   private var authors: Authors
   private var place: Int
+  private lazy var keys = Result { try SecretKeys(of: change) }
 
   /// How long a record of a deletion is kept, in seconds.
   static let deletionAge: Double = 180 * 86_400
   /// The maximum number of machines that may ask to join at a time.
   private static let candidateLimit = 5
 
-  init(_ change: StoreTransaction, _ circle: Circle) throws {
+  init(_ change: StoreTransaction, _ circle: Circle, _ nonces: JoinNonces) throws {
     self.change = change
     self.circle = circle
+    self.nonces = nonces
     writer = ItemWriter(change, journal: nil)
     progress = try change.syncProgress()
     (authors, place) = (
@@ -42,6 +45,9 @@ final class SyncReceiver {
       case .format: try receiveFormat(file.contents)
       case .circle(let epoch): try receiveCircle(file.contents, epoch)
       case .request(let id): try receiveRequest(file.contents, id)
+      case .answer(let id): try receiveAnswer(file.contents, id)
+      case .opening(let id): try receiveMessage(file, id, \.opening)
+      case .consent(let id): try receiveMessage(file, id, \.consent)
       case .head(let id): try receiveHead(file.contents, id)
       case .item(let name): try receiveItem(file.contents, name)
       }
@@ -59,7 +65,7 @@ final class SyncReceiver {
         try change.put(circle)
       } else if !progress.heads.isEmpty {
         let records = JSONBytes(try change.publishedDigest())
-        receipt.isMixed = !progress.heads.values.contains { $0.records == records }
+        receipt.isMixed = !progress.heads.values.contains { $0.records == records } || !progress.strangeLists.isEmpty
       }
       if progress.lost > 0, !receipt.wentBack, try isWhole() { progress.lost = 0 }
     }
@@ -79,7 +85,9 @@ final class SyncReceiver {
   private func receiveFormat(_ contents: [UInt8]?) throws {
     progress.hasFormat = contents == SyncPath.formatLine
     guard contents == nil || progress.hasFormat else {
-      throw VaultError.fileUnreadable("the repository is of a later version of whorl, or of another program")
+      throw VaultError.fileUnreadable(
+        contents == SyncPath.earlierFormatLine
+          ? CircleRecord.earlier : "the repository is of a later version of whorl, or of another program")
     }
   }
 
@@ -108,6 +116,8 @@ final class SyncReceiver {
     case .other:
       wentBack()
       progress.circleRecords = min(progress.circleRecords, epoch - 1)
+      // It may be a second list after the same one.
+      try change.put(circle)
       throw VaultError.fileUnreadable("its list of machines is not the one that this machine has seen")
     }
     try change.put(circle)
@@ -143,28 +153,52 @@ final class SyncReceiver {
   }
 
   private func receiveRequest(_ contents: [UInt8]?, _ id: MemberID) throws {
-    guard id != circle.id else {
-      progress.hasRequest = contents != nil
-      return
-    }
+    guard id != circle.id else { return note(SyncPath.request(id), contents) }
     guard try circle.standing == .member else { return }
     guard let contents else { return progress.candidates.removeAll { $0.id == id.description } }
     let request = try JoinRequest(contents, circle: circle.circle)
     guard request.id == id else { throw VaultError.fileUnreadable("it has another machine's name") }
-    guard try circle.last.member(id) == nil, !progress.candidates.contains(where: { $0.file.bytes == contents }) else {
-      return
-    }
-    guard circle.chain.contains(where: { $0.digest == request.record }) else {
-      throw VaultError.fileUnreadable("the machine has seen another circle")
-    }
+    guard try circle.last.member(id) == nil, !progress.candidates.contains(where: { $0.request.bytes == contents })
+    else { return }
     progress.candidates.removeAll { $0.id == id.description }
     guard progress.candidates.count < Self.candidateLimit else {
       throw VaultError.fileUnreadable("\(Self.candidateLimit) machines wait to be let in already")
     }
-    progress.candidates.append(
-      SyncProgress.Candidate(
-        id: id.description, name: try request.name(with: circle.keys.encryption), words: try request.words(),
-        file: JSONBytes(contents)))
+    progress.candidates.append(SyncProgress.Candidate(id: id, request: contents))
+  }
+
+  /// An answer to this machine's request, or to that of a machine that asks.
+  private func receiveAnswer(_ contents: [UInt8]?, _ id: MemberID) throws {
+    if id == circle.id {
+      guard let contents, circle.joining != nil else { return }
+      try circle.take(answer: contents, nonces.take(of: id))
+      return try change.put(circle)
+    }
+    guard let place = progress.candidates.firstIndex(where: { $0.id == id.description }) else { return }
+    let isOwn = contents == progress.candidates[place].answer?.bytes
+    progress.candidates[place].isAnswerPublished = contents != nil && isOwn
+    guard let contents, !isOwn else { return progress.candidates[place].isAnsweredElsewhere = false }
+    let request = try JoinRequest(progress.candidates[place].request.bytes, circle: circle.circle)
+    _ = try JoinAnswer(contents, to: request, circle.last)
+    progress.candidates[place].isAnsweredElsewhere = true
+  }
+
+  /// A later message of this machine or of one that asks. What it says is checked when it is used.
+  private func receiveMessage(
+    _ file: SyncFile, _ id: MemberID, _ message: WritableKeyPath<SyncProgress.Candidate, JSONBytes?>
+  ) throws {
+    if id == circle.id, let path = SyncPath(file.path) { return note(path, file.contents) }
+    guard let place = progress.candidates.firstIndex(where: { $0.id == id.description }) else { return }
+    // The first one counts.
+    if progress.candidates[place][keyPath: message] == nil || file.contents == nil {
+      progress.candidates[place][keyPath: message] = file.contents.map { JSONBytes($0) }
+    }
+  }
+
+  /// Notes whether the repository has a message of this machine, which asks to join.
+  private func note(_ path: SyncPath, _ contents: [UInt8]?) {
+    progress.ownMessages.removeAll { $0 == path.text }
+    if contents != nil { progress.ownMessages.append(path.text) }
   }
 
   private func receiveHead(_ contents: [UInt8]?, _ id: MemberID) throws {
@@ -180,6 +214,8 @@ final class SyncReceiver {
     progress.heads[id.description] = SyncProgress.Head(
       sequence: max(head.sequence, known), records: JSONBytes(head.records))
     if id == circle.id { progress.sequence = max(progress.sequence, head.sequence) }
+    progress.strangeLists.removeAll { $0 == id.description }
+    if !circle.chain.contains(where: { $0.digest == head.list }) { progress.strangeLists.append(id.description) }
   }
 
   /// Notes that the repository was rolled back.
@@ -244,6 +280,10 @@ final class SyncReceiver {
     case (true, true):
       // The same version, encrypted anew. One for earlier members is encrypted again when it is published.
       var row = row
+      guard try !arrival.isUnreadable(with: keys.get()) else {
+        try publish(row, arrival.file)
+        throw VaultError.fileUnreadable("its secret is not the one that was signed")
+      }
       row.put(arrival.file, epoch: arrival.epoch)
       row.published = row.digest
       try row.write(change)
@@ -254,7 +294,7 @@ final class SyncReceiver {
     case (false, false) where (arrival.item != nil) != row.head.isItem: try revive(arrival, row)
     case (false, false):
       let old = try row.revision(for: circle)
-      let isSame = old.hasSameItem(as: arrival.revision)
+      let isSame = old.hasSameItem(as: arrival.revision, with: try keys.get())
       if arrival.wins(over: row) {
         if row.head.isItem, !isSame { try keep(old, row.file, row.epoch, row.head.title) }
         try adopt(arrival, over: row)
@@ -272,7 +312,8 @@ final class SyncReceiver {
     let revision = isHere ? try row.revision(for: circle) : arrival.revision
     let title = isHere ? row.head.title : arrival.title
     let seen = row.head.seen.merging(arrival.revision.head.seen) { max($0, $1) }
-    var new = try journaled { try $0.signed(revision, row.name, title, replacing: seen) }
+    let epoch = isHere ? row.epoch : arrival.epoch
+    var new = try journaled { try $0.signed(revision, row.name, title, replacing: seen, epoch: epoch) }
     new.published = RecordRow.digest(of: arrival.file)
     if isHere {
       (new.item, new.head.state, new.head.reason) = (row.item, row.head.state, row.head.reason)
@@ -329,7 +370,8 @@ final class SyncReceiver {
 
   /// Stores an item, or records why it has to wait.
   private func store(_ item: NewItem, _ record: ItemRecord, _ revision: Revision, into row: inout RecordRow) throws {
-    let outcome = try SyncedItem(item, record, revision.secret).store(writer, over: row.item)
+    let outcome = try SyncedItem(item, record, revision).store(
+      writer, with: circle.rescue.map { SecretKeys(recovery: $0.key) } ?? keys.get(), over: row.item)
     switch outcome {
     case .stored(let id):
       row.head.state = .stored
@@ -346,7 +388,8 @@ final class SyncReceiver {
   /// Tries again to store the waiting items.
   private func storeWaiting() throws {
     for var row in try change.records(where: "item IS NULL") where row.head.state == .waiting {
-      guard row.head.reason != SyncStatus.Waiting.Reason.touch.rawValue else { continue }
+      let reason = row.head.reason.flatMap { SyncStatus.Waiting.Reason(rawValue: $0) }
+      guard reason != .touch, reason != .proof else { continue }
       let revision = try row.revision(for: circle)
       guard let item = try revision.head.item?.item else { continue }
       try store(item, ItemRecord(item, revision.head), revision, into: &row)
@@ -361,81 +404,23 @@ final class SyncReceiver {
     let arrival = try Arrival(file, name, from: rescue, authors)
     guard let record = arrival.record, let item = arrival.item else { return giveUp(.item(name)) }
     progress.clock = max(progress.clock, arrival.revision.head.clock)
+    let revision: Revision
+    do {
+      revision = try arrival.revision.encrypted(
+        to: circle.members, epoch: circle.epoch, with: SecretKeys(recovery: rescue.key))
+    } catch is SecretObstacle {
+      throw VaultError.fileUnreadable("its secret does not open with the recovery key")
+    }
     if arrival.isKept {
       giveUp(.item(name))
-      try journaled { try $0.keep(arrival.revision, arrival.title) }
+      try journaled { try $0.keep(revision, arrival.title, epoch: circle.epoch) }
       receipt.kept.append(arrival.title)
     } else {
-      var row = try journaled { try $0.signed(arrival.revision, name, arrival.title, replacing: [:]) }
+      var row = try journaled {
+        try $0.signed(revision, name, arrival.title, replacing: [:], epoch: circle.epoch)
+      }
       try store(item, record, arrival.revision, into: &row)
       try row.write(change)
     }
-  }
-}
-
-/// A verified file of an item's record.
-private struct Arrival {
-  let name: [UInt8]
-  let file: [UInt8]
-  let revision: Revision
-  /// Nil for a deletion.
-  let item: NewItem?
-  let record: ItemRecord?
-  /// Whether it is a version that lost a conflict.
-  let isKept: Bool
-  let epoch: Int
-
-  var title: ItemName { record?.name ?? ItemName(unchecked: "", account: "") }
-
-  init(
-    _ file: [UInt8], _ name: [UInt8], _ names: RecordNames, _ circle: Circle, at place: Int, from authors: Authors
-  ) throws(VaultError) {
-    try self.init(
-      file, name, names,
-      try Revision(
-        file, with: circle.keys.encryption, expectedAt: place, circle: circle.circle, from: authors))
-    // Otherwise it would never be encrypted again for machines that join later.
-    guard epoch <= circle.epoch else {
-      throw .fileUnreadable("it is encrypted for a list of machines that this one has not seen")
-    }
-  }
-
-  init(
-    _ file: [UInt8], _ name: [UInt8], from rescue: Circle.Rescue, _ authors: Authors
-  ) throws(VaultError) {
-    let last = rescue.chain[rescue.chain.count - 1]
-    try self.init(
-      file, name, RecordNames(rescue.contents.nameKey),
-      try Revision(
-        file, with: rescue.key, expectedAt: last.members.count, circle: last.circle, from: authors))
-  }
-
-  private init(_ file: [UInt8], _ name: [UInt8], _ names: RecordNames, _ revision: Revision) throws(VaultError) {
-    self.file = file
-    self.name = name
-    self.revision = revision
-    epoch = Revision.epoch(of: file)
-    item = try revision.head.item?.item
-    record = item.map { ItemRecord($0, revision.head) }
-    isKept = record != nil && name == names.name(ofKept: revision.signed.digest)
-    let own = record.map { names.name(of: $0.primary) } ?? revision.head.name?.bytes
-    guard isKept || own == name else {
-      throw .fileUnreadable("it stands under the name of another record")
-    }
-    guard record?.isSynchronizable ?? true else { throw .fileUnreadable("its item is not to be shared") }
-    do throws(VaultError) { try record?.check() } catch { throw .fileUnreadable("its attributes are too long") }
-  }
-
-  /// Whether it wins against a concurrent version. A version that replaces another one has the greater clock, so all
-  /// machines find the same order.
-  func wins(over row: RecordRow) -> Bool {
-    let mine = (revision.head.clock, revision.writer.description)
-    return mine > (row.head.clock, row.head.writer)
-  }
-}
-
-extension ItemRecord {
-  init(_ item: NewItem, _ head: Revision.Head) {
-    self.init(itemClass: item.itemClass, attributes: item.attributes, created: head.created, modified: head.modified)
   }
 }

@@ -9,17 +9,20 @@ package import VaultSync
 /// The circle of a store, and the records of its items. Shows no prompts: what it returns is encrypted to the members.
 package struct SyncedItems {
   private let store: Store
+  private let nonces: JoinNonces
 
   /// The maximum number of records in one page.
   private static let pageCount = 500
 
-  package init(_ store: Store) { self.store = store }
+  package init(_ store: Store, _ nonces: JoinNonces) { (self.store, self.nonces) = (store, nonces) }
 
   // MARK: Status
 
   package func status() throws(VaultError) -> SyncStatus {
     try store.read { snapshot in
-      guard let circle = try snapshot.circle() else { return SyncStatus() }
+      guard let circle = try snapshot.circle() else {
+        return SyncStatus(standing: try snapshot.slot(.circle) == nil ? .none : .outdated)
+      }
       let progress = try snapshot.syncProgress()
       let loose = try snapshot.records(where: "item IS NULL")
       let waiting = loose.filter { $0.head.state == .waiting }
@@ -28,17 +31,22 @@ package struct SyncedItems {
         standing: standing, circle: circle.circle,
         members: try circle.members.map { member in
           let id = try member.id
-          return SyncMember(id: id, name: circle.name(of: id), isThisMachine: id == circle.id)
+          return SyncMember(
+            id: id, name: circle.name(of: id), isThisMachine: id == circle.id,
+            tier: VaultStatus.Tier(rawValue: member.locks.tier), hasPasscode: member.locks.hasPasscode)
         },
-        candidates: progress.candidates.compactMap { candidate in
-          MemberID(candidate.id).map {
-            SyncMember(id: $0, name: candidate.name, isThisMachine: false, words: candidate.words)
-          }
+        candidates: progress.candidates.compactMap { try? JoiningCandidate($0, circle).shown },
+        words: try circle.words?.words ?? [], hasAgreed: circle.joining?.consent != nil,
+        unconfirmed: try circle.unconfirmed.map { change in
+          SyncStatus.MemberChange(
+            by: circle.name(of: change.signer), added: change.added.map { circle.name(of: $0) },
+            removed: change.removed.map { circle.name(of: $0) })
         },
-        words: try circle.request.map { try JoinRequest($0, circle: circle.circle).words() } ?? [],
+        isLocked: circle.isLocked, isForked: circle.isForked,
         items: try snapshot.recordCount(where: "item IS NOT NULL") + waiting.count,
         pending: try snapshot.recordCount(where: "published IS NOT digest")
-          + max(0, circle.chain.count - min(circle.published, progress.circleRecords)),
+          + max(0, circle.chain.count - min(circle.published, progress.circleRecords))
+          + progress.candidates.count { $0.isAnswerPending },
         waiting: waiting.map {
           SyncStatus.Waiting(
             item: $0.head.title, reason: $0.head.reason.flatMap { .init(rawValue: $0) } ?? .refused)
@@ -53,14 +61,41 @@ package struct SyncedItems {
 
   // MARK: Members
 
+  /// How a store begins with a circle.
+  package enum Beginning {
+    case new
+    case rescuing(Circle.Rescue)
+    case asking([CircleRecord])
+  }
+
   /// Begins a circle, or asks to join one.
-  package func begin(_ circle: Circle, after proof: (StoreSnapshot) throws -> Void) throws(VaultError) {
-    try store.commit { change in
+  ///
+  /// - Parameters:
+  ///   - recovery: the public key of the store's recovery key.
+  ///   - proof: throws if the passcode or the recovery key was changed since it was given.
+  package func begin(
+    _ beginning: Beginning, machine: String, recovery: AgePublicKey, after proof: (StoreSnapshot) throws -> Void
+  ) throws(VaultError) {
+    let tier = store.seal.tier
+    try store.commit(items: true) { change in
       try proof(change)
-      if let old = try change.circle(), try old.standing != .removed {
+      if let old = try change.circle(), try old.standing == .member {
         throw VaultError.invalidRequest("this store is in a circle already")
       }
+      try change.storeEarlierConflicts()
       try change.leaveCircle()
+      let owner = try Circle.Owner(
+        machine: machine, recovery: recovery, salt: change.store.keys.databaseID,
+        change.newLocks(after: nil, tier: tier))
+      let circle: Circle
+      switch beginning {
+      case .new: circle = try .new(owner)
+      case .rescuing(let rescue): circle = try .rescuing(rescue, owner)
+      case .asking(let chain):
+        let nonce = try JoinNonce()
+        circle = try .asking(owner, of: chain, nonce)
+        nonces.keep(nonce, of: circle.id)
+      }
       var progress = SyncProgress()
       progress.circleRecords = circle.published
       progress.obsolete =
@@ -71,39 +106,82 @@ package struct SyncedItems {
     }
   }
 
-  /// The reason that the prompt shows before a change of the members.
+  /// The reason that the prompt shows before a change of the members, and the access control to satisfy.
   ///
   /// - Throws: `itemGone` for a machine that is unknown.
-  package func reason(for change: SyncMemberChange) throws(VaultError) -> String {
+  package func prompt(
+    for change: SyncMemberChange
+  ) throws(VaultError) -> (reason: String, access: AccessControl)? {
     let status = try status()
+    let presence = AccessControl(.presence)
     switch change {
-    case .approve(let id):
+    case .answer, .refuse, .reject: return nil
+    case .agree: return ("share secrets with the computer that shows the same six words", presence)
+    case .approve(let id, _):
       guard let machine = status.candidates.first(where: { $0.id == id }) else { throw .itemGone }
-      return "let the machine “\(machine.name)” read what is shared"
+      // Secrets under the passcode are encrypted for the new machine, too.
+      let access = try hasRecordsUnderPasscode() ? AccessControl(.passcode) : presence
+      return ("let the computer “\(machine.name)” read what is shared", access)
     case .remove(let id):
       guard let machine = status.members.first(where: { $0.id == id }) else { throw .itemGone }
-      return "remove “\(machine.name)” from the machines that share secrets"
-    case .leave: return "share no secrets with other machines any more"
+      return ("remove “\(machine.name)” from the computers that share secrets", presence)
+    case .confirm:
+      let others = status.members.filter { !$0.isThisMachine }.map { "“\($0.name)”" }
+      return ("share secrets with \(others.joined(separator: ", "))", presence)
+    case .leave:
+      // What was never shared needs no proof, and neither does what an earlier version made.
+      return status.standing == .member ? ("share no secrets with other computers any more", presence) : nil
     }
   }
 
-  package func change(_ what: SyncMemberChange) throws(VaultError) {
-    try store.commit { change in
-      guard var circle = try change.circle() else { throw VaultError.invalidRequest("this store is in no circle") }
+  private func hasRecordsUnderPasscode() throws(VaultError) -> Bool {
+    try store.read { snapshot in
+      guard let circle = try snapshot.circle() else { return false }
+      return try snapshot.records(where: "1").contains { row in
+        try row.revision(for: circle).head.item.map { SecretLock(try $0.item).needsPasscode } ?? false
+      }
+    }
+  }
+
+  /// - Parameter shown: the proofs that the owner has given; nil for a change that asks for none.
+  package func change(_ what: SyncMemberChange, _ shown: ShownFactors?) throws(VaultError) {
+    try store.commit(items: true) { change in
+      if let shown { try change.requireCurrent(shown) }
+      guard var circle = try change.circle() else {
+        if what == .leave, try change.slot(.circle) != nil { return try change.leaveCircle() }
+        throw VaultError.invalidRequest("this store is in no circle")
+      }
       var progress = try change.syncProgress()
       switch what {
-      case .approve(let id):
+      case .answer(let id):
+        guard let place = progress.candidates.firstIndex(where: { $0.id == id.description }) else {
+          throw VaultError.itemGone
+        }
+        try JoiningCandidate(progress.candidates[place], circle).requireFree()
+        guard progress.candidates[place].answer == nil else { return }
+        let request = try JoinRequest(progress.candidates[place].request.bytes, circle: circle.circle)
+        progress.candidates[place].answer = JSONBytes(
+          try JoinAnswer(to: request, circle.last, by: circle.keys, as: circle.id).bytes)
+      case .agree: try circle.consent()
+      case .approve(let id, let replaced):
         guard let candidate = progress.candidates.first(where: { $0.id == id.description }) else {
           throw VaultError.itemGone
         }
-        try circle.admit(JoinRequest(candidate.file.bytes, circle: circle.circle))
+        guard circle.mayPublish else { throw VaultError.invalidRequest("confirm the earlier changes first") }
+        let joining = try JoiningCandidate(candidate, circle)
+        try circle.admit(joining.request.member, named: joining.agreedName(), replacing: replaced)
         progress.candidates.removeAll { $0.id == id.description }
-        progress.obsolete.append(SyncPath.request(id).text)
+        for path in [SyncPath.request(id), .answer(id), .opening(id), .consent(id)] {
+          progress.obsolete.append(path.text)
+        }
+      case .refuse(let id): progress.candidates.removeAll { $0.id == id.description }
       case .remove(let id):
         guard id != circle.id else { throw VaultError.invalidRequest("to remove this machine, leave the circle") }
         try circle.remove(id)
         progress.heads[id.description] = nil
         progress.obsolete.append(SyncPath.head(id).text)
+      case .confirm: circle.confirm()
+      case .reject: circle.lock()
       case .leave:
         guard try circle.standing == .member, circle.members.count > 1 else { return try change.leaveCircle() }
         try circle.remove(circle.id)
@@ -113,6 +191,8 @@ package struct SyncedItems {
       }
       try change.put(circle)
       try change.put(progress)
+      // What the passcode has just opened is encrypted for the newest members.
+      if let key = shown?.passcode?.key { try change.encryptAgain(for: circle, with: key) }
     }
   }
 
@@ -149,10 +229,17 @@ package struct SyncedItems {
       try change.require(shown, for: arrived.item.access)
       let current = try change.item(like: arrived.record)
       let earlier = try current.flatMap { try change.record(ofItem: $0.id) == nil ? nil : $0.id }
-      let outcome = try SyncedItem(arrived.item, arrived.record, arrived.revision.secret).store(
-        ItemWriter(change, journal: nil), over: earlier, boundTo: change.touchedSet(shown))
+      let keys = try SecretKeys(of: change, passcodeKey: shown.passcode?.key)
+      let hidden: HiddenSecret
+      do throws(SecretObstacle) {
+        hidden = try arrived.revision.secret(with: keys)
+      } catch {
+        throw VaultError(error, arrived.item.accessibility)
+      }
+      let outcome = try SyncedItem(arrived.item, arrived.record, arrived.revision).store(
+        ItemWriter(change, journal: nil), with: keys, over: earlier, boundTo: change.touchedSet(shown))
       let stored: [UInt8]? = if case .stored(let id) = outcome { id } else { nil }
-      try SyncJournal(change).adopt(arrived.revision, arrived.record, stored, resolving: kept)
+      try SyncJournal(change).adopt(arrived.revision, hidden, arrived.record, stored, resolving: kept)
     }
     evidence.succeed()
     store.database.forgetOldPages()
@@ -185,13 +272,43 @@ package struct SyncedItems {
           item, SharedSecret(released.secret.copy()), wanted[0].record.created, name)
         earlier = there.id
       }
-      let outcome = try SyncedItem(arrived.item, arrived.record, arrived.revision.secret).store(
-        ItemWriter(change, journal: nil), over: earlier, boundTo: change.touchedSet(shown))
-      guard case .stored(let id) = outcome else { throw VaultError.setChanged }
+      let outcome = try SyncedItem(arrived.item, arrived.record, arrived.revision).store(
+        ItemWriter(change, journal: nil), with: SecretKeys(of: change, passcodeKey: shown.passcode?.key),
+        over: earlier, boundTo: change.touchedSet(shown))
+      guard case .stored(let id) = outcome else {
+        if case .waiting(.recipients) = outcome {
+          throw VaultError.invalidRequest("its secret is not for this computer yet: another one has to sync first")
+        }
+        throw VaultError.setChanged
+      }
       row.head.state = .stored
       row.head.reason = nil
       row.item = id
       try row.write(change)
+    }
+    evidence.succeed()
+    store.database.forgetOldPages()
+  }
+
+  /// Opens everything that waits for the passcode, and encrypts for the newest members what needs it. Returns how many
+  /// items were stored.
+  package func open(_ evidence: consuming Evidence) throws(VaultError) {
+    let shown = try evidence.current()
+    try store.commit(items: true) { change in
+      guard let circle = try change.circle(), let key = shown.passcode?.key else { throw VaultError.touchRefused }
+      let keys = try SecretKeys(of: change, passcodeKey: key)
+      for var row in try change.records(where: "1") where row.head.state == .waiting {
+        guard row.head.reason == SyncStatus.Waiting.Reason.proof.rawValue else { continue }
+        let arrived = try change.arrived(row)
+        let outcome = try SyncedItem(arrived.item, arrived.record, arrived.revision).store(
+          ItemWriter(change, journal: nil), with: keys, over: row.item)
+        switch outcome {
+        case .stored(let id): (row.head.state, row.head.reason, row.item) = (.stored, nil, id)
+        case .waiting(let reason): row.head.reason = reason.rawValue
+        }
+        try row.write(change)
+      }
+      try change.encryptAgain(for: circle, with: key)
     }
     evidence.succeed()
     store.database.forgetOldPages()
@@ -205,7 +322,7 @@ package struct SyncedItems {
       guard !Task.isCancelled else { throw .cancelled }
       let changes = store.recordChanges.value
       let status = try status()
-      let count = status.pending + status.kept.count + status.candidates.count
+      let count = status.pending + status.kept.count + status.candidates.count + status.unconfirmed.count
       guard count == known else { return count }
       await store.recordChanges.reaches(changes + 1)
     }
@@ -215,8 +332,10 @@ package struct SyncedItems {
     try Self.check(files)
     let receipt = try store.commit(items: true) { change in
       guard let circle = try change.circle() else { throw VaultError.invalidRequest("this store is in no circle") }
-      let receiver = try SyncReceiver(change, circle)
-      for file in files { try receiver.receive(file) }
+      // Its owner has to decide first.
+      guard !circle.isLocked else { return SyncReceipt() }
+      let receiver = try SyncReceiver(change, circle, nonces)
+      for file in files.sorted(by: SyncPath.comesBefore) { try receiver.receive(file) }
       return try receiver.finish(isLast: isLast)
     }
     if !receipt.removed.isEmpty || !receipt.changed.isEmpty { store.database.forgetOldPages() }
@@ -232,99 +351,12 @@ package struct SyncedItems {
 
   package func files(after: String?, puttingBack: Bool) throws(VaultError) -> SyncBatch {
     try store.commit(items: true) { change in
-      guard let circle = try change.circle() else { throw VaultError.invalidRequest("this store is in no circle") }
+      guard var circle = try change.circle() else { throw VaultError.invalidRequest("this store is in no circle") }
+      if after == nil, try circle.standing == .member {
+        try circle.use(change.newLocks(after: circle.own.locks, tier: store.seal.tier))
+        try change.put(circle)
+      }
       return try SyncPublisher(change, circle).page(after: after, limit: Self.pageCount, puttingBack: puttingBack)
-    }
-  }
-}
-
-extension RecordRow {
-  /// The beginning of its name, as users see it.
-  package var keptID: String {
-    String(SyncPath.item(name).text.dropFirst("items/".count).filter { $0 != "/" }.prefix(16))
-  }
-}
-
-/// A version of an item, from its record.
-struct ArrivedItem {
-  let revision: Revision
-  let item: NewItem
-  let record: ItemRecord
-}
-
-extension StoreSnapshot {
-  /// - Throws: `itemGone`.
-  func kept(_ id: String) throws -> RecordRow {
-    let row = try records(where: "item IS NULL").first { $0.head.state == .kept && $0.keptID == id }
-    guard let row else { throw VaultError.itemGone }
-    return row
-  }
-
-  /// - Throws: `itemGone`.
-  func waiting(_ name: ItemName) throws -> RecordRow {
-    let row = try records(where: "1").first { $0.head.state == .waiting && $0.head.title == name }
-    guard let row else { throw VaultError.itemGone }
-    return row
-  }
-
-  func arrived(_ row: RecordRow) throws -> ArrivedItem {
-    guard let circle = try circle() else { throw VaultError.itemGone }
-    let revision = try row.revision(for: circle)
-    guard let item = try revision.head.item?.item else { throw VaultError.itemGone }
-    return ArrivedItem(revision: revision, item: item, record: ItemRecord(item, revision.head))
-  }
-
-  /// Throws if the proofs do not satisfy an access control.
-  func require(_ shown: ShownFactors, for access: AccessControl) throws {
-    try requireCurrent(shown)
-    guard shown.satisfies(access) else { throw VaultError.touchRefused }
-  }
-}
-
-extension StoreTransaction {
-  /// Stores the circle's items again from their records, after all items were replaced.
-  package func storeRecordsAgain() throws {
-    guard let circle = try circle(), let names = circle.recordNames else { return }
-    let writer = ItemWriter(self, journal: nil)
-    // Items that a machine has since deleted or stored anew.
-    var outdated: [ItemID] = []
-    try ItemSearcher(self).each(ItemSearch(groups: .all, synchronizable: .yes), Shown()) { found in
-      if let record = found.record, let row = try self.record(names.name(of: record.primary)), row.item != found.row.id
-      {
-        outdated.append(ItemID(bytes: found.row.id))
-      }
-      return true
-    }
-    if !outdated.isEmpty { _ = try writer.delete(.ids(outdated)) }
-    for var row in try records(where: "item IS NOT NULL") {
-      let revision = try row.revision(for: circle)
-      guard let item = try revision.head.item?.item, let id = row.item else { continue }
-      let outcome = try SyncedItem(item, ItemRecord(item, revision.head), revision.secret).store(writer, over: id)
-      switch outcome {
-      case .stored(let id): row.item = id
-      case .waiting(let reason):
-        row.item = nil
-        row.head.state = .waiting
-        row.head.reason = reason.rawValue
-      }
-      try row.write(self)
-    }
-  }
-
-  /// Writes records of the synchronizable items that require nothing.
-  func shareOpenItems() throws {
-    var open: [WantedItem] = []
-    try ItemSearcher(self).each(ItemSearch(groups: .all, synchronizable: .yes), Shown()) { found in
-      if let item = try? wanted(found.row, found.record), item.isOpen, try closed(item.accessibility) == nil {
-        open.append(item)
-      }
-      return true
-    }
-    let journal = SyncJournal(self)
-    for (item, released) in zip(open, try release(open, ShownFactors(), wereJustRead: true)) {
-      try journal.stored(
-        item.record, item.row.id, ItemProtection(access: item.access, accessibility: item.accessibility),
-        secret: released.secret)
     }
   }
 }

@@ -28,38 +28,104 @@ struct SyncCircleTests {
     try PseudoTerminal(store.arguments(["sync"] + words), environment: ["HOME": store.folder, "PATH": "/usr/bin:/bin"])
   }
 
-  @Test("whorl sync approve at a terminal shows the words, and a yes and the passcode let the waiting machine in")
+  /// The line with the six words that a terminal shows.
+  private func words(_ terminal: PseudoTerminal) throws -> Substring {
+    try #require(
+      terminal.shown.split(separator: "\r\n").first { $0.split(separator: " ").count == 6 && $0.hasPrefix("  ") })
+  }
+
+  private func types(_ terminal: PseudoTerminal, passcode count: Int) async throws {
+    try await terminal.waits(for: "Passcode: ", count: count, seconds: 40)
+    try await terminal.becomes(echoing: false)
+    terminal.type("\(TestStore.passcode)\n")
+  }
+
+  @Test("a machine joins a sync circle after both terminals have shown the same six words and have got a yes")
   func approval() async throws {
     try await SyncMachines.with { machines in
       let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
       try await one.unlocked("sync", "init", machines.remote, "--name", "one").mustSucceed()
       try await one.set("x", "1", "--access", "none", "--sync")
+      try await one.set("bank", "2", "--access", "passcode", "--sync")
       try await one.whorl("sync", "now").mustSucceed()
-      let joining = try terminal(two, ["join", machines.remote, "--name", "two", "--wait"])
-      try await joining.waits(for: "Passcode: ")
-      try await joining.becomes(echoing: false)
-      joining.type("\(TestStore.passcode)\n")
-      try await joining.waits(for: "Run 'whorl sync approve' on a machine of the circle")
-      let words = try #require(
-        joining.shown.split(separator: "\r\n").first { $0.split(separator: " ").count == 6 && $0.hasPrefix("  ") })
-
-      let declined = try terminal(one, ["approve"])
-      try await declined.waits(for: "Do both machines show these words?")
-      #expect(declined.shown.contains(words))
-      declined.type("n\n")
-      #expect(try await declined.status() == 77)
-      #expect(try await status(one).asking.map(\.name) == ["two"])
+      let joining = try terminal(two, ["join", machines.remote, "--name", "two"])
+      try await types(joining, passcode: 1)
+      try await joining.waits(for: "Now run 'whorl sync approve' on one of the other computers")
 
       let approving = try terminal(one, ["approve"])
-      try await approving.waits(for: "Do both machines show these words?")
+      try await approving.waits(for: "Does the other computer show the same words?", seconds: 40)
+      #expect(approving.shown.contains("It keeps its keys in a file"))
+      try await joining.waits(for: "Does the other computer show the same?", seconds: 40)
+      #expect(try words(approving) == words(joining))
+      joining.type("y\n")
+      try await types(joining, passcode: 2)
       approving.type("y\n")
-      try await approving.waits(for: "Passcode: ")
-      try await approving.becomes(echoing: false)
-      approving.type("\(TestStore.passcode)\n")
-      #expect(try await approving.status() == 0)
+      try await types(approving, passcode: 1)
+      #expect(try await approving.status(seconds: 40) == 0)
+      #expect(approving.shown.contains("“two” shares your secrets now, and gets 2 items."), "\(approving.shown)")
+      // What needs the passcode is opened with it.
+      try await types(joining, passcode: 3)
       #expect(try await joining.status(seconds: 40) == 0)
-      #expect(joining.shown.contains("This machine is in the circle. 1 item received."), "\(joining.shown)")
+      #expect(joining.shown.contains("This computer shares your secrets now. 2 items received."), "\(joining.shown)")
       #expect(try await two.whorl("get", "x").text == "1")
+      #expect(try await two.unlocked("get", "bank").text == "2")
+    }
+  }
+
+  @Test("a no to the six words on either machine lets nobody in")
+  func declined() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
+      try await one.unlocked("sync", "init", machines.remote, "--name", "one").mustSucceed()
+      let joining = try terminal(two, ["join", machines.remote, "--name", "two"])
+      try await types(joining, passcode: 1)
+      try await joining.waits(for: "Now run 'whorl sync approve'")
+      let approving = try terminal(one, ["approve"])
+      try await joining.waits(for: "Does the other computer show the same?", seconds: 40)
+      joining.type("n\n")
+      #expect(try await joining.status() == 77)
+      try await approving.waits(for: "Does the other computer show the same words?", seconds: 40)
+      approving.type("\n")
+      #expect(try await approving.status() == 77)
+      #expect(try await status(one).machines.map(\.name) == ["one"])
+      #expect(try await status(two).standing == "asking")
+    }
+  }
+
+  @Test("a machine that another one let in is named on the third, which shares nothing until a yes and the passcode")
+  func confirmed() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      try await machines.join(try await machines.machine("three"), as: "three", by: two)
+      try await one.set("x", "1", "--access", "none", "--sync")
+      let warned = try await one.whorl("sync", "now")
+      #expect(warned.diagnostics.contains("“two” has let “three” in"), "\(warned.diagnostics)")
+      try await two.whorl("sync", "now").mustSucceed()
+      #expect(try await two.whorl("get", "x").status == 66)
+      let confirming = try terminal(one, ["confirm"])
+      try await confirming.waits(for: "Was it you?")
+      confirming.type("y\n")
+      try await types(confirming, passcode: 1)
+      #expect(try await confirming.status() == 0)
+      try await two.whorl("sync", "now").mustSucceed()
+      #expect(try await two.whorl("get", "x").text == "1")
+      #expect(try await one.unlocked("sync", "confirm").diagnostics.contains("There is nothing to confirm."))
+    }
+  }
+
+  @Test("whorl sync confirm --reject stops sharing on this machine, and names the secrets to change")
+  func rejected() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      try await one.set("x", "1", "--access", "none", "--sync")
+      try await one.whorl("sync", "now").mustSucceed()
+      try await machines.join(try await machines.machine("three"), as: "three", by: two)
+      let rejected = try await one.unlocked("sync", "confirm", "--reject")
+      #expect(rejected.status == 0 && rejected.diagnostics.contains("\n  x\n"), "\(rejected.diagnostics)")
+      try await one.set("y", "2", "--access", "none", "--sync")
+      _ = try await one.whorl("sync", "now")
+      try await two.whorl("sync", "now").mustSucceed()
+      #expect(try await two.whorl("get", "y").status == 66)
     }
   }
 
@@ -70,6 +136,7 @@ struct SyncCircleTests {
       try await one.whorl("ssh", "add", "work", "--access", "passcode").mustSucceed()
       try await one.unlocked("sync", "add", "--ssh").mustSucceed()
       try await two.whorl("sync", "now").mustSucceed()
+      try await two.unlocked("sync", "resolve").mustSucceed()
       let there = try await two.whorl("ssh", "public", "work")
       let here = try await one.whorl("ssh", "public", "work")
       #expect(there.status == 0 && there.text == here.text)
@@ -131,10 +198,12 @@ struct SyncCircleTests {
       #expect(added.status == 0, "\(added.diagnostics)")
       #expect(added.diagnostics.contains("Not shared: 1 item without a rule"), "\(added.diagnostics)")
       try await two.whorl("sync", "now").mustSucceed()
+      try await two.unlocked("sync", "resolve").mustSucceed()
       #expect(try await listed(two) == ["Mail"])
       try await bringIn("Later", options: ["--access", "passcode"])
       try await one.whorl("sync", "now").mustSucceed()
       try await two.whorl("sync", "now").mustSucceed()
+      try await two.unlocked("sync", "resolve").mustSucceed()
       #expect(try await listed(two) == ["Later", "Mail"])
       try await one.unlocked("sync", "leave", "--folder", "work").mustSucceed()
       try await two.whorl("sync", "now").mustSucceed()
@@ -191,10 +260,11 @@ struct SyncCircleTests {
       try await run("sync", "init", "remote", "--name", "one").mustSucceed()
       try await one.set("x", "1", "--access", "none", "--sync")
       try await run("sync", "now").mustSucceed()
-      let (two, remote) = (try await machines.machine("two"), machines.remote)
-      try await two.unlocked("sync", "join", remote, "--name", "two").mustSucceed()
-      try await run("sync", "now").mustSucceed()
-      #expect(try await status(one).asking.map(\.name) == ["two"])
+      let two = try await machines.machine("two")
+      let joining = try machines.asking(two, as: "two")
+      while try await status(one).asking.isEmpty { try await run("sync", "now").mustSucceed() }
+      joining.signal(SIGINT)
+      _ = await machines.ended(joining)
     }
   }
 
@@ -274,9 +344,12 @@ struct SyncCircleTests {
         try await two.whorl("setup", environment: home).text.contains("ok    sync      2 computers in the circle\n"))
       try await two.unlocked("sync", "leave", "--circle", "--yes").mustSucceed()
       #expect(try await two.whorl("setup", environment: home).text.contains("      sync      not set up;"))
-      try await two.unlocked("sync", "join", machines.remote, "--name", "again").mustSucceed()
-      try await one.whorl("sync", "now").mustSucceed()
-      #expect(try await completed("approve", one) == "again\n")
+      let joining = try machines.asking(two, as: "again")
+      while try await status(one).asking.isEmpty { try await one.whorl("sync", "now").mustSucceed() }
+      let completion = try await completed("approve", one)
+      #expect(completion.utf8.count == 9, "\(completion)")
+      joining.signal(SIGINT)
+      _ = await machines.ended(joining)
     }
   }
 }

@@ -42,15 +42,42 @@ struct SyncMachines: Sendable {
     try await Invocation(program: "/bin/cp", arguments: ["-a", from, to]).run().mustSucceed()
   }
 
+  /// Lets a machine in: both show the same words, and both say yes.
   func join(_ new: TestStore, as name: String, by member: TestStore) async throws {
-    let joined = try await new.unlocked("sync", "join", remote, "--name", name, "--json")
-    try joined.mustSucceed()
-    let words = try joined.json(Joined.self).words
-    try await member.unlocked("sync", "approve", name, "--words", words).mustSucceed()
-    try await new.whorl("sync", "now").mustSucceed()
+    let joining = try asking(new, as: name)
+    let approved = try await approval(by: member, of: new)
+    #expect(approved.status == 0, "\(approved.diagnostics)")
+    let joined = await ended(joining)
+    #expect(joined.status == 0, "\(joined.diagnostics)")
   }
 
-  private struct Joined: Decodable { var words: String }
+  /// Starts `whorl sync join`, and waits until it has asked.
+  func asking(_ new: TestStore, as name: String) throws -> RunningProgram {
+    try Invocation(
+      arguments: new.arguments(["sync", "join", remote, "--name", name, "--yes", "--passcode-fd", "3"]),
+      descriptors: [String(repeating: TestStore.passcode + "\n", count: 3)]
+    ).start()
+  }
+
+  func ended(_ program: RunningProgram) async -> Invocation.Result {
+    await withCheckedContinuation { continuation in
+      startThread { continuation.resume(returning: program.finish { _, _ in }) }
+    }
+  }
+
+  /// Approves the machine that asks, with the words that it shows.
+  func approval(by member: TestStore, of new: TestStore) async throws -> Invocation.Result {
+    for _ in 1...100 {
+      // Without a terminal the first run shows the words and ends.
+      let shown = try await member.unlocked("sync", "approve")
+      guard shown.status == 66 else { break }
+      try await Task.sleep(for: .milliseconds(200))
+    }
+    let words = try await new.whorl("sync", "status", "--json").json(Asking.self).words.joined(separator: " ")
+    return try await member.unlocked("sync", "approve", "--words", words)
+  }
+
+  private struct Asking: Decodable { var words: [String] }
 }
 
 extension Invocation.Result {
@@ -112,6 +139,7 @@ struct SyncTests {
     try await SyncMachines.with { machines in
       let (one, two) = try await machines.pair()
       try await one.set("mail/alice", "gold", "--access", "none", "--sync")
+      try await one.set("bank/alice", "silver", "--access", "passcode", "--sync")
       try await one.whorl("sync", "now").mustSucceed()
       let clone = "\(machines.folder)/clone"
       try await Invocation(
@@ -125,14 +153,19 @@ struct SyncTests {
       // The commands of the document, but for those that make the clone.
       let root = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
       let document = try String(contentsOfFile: "\(root)/docs/sync-format.md", encoding: .utf8)
-      let commands = document.split(separator: "\n").filter { $0.hasPrefix("    ") && $0.contains("age --decrypt") }
-      #expect(commands.count == 2)
+      let commands = document.split(separator: "\n").filter {
+        $0.hasPrefix("    ") && ($0.contains("age --decrypt") || $0.contains("| open |"))
+      }
+      #expect(commands.count == 4)
       let script = """
         cd \(clone); \(commands[0])
-        for RECORD in $(find items -type f); do \(commands[1]); echo; done
+        for RECORD in $(find items -type f); do echo; \(commands[1]); echo; done
+        \(commands[2])
+        for RECORD in $(find items -type f); do echo; \(commands[3]); echo; done
         """
       let opened = try await Invocation(program: "/bin/sh", arguments: ["-c", script]).run()
       #expect(opened.text.contains(#""text":"alice""#) && opened.text.contains("\ngold\n"), "\(opened.diagnostics)")
+      #expect(opened.text.contains("\nsilver\n"), "\(opened.diagnostics)")
       let wrong = try await two.whorl(
         "sync", "identity", clone, "--recovery-fd", "3", descriptors: [String(repeating: "0", count: 35) + "\n"])
       #expect(wrong.status == 77 && wrong.text.isEmpty)
@@ -275,11 +308,14 @@ struct SyncTests {
     try await SyncMachines.with { machines in
       let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
       try await one.unlocked("sync", "init", machines.remote, "--name", "one").mustSucceed()
-      try await two.unlocked("sync", "join", machines.remote, "--name", "two").mustSucceed()
+      let joining = try machines.asking(two, as: "two")
+      var unasked = try await one.unlocked("sync", "approve")
+      while unasked.status == 66 { unasked = try await one.unlocked("sync", "approve") }
+      #expect(unasked.status == 77 && unasked.failure.contains("nobody can be asked"), "\(unasked.diagnostics)")
       let refused = try await one.unlocked("sync", "approve", "--words", "one two three four five six")
       #expect(refused.status == 77 && refused.failure.contains("has other words"), "\(refused.diagnostics)")
-      let unasked = try await one.unlocked("sync", "approve")
-      #expect(unasked.status == 77, "\(unasked.diagnostics)")
+      joining.signal(SIGINT)
+      _ = await machines.ended(joining)
       #expect(try await status(one).machines.map(\.name) == ["one"])
       #expect(try await status(two).standing == "asking")
     }

@@ -272,9 +272,13 @@ struct ValueTests {
   @Test("sync calls about other machines are transferred over the vault's interface")
   func otherMachines() async throws {
     let id = try #require(MemberID(String(repeating: "0a", count: 16)))
-    let member = SyncMember(id: id, name: "desk\u{FFFE}", isThisMachine: true, words: ["acorn", "actor"])
+    let member = SyncMember(
+      id: id, name: "desk\u{FFFE}", isThisMachine: true, words: ["acorn", "actor"], tier: .tpm, hasPasscode: true,
+      hasAgreed: true)
     let status = SyncStatus(
-      standing: .asking, circle: "0a", members: [member], candidates: [member], words: ["acorn"], items: 1, pending: 2,
+      standing: .asking, circle: "0a", members: [member], candidates: [member], words: ["acorn"], hasAgreed: true,
+      unconfirmed: [.init(by: "desk", added: ["lap"], removed: ["attic"])], isLocked: true, isForked: true, items: 1,
+      pending: 2,
       waiting: [.init(item: Self.name, reason: .locked)],
       kept: [.init(id: "0b", item: Self.name, writer: "lap", written: 3.5)], lost: 4)
     let receipt = SyncReceipt(
@@ -296,9 +300,12 @@ struct ValueTests {
     try await vault.recover(machine: "lap", records: files, recoveryKey: SecretBytes(text: "key"), .nobody)
     #expect(
       try await vault.identity(records: files, recoveryKey: SecretBytes(text: "key")).text == "\(files) key")
-    let changes = [SyncMemberChange.approve(id), .remove(id), .leave]
+    let changes = [
+      SyncMemberChange.answer(id), .agree, .approve(id, replacing: nil), .approve(id, replacing: id), .refuse(id),
+      .remove(id), .confirm, .reject, .leave,
+    ]
     for change in changes { try await vault.change(change, .nobody) }
-    let resolutions = [SyncResolution.use(kept: "0b"), .drop(kept: "0b"), .bind(Self.name)]
+    let resolutions = [SyncResolution.use(kept: "0b"), .drop(kept: "0b"), .bind(Self.name), .open]
     for resolution in resolutions { try await vault.resolve(resolution, .nobody) }
     let expected =
       ["\(files) true", "nil false", "0d true"] + beginnings.map { "\($0)" } + ["lap \(files) key"]

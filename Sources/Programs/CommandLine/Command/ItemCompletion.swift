@@ -51,7 +51,7 @@ extension CompletionKind {
 
   /// Completes the machines that ask to be let into the circle.
   static let syncCandidates = names { store throws(VaultError) in
-    try await store.sync.status().candidates.filter { !$0.isThisMachine }.map(\.name)
+    try await store.sync.status().candidates.map { String($0.id.description.prefix(8)) }
   }
 
   private static func names(

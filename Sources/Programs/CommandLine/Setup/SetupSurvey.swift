@@ -225,7 +225,7 @@ struct SetupSurvey {
     return switch status.standing {
     case .member: .done(.sync, "\(Spoken.plural(status.members.count, "computer")) in the circle", undo: undo)
     case .asking: .done(.sync, "waits until a computer of the circle lets this one in", undo: undo)
-    case .none, .removed: .note(.sync, "not set up; 'whorl sync --help' explains how to begin")
+    case .none, .removed, .outdated: .note(.sync, "not set up; 'whorl sync --help' explains how to begin")
     }
   }
 

@@ -6,6 +6,7 @@ import Processes
 internal import PromptTexts
 import ReaderClient
 import SecretModel
+import SyncRepository
 import Wallets
 import Whorl
 
@@ -166,6 +167,10 @@ struct Doctor: Command {
         Failure(
           .damaged, "the remote has lost \(Spoken.plural(status.lost, "record")) that this machine has seen",
           advice: "check who else can write to it; 'whorl sync now --put-back' publishes them again"))
+    } else if status.standing == .outdated {
+      findings.fail("sync", Failure(.notInCircle(.outdated)))
+    } else if !status.unconfirmed.isEmpty || status.isLocked || status.isForked {
+      findings.warn("sync", "the list of your computers has changed", "'whorl sync confirm' asks you about it")
     } else if status.standing == .removed {
       findings.warn("sync", "this machine is no longer in the circle", "'whorl sync join' asks to be let in again")
     } else if status.standing == .asking {

@@ -52,13 +52,11 @@ extension SyncSession {
     _ remote: SyncRemote, _ recovery: RecoveryKeyOption, reason: String,
     _ prepare: (SyncRun) async throws(Failure) -> SyncEntryCall
   ) async throws(Failure) {
-    let standing = try await status().standing
-    guard standing == .none || standing == .removed else {
+    // A request that was interrupted is made again.
+    guard try await status().standing != .member else {
       throw Failure(
-        .exists,
-        standing == .asking ? "this store has asked to join a circle already" : "this store is in a circle already",
-        name: "errSecDuplicateItem",
-        advice: "'whorl sync status' shows which one; 'whorl sync leave --circle' leaves it")
+        .exists, "this computer shares secrets with others already", name: "errSecDuplicateItem",
+        advice: "'whorl sync status' shows with which; 'whorl sync leave --circle' ends it")
     }
     try await explained { () async throws(SyncRunError) in try await repository.make(for: remote) }
     do throws(Failure) {
@@ -128,68 +126,5 @@ struct SyncInit: Command {
     StandardError.line(
       Visible.text("This machine, “\(machine)”, is the first of the circle in \(remote.url). Next: whorl sync add NAME")
     )
-  }
-}
-
-struct SyncJoin: Command {
-  static let configuration = CommandConfiguration(
-    commandName: "join",
-    abstract: "Ask a circle to let this machine in.",
-    discussion: """
-      Shows six words. Run 'whorl sync approve' on a machine of the circle: it shows the same six words, and lets this \
-      machine in after a touch there. Other words mean that somebody else answers for one of the two: then approve \
-      nothing. Asks for the passcode (the recovery key where none is set).
-
-      With --wait it waits until the machine is in and has everything; without, the user units or 'whorl sync now' finish it.
-
-      Examples:
-        whorl sync join git@example.com:me/secrets.git
-        whorl sync join /media/stick/secrets.git --name desk --wait
-      """)
-
-  static let spoken = "sync join"
-
-  @OptionGroup var options: GlobalOptions
-
-  @OptionGroup var entry: SyncEntryOptions
-
-  @Flag(help: "Wait until the machine is let in.")
-  var wait = false
-
-  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let remote = try SyncSession.remote(entry.remote)
-    let machine = entry.machine
-    let sync = try await SyncSession(session)
-    try await sync.enter(remote, entry.recovery, reason: "share secrets with other machines") { run throws(Failure) in
-      let records = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
-      return { service, asking throws(VaultError) in
-        try await service.begin(.join(machine: machine, records: records), asking)
-      }
-    }
-    var report = try await sync.run()
-    let words = report.status.words.joined(separator: " ")
-    if !options.json, report.status.standing == .asking {
-      StandardError.line("“\(Visible.text(machine))” asks to be let in. Its words are:\n\n  \(Visible.text(words))\n")
-      StandardError.line("Run 'whorl sync approve' on a machine of the circle, and compare the words there.")
-    }
-    if !entry.noTimer { try sync.enableUnits(options, hardening) }
-    while wait, report.status.standing == .asking {
-      do { try await Pause.wait(for: .seconds(5)) } catch { throw .cancelled }
-      report = try await sync.run()
-    }
-    if options.json {
-      return try JSON.print(
-        Report(machine: machine, remote: remote.url, standing: report.status.standing.rawValue, words: words))
-    }
-    guard wait else { return }
-    StandardError.line("This machine is in the circle. \(Spoken.plural(report.status.items, "item")) received.")
-    for line in SyncOutcome.waiting(report.status) { StandardError.line(Visible.text(line)) }
-  }
-
-  private struct Report: Encodable {
-    var machine: String
-    var remote: String
-    var standing: String
-    var words: String
   }
 }

@@ -26,6 +26,13 @@ extension Failure {
     case .notInCircle(.asking):
       self.init(
         .refused, "this machine is waiting for approval", advice: "run 'whorl sync approve' on a machine of the circle")
+    case .notInCircle(.outdated):
+      self.init(
+        .refused, "an earlier version of Whorl made what this store shares, and protected the copies less",
+        name: "errSecWrongSecVersion",
+        advice:
+          "your items stay here; make a new repository with 'whorl sync init' on one computer, and join it from the "
+          + "others with 'whorl sync join'")
     case .notInCircle:
       self.init(
         .notFound, "this store is in no circle",
@@ -46,6 +53,11 @@ extension Failure {
       self.init(
         .damaged, "\(remote) was written by a newer version of Whorl", name: "errSecWrongSecVersion",
         advice: "install that version here, too")
+    case .olderFormat:
+      self.init(
+        .refused, "an earlier version of Whorl wrote \(remote), and protected what is in it less",
+        name: "errSecWrongSecVersion",
+        advice: "make a new, empty repository and name that to 'whorl sync init'; delete the old one afterwards")
     case .tooMuch(let what):
       self.init(.damaged, "\(remote) was not changed: \(what)", advice: "check who else can write to it")
     case .refused(let reason):

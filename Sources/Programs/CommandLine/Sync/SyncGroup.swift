@@ -20,7 +20,8 @@ struct SyncGroup: ParsableCommand {
       Without a command it tells how things stand, as 'whorl sync status' does.
       """,
     subcommands: [
-      SyncStatusCommand.self, SyncInit.self, SyncJoin.self, SyncApprove.self, SyncRemoveMachine.self, SyncNow.self,
+      SyncStatusCommand.self, SyncInit.self, SyncJoin.self, SyncApprove.self, SyncConfirm.self, SyncRemoveMachine.self,
+      SyncNow.self,
       SyncAdd.self, SyncLeave.self, SyncResolve.self, SyncRemoteCommand.self, SyncRecover.self, SyncIdentity.self,
       SyncWatch.self,
     ],

@@ -2,62 +2,123 @@ import ArgumentParser
 internal import PromptTexts
 import SecretModel
 import SyncRepository
+internal import TerminalLines
 
 struct SyncApprove: Command {
   static let configuration = CommandConfiguration(
     commandName: "approve",
-    abstract: "Let a machine in that asks.",
+    abstract: "Let a computer in that asks.",
     discussion: """
-      Shows the name of the machine and six words, which it shows as well. If they are the same, say yes, and touch the \
-      reader or give the passcode: from then on it can read everything in the circle. If they differ, say no: then another \
-      machine asks than yours.
+      Run it while 'whorl sync join' waits on the other computer. Both show six words, and both ask whether they are the \
+      same. Say yes on both only if they are; then a finger or the passcode lets the computer in, and it can read \
+      everything that is shared. If the words differ, say no: then another computer asks than yours.
+
+      A computer that was set up anew, or restored from a backup, takes the place of its earlier entry with --replace.
+
+      Without a terminal it shows the words and ends; run again with --words it compares them.
 
       Examples:
         whorl sync approve
-        whorl sync approve desk
+        whorl sync approve --replace desk
       """)
 
   static let spoken = "sync approve"
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("The machine, if several ask.", valueName: "machine"), completion: .syncCandidates)
+  @Argument(
+    help: ArgumentHelp("The beginning of the computer's identifier, if several ask.", valueName: "machine"),
+    completion: .syncCandidates)
   var machine: String?
 
   @Option(
-    help: ArgumentHelp("The six words that the machine shows, compared here instead of by you.", valueName: "words"))
+    help: ArgumentHelp(
+      "The six words that the other computer shows, compared here instead of by you.", valueName: "words"))
   var words: String?
+
+  @Option(
+    help: ArgumentHelp("The computer's earlier entry, which it takes the place of.", valueName: "machine"),
+    completion: .syncMembers)
+  var replace: String?
 
   @OptionGroup var recovery: RecoveryKeyOption
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let sync = try await SyncSession(session)
-    let asking = try await sync.run().status.candidates.filter { !$0.isThisMachine }
+    let status = try await sync.run().status
+    guard status.unconfirmed.isEmpty, !status.isLocked, !status.isForked else {
+      throw Failure(
+        .refused, "an earlier change of the computers has to be confirmed first", advice: "run 'whorl sync confirm'")
+    }
+    let replaced = try replace.map { (name) throws(Failure) in
+      try SyncMember.named(name, among: status.members.filter { !$0.isThisMachine })
+    }
+    let candidate = try await answered(sync, status)
+    let shown = candidate.words.joined(separator: " ")
+    guard try await isSame(shown, candidate, sync, session) else {
+      try await sync.change(.refuse(candidate.id), recovery, reason: "")
+      throw Failure(
+        .refused, "the other computer has other words: \(shown)",
+        advice: "do not approve it: somebody else may be using the repository")
+    }
+    StandardError.line("Waiting for a yes on the other computer …")
+    try await sync.run { status in status.candidates.first { $0.id == candidate.id }?.hasAgreed ?? true }
+    guard let agreed = try await sync.status().candidates.first(where: { $0.id == candidate.id }) else {
+      throw Failure(.notFound, "the other computer no longer asks", advice: "begin again on both")
+    }
+    let earlier = if let replaced { replaced } else { try sameComputer(agreed, status) }
+    try await sync.change(
+      .approve(agreed.id, replacing: earlier?.id), recovery, reason: "let “\(agreed.name)” read what is shared")
+    let report = try await sync.publish()
+    if options.json { return try JSON.print(["approved": agreed.name, "id": agreed.id.description]) }
+    let items = Spoken.plural(report.status.items, "item")
+    StandardError.line(Visible.text("“\(agreed.name)” shares your secrets now, and gets \(items)."))
+  }
+
+  /// The computer that asks, once both show words.
+  private func answered(_ sync: SyncSession, _ status: SyncStatus) async throws(Failure) -> SyncMember {
+    let asking = status.candidates
     guard !asking.isEmpty else {
       throw Failure(
-        .notFound, "no machine is waiting to join", name: "errSecItemNotFound",
-        advice: "run 'whorl sync join' on it, and then this again")
+        .notFound, "no computer is waiting to join", name: "errSecItemNotFound",
+        advice: "run 'whorl sync join' on it, and this while it waits")
     }
     let candidate = try SyncMember.named(machine, among: asking)
-    let shown = candidate.words.joined(separator: " ")
-    if let words {
-      guard words.split(separator: " ").map({ $0.lowercased() }) == candidate.words.map({ $0.lowercased() }) else {
-        throw Failure(
-          .refused, "“\(candidate.name)” has other words: \(shown)",
-          advice: "do not approve it: somebody else may be using the repository")
+    if candidate.words.isEmpty {
+      try await sync.change(.answer(candidate.id), recovery, reason: "")
+      StandardError.line("Waiting for the other computer …")
+      try await sync.run { status in
+        status.candidates.first { $0.id == candidate.id }.map { !$0.words.isEmpty } ?? true
       }
-    } else {
-      StandardError.line(
-        Visible.text("“\(candidate.name)” asks to be let in. Its words are:") + "\n\n  \(Visible.text(shown))\n")
-      try session.answers().confirm("Do both machines show these words?", assent: "--words")
     }
-    try await sync.change(.approve(candidate.id), recovery, reason: "let “\(candidate.name)” read what is shared")
-    let report = try await sync.publish()
-    if options.json { return try JSON.print(["approved": candidate.name, "id": candidate.id.description]) }
-    StandardError.line(
-      Visible.text(
-        "“\(candidate.name)” is in the circle and gets \(Spoken.plural(report.status.items, "item")) at its next 'whorl sync now'."
-      ))
+    guard let answered = try await sync.status().candidates.first(where: { $0.id == candidate.id }) else {
+      throw Failure(.notFound, "the other computer no longer asks", advice: "begin again on both")
+    }
+    return answered
+  }
+
+  /// Whether the other computer shows the same words.
+  private func isSame(
+    _ shown: String, _ candidate: SyncMember, _ sync: SyncSession, _ session: Session
+  ) async throws(Failure) -> Bool {
+    if let words { return words.lowercased().split(separator: " ").joined(separator: " ") == shown.lowercased() }
+    StandardError.line(Visible.text("A computer asks to share your secrets. This one shows these six words:"))
+    StandardError.line("\n  \(Visible.text(shown))\n")
+    for line in SyncOutcome.protection(candidate) { StandardError.line(line) }
+    try session.answers().confirm("Does the other computer show the same words?", assent: "--words")
+    return true
+  }
+
+  /// The entry of the same name, if the person says that it is the same computer.
+  private func sameComputer(_ agreed: SyncMember, _ status: SyncStatus) throws(Failure) -> SyncMember? {
+    let earlier = status.members.first { $0.name == agreed.name && !$0.isThisMachine }
+    guard words == nil, let earlier, let terminal = Terminal() else { return nil }
+    StandardError.line(Visible.text("A computer “\(agreed.name)” shares your secrets already."))
+    do {
+      return try terminal.confirm("Is it the same one, set up anew? Then the old entry goes.") ? earlier : nil
+    } catch {
+      throw Failure(error)
+    }
   }
 }
 
@@ -96,10 +157,7 @@ struct SyncRemoveMachine: Command {
     }
     try await sync.change(.remove(member.id), recovery, reason: "remove “\(member.name)” from the circle")
     try await sync.publish()
-    let items = try await session.explained { () async throws(VaultError) in
-      try await sync.store.allItems(ItemSearch(groups: .all, synchronizable: .yes))
-    }.sorted { ($0.access == .none ? 0 : 1, $0.title ?? "") < ($1.access == .none ? 0 : 1, $1.title ?? "") }
-    let names = items.compactMap(\.title)
+    let names = try await sync.sharedNames()
     if options.json { return try JSON.print(Report(removed: member.name, toChange: names)) }
     StandardError.line(
       Visible.text(

@@ -38,8 +38,16 @@ struct SyncOutcome {
   /// What waits for the user.
   static func waiting(_ status: SyncStatus) -> [String] {
     var lines: [String] = []
-    for candidate in status.candidates where !candidate.isThisMachine {
-      lines.append("“\(candidate.name)” asks to be let in: 'whorl sync approve' lets it in.")
+    if !status.candidates.isEmpty {
+      lines.append("A computer asks to share your secrets: 'whorl sync approve' lets it in.")
+    }
+    if status.standing == .asking, !status.words.isEmpty, !status.hasAgreed {
+      lines.append("Another computer has answered: 'whorl sync confirm' shows the six words to compare.")
+    }
+    let changes = memberLines(status)
+    lines += changes
+    if !changes.isEmpty {
+      lines.append("Until 'whorl sync confirm' has asked you about it, nothing of this computer is published.")
     }
     let kept = unique(status.kept.map(\.item))
     if !kept.isEmpty {
@@ -57,10 +65,40 @@ struct SyncOutcome {
           "Waiting for a touch on this machine before use: \(what). 'whorl sync resolve NAME' asks for it."
         )
       case .locked: lines.append("Waiting until the store is unlocked: \(what).")
+      case .proof:
+        lines.append("Waiting for your passcode on this computer: \(what). 'whorl sync resolve' asks for it.")
+      case .recipients:
+        lines.append("Waiting until another computer has shared it with this one: \(what).")
       case .passcode: lines.append("Waiting for a passcode to be set: \(what). 'whorl passcode' sets one.")
       case .refused: lines.append("Could not be stored here: \(what). 'whorl doctor' shows whether the store is full.")
       }
     }
+    return lines
+  }
+
+  /// The changes of the members that nobody here has confirmed.
+  static func memberLines(_ status: SyncStatus) -> [String] {
+    var lines = status.unconfirmed.flatMap { change in
+      change.added.map { "“\(change.by)” has let “\($0)” in, which then reads all that is shared." }
+        + change.removed.map { "“\(change.by)” has removed “\($0)”." }
+    }
+    if status.isForked {
+      lines.append(
+        "There are two different lists of your computers. Somebody may be showing each of them another one.")
+    }
+    if status.isLocked { lines.append("You have refused a change of your computers, so this one shares nothing.") }
+    return lines
+  }
+
+  /// What somebody could read who gets hold of a computer that asks, in whole lines.
+  static func protection(_ machine: SyncMember) -> [String] {
+    var lines: [String] = []
+    if machine.tier?.isOpenToGuesses ?? true {
+      lines.append(
+        "It keeps its keys in a file: who gets its disk can read all that needs no passcode there, and guess a short one."
+      )
+    }
+    if !machine.hasPasscode { lines.append("It has no passcode, so it does not get the secrets that need one.") }
     return lines
   }
 

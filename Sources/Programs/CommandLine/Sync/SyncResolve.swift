@@ -14,9 +14,11 @@ struct SyncResolve: Command {
       Without either it asks. --use asks for what the item needs.
 
       An item that is bound to the fingers of a machine waits on the others: this binds it to the fingers enrolled here, \
-      after a touch.
+      after a touch. What needs the passcode waits until it was given once here: without a name this asks for it, and \
+      takes all of it in.
 
       Examples:
+        whorl sync resolve
         whorl sync resolve mail/alice
         whorl sync resolve mail/alice --use
         whorl sync resolve mail/alice --drop --version 0123456789abcdef
@@ -27,7 +29,7 @@ struct SyncResolve: Command {
   @OptionGroup var options: GlobalOptions
 
   @Argument(help: ArgumentHelp("The item's name.", valueName: "name"), completion: .itemNames)
-  var name: String
+  var name: String?
 
   @Flag(help: "Make the kept version the current one.")
   var use = false
@@ -40,10 +42,16 @@ struct SyncResolve: Command {
 
   func validate() throws {
     if use, drop { throw ValidationError("--use and --drop exclude each other.") }
+    if name == nil, use || drop || version != nil { throw ValidationError("Name the item.") }
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let sync = try await SyncSession(session)
+    guard let name else {
+      try await sync.openWaiting()
+      if options.json { try JSON.print(["done": ["opened"]]) }
+      return
+    }
     let status = try await sync.status()
     let kept = status.kept.filter { $0.item.description == name && (version == nil || $0.id == version) }
     let waiting = status.waiting.first { $0.item.description == name }
@@ -58,7 +66,7 @@ struct SyncResolve: Command {
       done.append("taken in")
     }
     for version in kept {
-      switch try choice(of: version, isOnly: kept.count == 1, session) {
+      switch try choice(of: version, isOnly: kept.count == 1, named: name) {
       case .use:
         try await resolve(.use(kept: version.id), "use another version of \(name)", sync)
         done.append("used")
@@ -74,7 +82,9 @@ struct SyncResolve: Command {
 
   private enum Choice { case use, drop }
 
-  private func choice(of version: SyncStatus.Kept, isOnly: Bool, _ session: Session) throws(Failure) -> Choice? {
+  private func choice(
+    of version: SyncStatus.Kept, isOnly: Bool, named name: String
+  ) throws(Failure) -> Choice? {
     if use || drop {
       guard isOnly else {
         throw .usage(

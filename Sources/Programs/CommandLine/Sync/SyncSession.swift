@@ -1,3 +1,4 @@
+internal import Executors
 internal import PromptTexts
 import SecretModel
 import SyncRepository
@@ -97,6 +98,22 @@ struct SyncSession {
       throw failure
     } catch {
       throw Failure(error, remote: await remoteName())
+    }
+  }
+
+  /// How long another computer may take to answer.
+  private static let patience = Duration.seconds(900)
+
+  /// Syncs every other second until the state is as wanted.
+  func run(until isReady: (SyncStatus) -> Bool) async throws(Failure) {
+    let end = ContinuousClock.now + Self.patience
+    while true {
+      let status = try await run().status
+      if isReady(status) { return }
+      guard ContinuousClock.now < end else {
+        throw Failure(.tryAgain, "the other computer did not answer in time", advice: "begin again on both")
+      }
+      do { try await Pause.wait(for: .seconds(2)) } catch { throw .cancelled }
     }
   }
 }

@@ -26,23 +26,26 @@ struct SyncStatusCommand: Command {
     let remote = await sync.remoteName()
     let units = (try? SyncUnits())?.isEnabled
     if options.json { return try JSON.print(SyncStatusReport(status, remote, isAutomatic: units)) }
+    if status.standing == .outdated { throw Failure(.notInCircle(.outdated)) }
     guard status.standing != .none, status.standing != .removed || remote != nil else {
       return try StandardOutput.line(
         "This store is in no circle. 'whorl sync init REMOTE' makes one, 'whorl sync join REMOTE' joins one.")
     }
     var lines: [(String, String)] = [("remote", remote ?? "not known here: 'whorl sync remote REMOTE' names it")]
     switch status.standing {
-    case .none, .member: break
+    case .none, .member, .outdated: break
     case .removed: lines.append(("standing", "no longer in the circle: it receives no more changes"))
     case .asking:
       lines.append(("standing", "waiting for approval: run 'whorl sync approve' on a machine of the circle"))
-      lines.append(("words", status.words.joined(separator: " ")))
+      if !status.words.isEmpty { lines.append(("words", status.words.joined(separator: " "))) }
     }
-    for member in status.members {
+    // Their names are known to members alone.
+    for member in status.standing == .asking ? [] : status.members {
       lines.append(("machine", "\(member.name)\(member.isThisMachine ? " (this one)" : "")"))
     }
-    for candidate in status.candidates where !candidate.isThisMachine {
-      lines.append(("asks", "\(candidate.name): \(candidate.words.joined(separator: " "))"))
+    for candidate in status.candidates {
+      let name = candidate.name.isEmpty ? String(candidate.id.description.prefix(8)) : candidate.name
+      lines.append(("asks", ([name] + candidate.words).joined(separator: " ")))
     }
     lines.append(("items", "\(status.items)"))
     lines.append(("unpublished", status.pending == 0 ? "nothing" : Spoken.plural(status.pending, "record")))
@@ -100,12 +103,26 @@ private struct SyncStatusReport: Encodable {
     var reason: String
   }
 
+  struct Change: Encodable {
+    var by: String
+    var added: [String]
+    var removed: [String]
+  }
+
   var standing: String
   var circle: String?
   var remote: String?
   var machines: [Machine]
   var asking: [Machine]
   var words: [String]
+  /// Whether the person at this machine, which joins, has said that the words are the same.
+  var agreed: Bool
+  /// Changes of the machines that nobody has confirmed here.
+  var unconfirmed: [Change]
+  /// Whether a change was refused here.
+  var locked: Bool
+  /// Whether there are two lists of the machines.
+  var forked: Bool
   var items: Int
   var pending: Int
   var lost: Int
@@ -119,6 +136,8 @@ private struct SyncStatusReport: Encodable {
     machines = status.members.map(Machine.init)
     asking = status.candidates.map(Machine.init)
     (words, items, pending, lost) = (status.words, status.items, status.pending, status.lost)
+    (agreed, locked, forked) = (status.hasAgreed, status.isLocked, status.isForked)
+    unconfirmed = status.unconfirmed.map { Change(by: $0.by, added: $0.added, removed: $0.removed) }
     kept = status.kept.map {
       Kept(id: $0.id, name: $0.item.description, writer: $0.writer, written: Int64(clamping: $0.written))
     }

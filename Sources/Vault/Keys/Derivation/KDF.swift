@@ -3,13 +3,16 @@ package import SecureMemory
 
 /// HKDF-SHA256 (RFC 5869), which derives keys from keys. Passcodes go through ``Scrypt`` instead.
 package enum KDF {
+  /// The most bytes of `info`: libcrypto's own limit.
+  package static let longestInfo = 32 << 10
+
   /// Derives `count` bytes (at most 8160) from a key of high entropy.
   package static func hkdf(
     key: borrowing SecretBytes, salt: [UInt8] = [], info: [UInt8], count: Int = 32
   ) throws(KeysError) -> SecretBytes {
     guard !key.isEmpty else { throw .badParameters("HKDF needs a key") }
-    // libcrypto's own limit, checked here because libcrypto reports it without a reason.
-    guard info.count <= 32 << 10 else { throw .badParameters("HKDF takes at most 32 KiB of info") }
+    // Checked here because libcrypto reports it without a reason.
+    guard info.count <= longestInfo else { throw .badParameters("HKDF takes at most 32 KiB of info") }
     guard (1...255 * 32).contains(count) else { throw .badParameters("HKDF gives 1 to 8160 bytes") }
     let algorithm = try Algorithms.hkdf.get()
     var derived = SecretBytes(count: count)

@@ -44,6 +44,7 @@ package struct PasscodeChanges {
       ] {
         try change.remove(name)
       }
+      if try change.hasCirclePasscodeKey() { try change.remove(.circlePasscodeKey) }
       change.authority.lockout.clear()
       return try Self.neededBy.flatMap { try change.kill(where: $0.condition, [$0.value], by: $0.gone) }
     }

@@ -102,6 +102,6 @@ struct CircleSession: SyncService {
   }
 
   private static func made(_ vault: isolated Vault) -> CircleCalls {
-    CircleCalls(presence: vault.presence, sessionLock: vault.sessionLock)
+    CircleCalls(presence: vault.presence, sessionLock: vault.sessionLock, nonces: vault.nonces)
   }
 }

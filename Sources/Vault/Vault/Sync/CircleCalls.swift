@@ -10,21 +10,16 @@ import VaultSync
 struct CircleCalls {
   let presence: OwnerPresence
   let sessionLock: SessionLock
+  let nonces: JoinNonces
 
   private var store: Store { presence.passcodes.store }
-  var items: SyncedItems { SyncedItems(store) }
+  var items: SyncedItems { SyncedItems(store, nonces) }
 
   func begin(_ beginning: SyncBeginning, _ request: Request) async throws(VaultError) {
     switch beginning {
-    case .new(let machine):
-      try await begin(request) { (recovery, salt) throws(VaultError) in
-        try Circle.new(machine: machine, recovery: recovery, salt: salt)
-      }
+    case .new(let machine): try await begin(.new, machine, request)
     case .join(let machine, let records):
-      let chain = try CircleRecord.chain(records)
-      try await begin(request) { (recovery, salt) throws(VaultError) in
-        try Circle.asking(machine: machine, recovery: recovery, salt: salt, of: chain)
-      }
+      try await begin(.asking(CircleRecord.chain(records)), machine, request)
     }
   }
 
@@ -32,49 +27,53 @@ struct CircleCalls {
     machine: String, records: [SyncFile], recoveryKey: consuming SecretBytes, _ request: Request
   ) async throws(VaultError) {
     let rescue = try Circle.Rescue(CircleRecord.chain(records), recoveryKey: recoveryKey)
-    try await begin(request) { (recovery, salt) throws(VaultError) in
-      try Circle.rescuing(rescue, machine: machine, recovery: recovery, salt: salt)
-    }
+    try await begin(.rescuing(rescue), machine, request)
   }
 
   /// Asks for the passcode, or the recovery key where none is set, and with it learns the public key of the recovery key.
   private func begin(
-    _ request: Request, _ make: (_ recovery: AgePublicKey, _ salt: [UInt8]) throws(VaultError) -> Circle
+    _ beginning: SyncedItems.Beginning, _ machine: String, _ request: Request
   ) async throws(VaultError) {
     let turn = try await presence.contexts.turn(of: request)
-    let id = store.keys.databaseID
     if try presence.passcodes.isSet {
       let proven = try await presence.passcodes.prove(turn.context)
       let bytes = try store.read { snapshot in try snapshot.recoveryPublicKey(proven.key.bytes) }
       guard let key = AgePublicKey(bytes: bytes) else { throw .storeDamaged("the recovery key has no public key") }
-      try items.begin(make(key, id)) { snapshot in try proven.requireCurrent(snapshot) }
+      try items.begin(beginning, machine: machine, recovery: key) { snapshot in try proven.requireCurrent(snapshot) }
     } else {
       let proven = try await presence.passcodes.proveRecoveryKey(turn.context)
-      let pair = try EncryptedFile.KeyPair(recovery: proven.key.bytes, salt: id)
-      try items.begin(make(pair.publicKey, id)) { snapshot in try proven.requireCurrent(snapshot) }
+      let pair = try EncryptedFile.KeyPair(recovery: proven.key.bytes, salt: store.keys.databaseID)
+      try items.begin(beginning, machine: machine, recovery: pair.publicKey) { snapshot in
+        try proven.requireCurrent(snapshot)
+      }
     }
   }
 
   func change(_ change: SyncMemberChange, _ request: Request) async throws(VaultError) {
     // The vault says what is asked for, and not the program: the person lets a machine read what is shared.
-    let reason = try items.reason(for: change)
+    guard let (reason, access) = try items.prompt(for: change) else { return try items.change(change, nil) }
     let turn = try await presence.contexts.turn(of: request)
-    if try presence.passcodes.isSet {
-      try await presence.freshly(in: turn.context, for: AccessControl(.presence), reason) {
-        evidence throws(VaultError) in
-        _ = try evidence.current()
-        evidence.succeed()
-      }
-    } else {
+    guard try presence.passcodes.isSet else {
       try await presence.passcodes.authorizeChange(turn.context)
+      return try items.change(change, nil)
     }
-    try items.change(change)
+    try await presence.freshly(in: turn.context, for: access, reason) { evidence throws(VaultError) in
+      try items.change(change, evidence.current())
+      evidence.succeed()
+    }
   }
 
   func resolve(_ resolution: SyncResolution, _ request: Request) async throws(VaultError) {
     await sessionLock.follow()
     switch resolution {
     case .drop(let id): try items.drop(kept: id)
+    case .open:
+      let turn = try await presence.contexts.turn(of: request)
+      let reason = "open what other computers have shared under the passcode"
+      try await presence.freshly(in: turn.context, for: AccessControl(.passcode), reason) {
+        evidence throws(VaultError) in
+        try items.open(evidence)
+      }
     case .use(let id):
       let access = try items.access(ofKept: id)
       let turn = try await presence.contexts.turn(of: request)

@@ -52,9 +52,10 @@ enum SyncCalls {
     try call.unread.take(forSecrets: batch.files.reduce(0) { $0 + ($1.contents?.count ?? 0) })
     return try SyncFilesOnBus(batch.files).busValues + [.string(batch.next ?? "")]
   }
-  static let changeCircle = VaultCall("ChangeCircle", takes: "ssa{sv}", isChange: true) {
+  static let changeCircle = VaultCall("ChangeCircle", takes: "sssa{sv}", isChange: true) {
     (vault, call) async throws(VaultError) in
-    try await vault.service.sync.change(try SyncMemberChange(bus: call[0], call[1]), try Asking(bus: call[2]))
+    try await vault.service.sync.change(
+      try SyncMemberChange(bus: call[0], call[1], call[2]), try Asking(bus: call[3]))
     return []
   }
   static let resolve = VaultCall("Resolve", takes: "ss(ayay)a{sv}", isChange: true) {

@@ -77,15 +77,19 @@ extension SyncStatus.Standing: BusCodable {}
 extension SyncStatus.Waiting.Reason: BusCodable {}
 
 extension SyncMember: BusCodable {
-  static var busSignature: String { "(saybas)" }
+  static var busSignature: String { "(saybassbb)" }
   var busValue: BusValue {
-    .structure([id.busValue, name.busValue, isThisMachine.busValue, .words(words)])
+    .structure([
+      id.busValue, name.busValue, isThisMachine.busValue, .words(words), .string(tier?.rawValue ?? ""),
+      hasPasscode.busValue, hasAgreed.busValue,
+    ])
   }
   init(bus value: BusValue) throws(VaultError) {
-    guard let parts = value.asStructure, parts.count == 4 else { throw .unreadable(Self.self) }
+    guard let parts = value.asStructure, parts.count == 7 else { throw .unreadable(Self.self) }
     self.init(
       id: try MemberID(bus: parts[0]), name: try String(bus: parts[1]), isThisMachine: try Bool(bus: parts[2]),
-      words: try Words(bus: parts[3]).words)
+      words: try Words(bus: parts[3]).words, tier: VaultStatus.Tier(rawValue: try Word(bus: parts[4]).word),
+      hasPasscode: try Bool(bus: parts[5]), hasAgreed: try Bool(bus: parts[6]))
   }
 }
 
@@ -109,12 +113,23 @@ extension SyncStatus.Kept: BusCodable {
   }
 }
 
+extension SyncStatus.MemberChange: BusCodable {
+  static var busSignature: String { "(ayaayaay)" }
+  var busValue: BusValue { .structure([by.busValue, added.busValue, removed.busValue]) }
+  init(bus value: BusValue) throws(VaultError) {
+    guard let parts = value.asStructure, parts.count == 3 else { throw .unreadable(Self.self) }
+    self.init(by: try String(bus: parts[0]), added: try [String](bus: parts[1]), removed: try [String](bus: parts[2]))
+  }
+}
+
 extension SyncStatus: BusCodable {
   static var busSignature: String { "a{sv}" }
   var busValue: BusValue {
     .record([
       "standing": standing.busValue, "circle": circle.map { .string($0) }, "members": members.busValue,
-      "candidates": candidates.busValue, "words": .words(words), "items": items.busValue, "pending": pending.busValue,
+      "candidates": candidates.busValue, "words": .words(words), "agreed": hasAgreed.busValue,
+      "unconfirmed": unconfirmed.busValue, "locked": isLocked.busValue, "forked": isForked.busValue,
+      "items": items.busValue, "pending": pending.busValue,
       "waiting": waiting.busValue, "kept": kept.busValue, "lost": lost.busValue,
     ])
   }
@@ -123,7 +138,9 @@ extension SyncStatus: BusCodable {
     self.init(
       standing: try record.take("standing"), circle: try record.takeIfPresent("circle", as: Word.self)?.word,
       members: try record.take("members"), candidates: try record.take("candidates"),
-      words: try record.take("words", as: Words.self).words, items: try record.take("items"),
+      words: try record.take("words", as: Words.self).words, hasAgreed: try record.take("agreed"),
+      unconfirmed: try record.take("unconfirmed"), isLocked: try record.take("locked"),
+      isForked: try record.take("forked"), items: try record.take("items"),
       pending: try record.take("pending"), waiting: try record.take("waiting"), kept: try record.take("kept"),
       lost: try record.take("lost"))
   }
@@ -154,19 +171,36 @@ extension SyncReceipt: BusCodable {
   }
 }
 
-/// Two arguments: what is to be done, and with which machine.
+/// Three arguments: what is to be done, with which machine, and in the place of which one.
 extension SyncMemberChange {
   var busValues: [BusValue] {
     switch self {
-    case .approve(let id): [.string("approve"), .string(id.description)]
-    case .remove(let id): [.string("remove"), .string(id.description)]
-    case .leave: [.string("leave"), .string("")]
+    case .answer(let id): Self.words("answer", id)
+    case .agree: Self.words("agree")
+    case .approve(let id, let replaced): Self.words("approve", id, replaced)
+    case .refuse(let id): Self.words("refuse", id)
+    case .remove(let id): Self.words("remove", id)
+    case .confirm: Self.words("confirm")
+    case .reject: Self.words("reject")
+    case .leave: Self.words("leave")
     }
   }
-  init(bus what: BusValue, _ machine: BusValue) throws(VaultError) {
+
+  private static func words(_ what: String, _ machine: MemberID? = nil, _ replaced: MemberID? = nil) -> [BusValue] {
+    [.string(what), .string(machine?.description ?? ""), .string(replaced?.description ?? "")]
+  }
+
+  init(bus what: BusValue, _ machine: BusValue, _ replaced: BusValue) throws(VaultError) {
     switch what.asString {
-    case "approve": self = .approve(try MemberID(bus: machine))
+    case "answer": self = .answer(try MemberID(bus: machine))
+    case "agree": self = .agree
+    case "approve":
+      self = .approve(
+        try MemberID(bus: machine), replacing: replaced.asString == "" ? nil : try MemberID(bus: replaced))
+    case "refuse": self = .refuse(try MemberID(bus: machine))
     case "remove": self = .remove(try MemberID(bus: machine))
+    case "confirm": self = .confirm
+    case "reject": self = .reject
     case "leave": self = .leave
     default: throw .unreadable(Self.self)
     }
@@ -182,6 +216,7 @@ extension SyncResolution {
     case .use(let id): [.string("use"), .string(id), Self.nobody.busValue]
     case .drop(let id): [.string("drop"), .string(id), Self.nobody.busValue]
     case .bind(let name): [.string("bind"), .string(""), name.busValue]
+    case .open: [.string("open"), .string(""), Self.nobody.busValue]
     }
   }
   init(bus what: BusValue, _ id: BusValue, _ name: BusValue) throws(VaultError) {
@@ -189,6 +224,7 @@ extension SyncResolution {
     case "use": self = .use(kept: try Word(bus: id).word)
     case "drop": self = .drop(kept: try Word(bus: id).word)
     case "bind": self = .bind(try ItemName(bus: name))
+    case "open": self = .open
     default: throw .unreadable(Self.self)
     }
   }

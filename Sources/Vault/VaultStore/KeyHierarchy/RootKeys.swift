@@ -66,6 +66,8 @@ package struct Slot {
     case classKey(Accessibility)
     /// The keys of the store's circle under the root key, with the records of the circle as the parameters.
     case circle
+    /// The key with which this machine opens what its circle shares under the passcode, sealed for the passcode's pair.
+    case circlePasscodeKey
     /// The class key of `after-first-unlock` under the root key as well, if a login may open it without the passcode.
     case loginKey
 
@@ -79,6 +81,7 @@ package struct Slot {
       case .passcodePublicKey: "passcode public key"
       case .classKey(let accessibility): "class \(accessibility.rawValue)"
       case .circle: "circle"
+      case .circlePasscodeKey: "circle passcode key"
       case .loginKey: "login"
       }
     }
@@ -105,7 +108,7 @@ package struct Slot {
     self.parameters = parameters
     let aad = Self.aad(name, parameters, databaseID)
     do {
-      let wrapping = try KDF.hkdf(key: keyEncryption, salt: databaseID, info: aad)
+      let wrapping = try KDF.hkdf(key: keyEncryption, salt: databaseID, info: Self.info(aad))
       box = try AEAD.seal(key, key: wrapping, aad: aad)
     } catch {
       throw VaultError(cause: error)
@@ -116,7 +119,7 @@ package struct Slot {
   package func unwrap(under keyEncryption: borrowing SecretBytes, databaseID: [UInt8]) throws(KeysError) -> SecretBytes
   {
     let aad = Self.aad(name, parameters, databaseID)
-    return try AEAD.open(box, key: KDF.hkdf(key: keyEncryption, salt: databaseID, info: aad), aad: aad)
+    return try AEAD.open(box, key: KDF.hkdf(key: keyEncryption, salt: databaseID, info: Self.info(aad)), aad: aad)
   }
 
   /// The wrapped key; `wrong` when it was wrapped under another key.
@@ -142,6 +145,9 @@ package struct Slot {
     row.append(tag: 3, box)
     return Digest.sha256(row.bytes)
   }
+
+  /// What HKDF takes for a slot: a digest of parameters that are too long for it, as those of a circle can be.
+  private static func info(_ aad: [UInt8]) -> [UInt8] { aad.count <= KDF.longestInfo ? aad : Digest.sha256(aad) }
 
   private static func aad(_ name: Name, _ parameters: [UInt8], _ databaseID: [UInt8]) -> [UInt8] {
     var aad = CanonicalEncoding()
@@ -239,6 +245,8 @@ package enum DerivedPair: String {
   case passcode = "whorl passcode X25519"
   /// The pair of the recovery key.
   case recovery = "whorl recovery X25519"
+  /// The pair of a class key, for what other machines of the circle share with this one.
+  case circleClass = "whorl circle class X25519"
 
   package func privateKey(of key: borrowing SecretBytes, _ databaseID: [UInt8]) throws(KeysError) -> SecretBytes {
     try KDF.hkdf(key: key, salt: databaseID, info: Array(rawValue.utf8))

@@ -354,7 +354,7 @@ extension Store {
 extension StoreTransaction {
   /// Forgets the circle and all of its records. The items stay.
   package func leaveCircle() throws {
-    if try slot(.circle) != nil { try remove(.circle) }
+    for name in [Slot.Name.circle, .circlePasscodeKey] where try slot(name) != nil { try remove(name) }
     try forgetRecords()
   }
 

@@ -105,6 +105,7 @@ extension StoreTransaction {
   package func moveItems(from old: borrowing SecretBytes, to new: borrowing SecretBytes) throws {
     let privateKey = try DerivedPair.passcode.privateKey(of: old, store.keys.databaseID)
     let publicKey = try DerivedPair.passcode.publicKey(of: new, store.keys.databaseID)
+    if let key = try circlePasscodeKey(with: old) { try putCirclePasscodeKey(key, for: publicKey) }
     // Fetch the row numbers first, so that no row is written while the query runs.
     let places = try Int64.fetchAll(
       db, sql: "SELECT row FROM item WHERE dead = 0 AND access & ? != 0", arguments: [AccessControl.passcodeFlag])

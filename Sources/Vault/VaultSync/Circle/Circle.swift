@@ -1,39 +1,34 @@
 import Keys
 import Primitives
 package import SecretModel
-package import SecureMemory
+import SecureMemory
 import VaultStore
 
-/// A store's membership in a circle: its keys, and the chain of all records of the circle's members.
+/// A store's membership in a circle: its keys, and the chain of all lists of the circle's members.
 package struct Circle: Sendable {
-  /// What is stored beside the keys, as JSON.
-  private struct Record: Codable {
-    /// The files of ``chain``.
-    var records: [JSONBytes]
-    /// How many of them the repository has.
-    var published: Int
-    var machine: String
-    var names: [String: String]
-    var own: Member
-    /// The pending request to join.
-    var request: JSONBytes?
-    /// The chain of ``rescue``.
-    var rescued: [JSONBytes]?
-  }
-
   package let keys: MemberKeys
-  /// This machine's entry in the records of members, or the entry that it will have.
+  /// This machine's entry in the lists of members, or the entry that it will have.
   package private(set) var own: Member
   package let id: MemberID
   /// The name of this machine.
-  package private(set) var machine: String
+  package let machine: String
   package private(set) var chain: [CircleRecord]
-  /// How many records of ``chain`` the repository has.
+  /// How many lists of ``chain`` the repository has.
   package private(set) var published: Int
+  /// How many lists of ``chain`` this machine follows in what it publishes: those that its owner has made or confirmed,
+  /// and those in which a member has changed only its own entry.
+  package private(set) var confirmed: Int
+  /// Whether its owner has refused a change of the members: then this machine shares nothing.
+  package private(set) var isLocked: Bool
+  /// Whether members have signed two lists that follow the same one. The repository's operator, or a member, may show
+  /// different lists to different machines.
+  package private(set) var isForked: Bool
+  /// The names of all machines that have been members, by their identifiers.
+  package private(set) var names: [String: String]
   /// Nil until this machine is a member.
   package private(set) var contents: CircleContents?
   /// This machine's pending request to join; nil for a member.
-  package private(set) var request: [UInt8]?
+  package private(set) var joining: Joining?
   /// The circle of the lost machines and the key to its files, until its items are imported.
   package private(set) var rescue: Rescue?
 
@@ -44,6 +39,13 @@ package struct Circle: Sendable {
     package let contents: CircleContents
   }
 
+  /// A change of the members that this machine's owner has not confirmed.
+  package struct Change: Sendable {
+    package let signer: MemberID
+    package let added: [MemberID]
+    package let removed: [MemberID]
+  }
+
   package var last: CircleRecord { chain[chain.count - 1] }
   package var circle: String { last.circle }
   package var epoch: Int { last.epoch }
@@ -51,10 +53,13 @@ package struct Circle: Sendable {
 
   package var standing: SyncStatus.Standing {
     get throws(VaultError) {
-      if request != nil { return .asking }
+      if joining != nil { return .asking }
       return try last.member(id) == nil ? .removed : .member
     }
   }
+
+  /// Whether this machine may publish.
+  package var mayPublish: Bool { confirmed == chain.count && !isLocked && !isForked }
 
   /// The members as signers.
   package var authors: Authors { get throws(VaultError) { try Authors(members) } }
@@ -67,7 +72,7 @@ package struct Circle: Sendable {
 
   package func name(of member: MemberID) -> String {
     if member == id { return machine }
-    return MachineName.shown(contents?.names[member.description] ?? "")
+    return MachineName.shown(names[member.description] ?? "")
   }
 
   /// The index of this machine's stanza in a new file.
@@ -80,73 +85,99 @@ package struct Circle: Sendable {
 
   // MARK: Beginning
 
-  /// A new circle with this machine as its only member.
-  package static func new(machine: String, recovery: AgePublicKey, salt: [UInt8]) throws(VaultError) -> Circle {
-    let nameKey: SharedSecret
-    let identifier: [UInt8]
-    do throws(KeysError) {
-      nameKey = SharedSecret(try Random.key())
-      identifier = try Random.bytes(MemberID.byteCount)
-    } catch {
-      throw VaultError(cause: error)
+  /// What a store tells the other machines of itself, beside its keys for the circle.
+  package struct Owner {
+    let machine: String
+    let recovery: AgePublicKey
+    let salt: [UInt8]
+    let locks: MemberLocks
+
+    package init(machine: String, recovery: AgePublicKey, salt: [UInt8], _ locks: MemberLocks) throws(VaultError) {
+      self.machine = try MachineName.checked(machine)
+      (self.recovery, self.salt, self.locks) = (recovery, salt, locks)
     }
-    return try Circle(
-      machine: machine, recovery: recovery, salt: salt, circle: Hexadecimal.text(of: identifier),
-      nameKey: nameKey, rescue: nil)
+  }
+
+  /// A new circle with this machine as its only member.
+  package static func new(_ owner: Owner) throws(VaultError) -> Circle {
+    let nameKey: SharedSecret
+    do throws(KeysError) { nameKey = SharedSecret(try Random.key()) } catch { throw VaultError(cause: error) }
+    return try Circle(owner, nameKey: nameKey, rescue: nil)
   }
 
   /// A new circle that replaces one whose machines are lost.
-  package static func rescuing(
-    _ rescue: Rescue, machine: String, recovery: AgePublicKey, salt: [UInt8]
-  ) throws(VaultError) -> Circle {
+  package static func rescuing(_ rescue: Rescue, _ owner: Owner) throws(VaultError) -> Circle {
+    try Circle(owner, nameKey: rescue.contents.nameKey, rescue: rescue)
+  }
+
+  private init(_ owner: Owner, nameKey: SharedSecret, rescue: Rescue?) throws(VaultError) {
     let identifier: [UInt8]
     do throws(KeysError) { identifier = try Random.bytes(MemberID.byteCount) } catch { throw VaultError(cause: error) }
-    return try Circle(
-      machine: machine, recovery: recovery, salt: salt, circle: Hexadecimal.text(of: identifier),
-      nameKey: rescue.contents.nameKey, rescue: rescue)
+    keys = try MemberKeys.make()
+    own = Member(keys, recovery: owner.recovery, salt: owner.salt, owner.locks)
+    id = try own.id
+    machine = owner.machine
+    names = [id.description: machine]
+    let contents = CircleContents(nameKey: nameKey, names: names)
+    chain = [
+      try CircleRecord(
+        after: nil, circle: Hexadecimal.text(of: identifier), members: [own], contents, by: keys, as: id)
+    ]
+    (self.contents, self.rescue) = (contents, rescue)
+    (published, confirmed, isLocked, isForked) = (0, 1, false, false)
   }
 
-  private init(
-    machine: String, recovery: AgePublicKey, salt: [UInt8], circle: String, nameKey: SharedSecret, rescue: Rescue?
-  ) throws(VaultError) {
-    let keys = try MemberKeys.make()
-    let own = Member(keys, recovery: recovery, salt: salt)
-    let id = try own.id
-    self.machine = try MachineName.checked(machine)
-    let contents = CircleContents(nameKey: nameKey, names: [id.description: machine])
-    chain = [try CircleRecord(after: nil, circle: circle, members: [own], contents, by: keys, as: id)]
-    (self.keys, self.own, self.id, self.contents, self.rescue) = (keys, own, id, contents, rescue)
-    published = 0
-    request = nil
-  }
-
-  /// A machine that asks to join.
+  /// A machine that asks to join. Its nonce must not be stored.
   package static func asking(
-    machine: String, recovery: AgePublicKey, salt: [UInt8], of chain: [CircleRecord]
+    _ owner: Owner, of chain: [CircleRecord], _ nonce: JoinNonce
   ) throws(VaultError) -> Circle {
-    let keys = try MemberKeys.make()
-    let own = Member(keys, recovery: recovery, salt: salt)
-    return Circle(
-      keys: keys, own: own, id: try own.id, machine: try MachineName.checked(machine), chain: chain,
-      request: try JoinRequest(own, named: machine, to: chain[chain.count - 1], by: keys).bytes)
+    try Circle(owner, asking: chain, nonce)
   }
 
-  private init(
-    keys: MemberKeys, own: Member, id: MemberID, machine: String, chain: [CircleRecord], request: [UInt8]
-  ) {
-    (self.keys, self.own, self.id, self.machine, self.chain) = (keys, own, id, machine, chain)
-    self.request = request
-    published = chain.count
+  private init(_ owner: Owner, asking chain: [CircleRecord], _ nonce: JoinNonce) throws(VaultError) {
+    keys = try MemberKeys.make()
+    own = Member(keys, recovery: owner.recovery, salt: owner.salt, owner.locks)
+    id = try own.id
+    machine = owner.machine
+    self.chain = chain
+    joining = Joining(try JoinRequest(own, to: chain[chain.count - 1].circle, nonce, by: keys))
+    (published, confirmed, isLocked, isForked) = (chain.count, chain.count, false, false)
+    (names, contents, rescue) = ([:], nil, nil)
   }
 
   package mutating func endRescue() { rescue = nil }
 
+  // MARK: Joining
+
+  /// The words of this machine's request, once a member has answered and the nonce is open.
+  package var words: JoinWords? { get throws(VaultError) { try joining?.words(of: last) } }
+
+  /// Takes the first answer to this machine's request, and opens its nonce for it. Later answers are ignored.
+  ///
+  /// - Throws: `fileUnreadable`; also where the nonce is gone, since the machine was interrupted.
+  package mutating func take(answer file: [UInt8], _ nonce: JoinNonce?) throws(VaultError) {
+    let list = last
+    try joining?.take(answer: file, about: list, nonce, by: keys, as: id)
+  }
+
+  /// Notes that the owner of this machine has said that both machines show the same words.
+  package mutating func consent() throws(VaultError) {
+    let list = last
+    try joining?.consent(named: machine, about: list, by: keys, as: id)
+  }
+
   // MARK: Members
 
   /// Admits a machine.
-  package mutating func admit(_ request: JoinRequest) throws(VaultError) {
-    let name = try request.name(with: keys.encryption)
-    try append(members: try others(than: request.id) + [request.member], naming: [request.id.description: name])
+  ///
+  /// - Parameter replaced: an earlier entry of the same machine, which was restored.
+  package mutating func admit(_ member: Member, named name: String, replacing replaced: MemberID?) throws(VaultError) {
+    let id = try member.id
+    var others = try others(than: id)
+    if let replaced {
+      for index in others.indices.reversed() where try others[index].id == replaced { others.remove(at: index) }
+    }
+    try append(members: others + [member], naming: [id.description: name])
   }
 
   package mutating func remove(_ member: MemberID) throws(VaultError) {
@@ -156,10 +187,52 @@ package struct Circle: Sendable {
 
   /// Sets the public key and the salt of the store's recovery key.
   package mutating func use(recovery: AgePublicKey, salt: [UInt8]) throws(VaultError) {
-    let new = Member(keys, recovery: recovery, salt: salt)
+    try use(Member(keys, recovery: recovery, salt: salt, own.locks))
+  }
+
+  /// Sets the public keys for secrets.
+  package mutating func use(_ locks: MemberLocks) throws(VaultError) {
+    try use(Member(keys, recovery: own.recovery, salt: own.salt.bytes, locks))
+  }
+
+  private mutating func use(_ new: Member) throws(VaultError) {
     guard new != own else { return }
     own = new
     if try standing == .member { try append(members: others(than: id) + [own], naming: [:]) }
+  }
+
+  /// Follows the changes of the members, which the owner of this machine has just confirmed.
+  package mutating func confirm() { (confirmed, isLocked, isForked) = (chain.count, false, false) }
+
+  /// Shares nothing from now on: the owner of this machine did not want a change of the members.
+  package mutating func lock() { isLocked = true }
+
+  /// The changes that the owner of this machine has not confirmed.
+  package var unconfirmed: [Change] {
+    get throws(VaultError) {
+      var changes: [Change] = []
+      for index in confirmed..<max(confirmed, chain.count) where index > 0 {
+        let change = try Self.change(from: chain[index - 1], to: chain[index])
+        if !change.added.isEmpty || !change.removed.isEmpty { changes.append(change) }
+      }
+      return changes
+    }
+  }
+
+  private static func change(from before: CircleRecord, to after: CircleRecord) throws(VaultError) -> Change {
+    var (old, new) = (Set<MemberID>(), Set<MemberID>())
+    for member in before.members { old.insert(try member.id) }
+    for member in after.members { new.insert(try member.id) }
+    return Change(signer: after.signer, added: new.subtracting(old).sorted(), removed: old.subtracting(new).sorted())
+  }
+
+  /// Whether a member has changed its own entry alone, or removed itself.
+  private static func isOwnChange(from before: CircleRecord, to after: CircleRecord) throws(VaultError) -> Bool {
+    var others: [Member] = []
+    for member in before.members where try member.id != after.signer { others.append(member) }
+    var remaining: [Member] = []
+    for member in after.members where try member.id != after.signer { remaining.append(member) }
+    return Set(others) == Set(remaining) && others.count == remaining.count
   }
 
   private func others(than member: MemberID) throws(VaultError) -> [Member] {
@@ -170,65 +243,99 @@ package struct Circle: Sendable {
 
   private mutating func append(members: [Member], naming names: [String: String]) throws(VaultError) {
     guard var contents else { throw .invalidRequest("this machine is no member of the circle") }
+    self.names.merge(names) { $1 }
     contents.names.merge(names) { $1 }
     var kept: [String: String] = [:]
     for member in members { kept[try member.id.description] = contents.names[try member.id.description] }
     contents.names = kept
+    let wasConfirmed = confirmed == chain.count
     chain.append(
       try CircleRecord(after: last, circle: circle, members: members, contents, by: keys, as: id))
+    if wasConfirmed { confirmed = chain.count }
     self.contents = contents
   }
 
-  // MARK: Records of others
+  // MARK: Lists of others
 
   /// The result of ``Circle/take(_:at:)``.
   package enum Taken {
     case known
     case new
-    /// It differs from the record that this machine has seen with the same number.
+    /// It differs from the list that this machine has seen with the same number.
     case other
   }
 
-  /// Accepts a record of members from the repository.
+  /// Accepts a list of members from the repository.
   ///
-  /// - Throws: `fileUnreadable` for a record that does not verify.
+  /// - Throws: `fileUnreadable` for a list that does not verify, and for one that this machine, which asks to join, has
+  ///   not agreed to.
   package mutating func take(_ file: [UInt8], at epoch: Int) throws(VaultError) -> Taken {
     if epoch <= chain.count, chain[epoch - 1].bytes == file {
       published = max(published, epoch)
       return .known
     }
-    guard epoch > published else { return .other }
+    guard epoch > published else {
+      let before = epoch > 1 ? chain[epoch - 2] : nil
+      // Only members can sign a second list after the same one.
+      if epoch > 1, (try? CircleRecord(file, after: before)) != nil { isForked = true }
+      return .other
+    }
     guard epoch == published + 1 else { throw .fileUnreadable("a record before it is missing") }
     let record = try CircleRecord(file, after: published > 0 ? chain[published - 1] : nil)
+    if let joining { try joining.requireAgreed(record, machine: id, after: last) }
     try follow(record)
     return .new
   }
 
-  /// Appends a record of another member, and then applies this machine's unpublished changes again.
+  /// Appends a list of another member, and then applies this machine's unpublished changes again.
   private mutating func follow(_ record: CircleRecord) throws(VaultError) {
     let mine = chain
-    let name = contents?.names ?? [:]
     chain.removeLast(chain.count - published)
     let before = chain.last?.members ?? []
+    var isFollowed = confirmed >= published
+    if isFollowed, joining == nil { isFollowed = try isOwnChange(record) }
     chain.append(record)
     published += 1
+    confirmed = isFollowed ? published : min(confirmed, published - 1)
     guard try record.member(id) != nil else {
-      if request == nil { contents = nil }
+      if joining == nil { contents = nil }
       return
     }
-    request = nil
-    contents = try record.contents(with: keys.encryption)
+    joining = nil
+    let opened = try record.contents(with: keys.encryption)
+    contents = opened
+    names.merge(opened.names) { $1 }
     guard let changed = mine.dropFirst(published - 1).last else { return }
     for member in before where !changed.members.contains(where: { $0.signingKey == member.signingKey }) {
       if try last.member(member.id) != nil { try remove(member.id) }
     }
     for member in changed.members where !before.contains(member) {
-      let id = try member.id
-      try append(members: try others(than: id) + [member], naming: [id.description: name[id.description] ?? ""])
+      try append(members: try others(than: try member.id) + [member], naming: [:])
     }
   }
 
+  private func isOwnChange(_ record: CircleRecord) throws(VaultError) -> Bool {
+    guard let before = chain.last else { return true }
+    return try Self.isOwnChange(from: before, to: record)
+  }
+
   // MARK: In the store
+
+  /// What is stored beside the keys, as JSON.
+  private struct Record: Codable {
+    /// The files of ``chain``.
+    var records: [JSONBytes]
+    var published: Int
+    var confirmed: Int
+    var isLocked: Bool
+    var isForked: Bool
+    var machine: String
+    var names: [String: String]
+    var own: Member
+    var joining: Joining?
+    /// The chain of ``rescue``.
+    var rescued: [JSONBytes]?
+  }
 
   private static let keyCount = MemberKeys.byteCount + 64
 
@@ -255,8 +362,8 @@ package struct Circle: Sendable {
 
   func slot(in store: OpenedStore) throws(VaultError) -> Slot {
     let record = Record(
-      records: chain.map { JSONBytes($0.bytes) }, published: published, machine: machine,
-      names: contents?.names ?? [:], own: own, request: request.map { JSONBytes($0) },
+      records: chain.map { JSONBytes($0.bytes) }, published: published, confirmed: confirmed, isLocked: isLocked,
+      isForked: isForked, machine: machine, names: names, own: own, joining: joining,
       rescued: rescue?.chain.map { JSONBytes($0.bytes) })
     let sealed = try sealRecord(
       JSONLine.line(record), key: store.keys.derive("circle"), aad: Array("circle".utf8))
@@ -264,25 +371,25 @@ package struct Circle: Sendable {
       .circle, wrapping: secrets, under: store.keys.root, databaseID: store.keys.databaseID, parameters: sealed)
   }
 
-  init(_ slot: Slot, in store: OpenedStore) throws(VaultError) {
+  /// Nil for a circle of the first format.
+  init?(_ slot: Slot, in store: OpenedStore) throws(VaultError) {
     let bytes = try slot.unwrap(
       under: store.keys.root, databaseID: store.keys.databaseID,
       otherwise: .storeDamaged("the keys of its circle do not verify"))
     guard bytes.count == Self.keyCount,
       let line = try? openRecord(slot.parameters, key: store.keys.derive("circle"), aad: Array("circle".utf8))
     else { throw .storeDamaged("the record of its circle does not verify") }
-    let record: Record = try JSONLine.read(line)
+    guard let record = try? JSONLine.read(line, as: Record.self) else { return nil }
     keys = try MemberKeys(Self.part(0..<MemberKeys.byteCount, of: bytes))
-    self.own = record.own
+    (own, machine, names, joining) = (record.own, record.machine, record.names, record.joining)
+    (published, confirmed) = (record.published, record.confirmed)
+    (isLocked, isForked) = (record.isLocked, record.isForked)
     id = try record.own.id
-    machine = record.machine
-    published = record.published
-    request = record.request?.bytes
     chain = try Self.chain(record.records)
     guard !chain.isEmpty else { throw .storeDamaged("the record of its circle is empty") }
     let nameKey = SharedSecret(Self.part(MemberKeys.byteCount..<MemberKeys.byteCount + 32, of: bytes))
-    let own = try chain[chain.count - 1].member(id)
-    contents = request == nil && own != nil ? CircleContents(nameKey: nameKey, names: record.names) : nil
+    let isMember = joining == nil ? try chain[chain.count - 1].member(id) != nil : false
+    contents = isMember ? CircleContents(nameKey: nameKey, names: try Self.current(names, chain)) : nil
     if let rescued = record.rescued {
       let chain = try Self.chain(rescued)
       let key = try EncryptedFile.KeyPair(
@@ -293,67 +400,21 @@ package struct Circle: Sendable {
     }
   }
 
+  /// The names of the members of the newest list.
+  private static func current(
+    _ names: [String: String], _ chain: [CircleRecord]
+  ) throws(VaultError) -> [String: String] {
+    var current: [String: String] = [:]
+    for member in chain[chain.count - 1].members {
+      let id = try member.id.description
+      current[id] = names[id]
+    }
+    return current
+  }
+
   private static func chain(_ files: [JSONBytes]) throws(VaultError) -> [CircleRecord] {
     var chain: [CircleRecord] = []
     for file in files { chain.append(try CircleRecord(stored: file.bytes)) }
     return chain
-  }
-}
-
-extension Circle.Rescue {
-  /// Opens a circle with the recovery key of one of its machines.
-  ///
-  /// - Throws: `wrongRecoveryKey`, `malformedRecoveryKey`.
-  package init(_ chain: [CircleRecord], recoveryKey text: borrowing SecretBytes) throws(VaultError) {
-    guard let record = chain.last else { throw .fileUnreadable("there is no record of the circle's machines") }
-    let slotKey = try RecoveryKey.slotKey(of: text)
-    var found: EncryptedFile.KeyPair?
-    for member in record.members {
-      let key = try EncryptedFile.KeyPair(recovery: slotKey, salt: member.salt.bytes)
-      if try member.recovery == key.publicKey { found = key }
-    }
-    guard let found else { throw .wrongRecoveryKey }
-    self.init(chain: chain, key: found, contents: try record.contents(with: found))
-  }
-}
-
-extension EncryptedFile.KeyPair {
-  private static let agePrefix = "age-secret-key-"
-
-  /// The private key in age's text format.
-  package var identity: SecretBytes {
-    var text = SecretBytes(count: Bech32.encodedCount(X25519.count, prefix: Self.agePrefix))
-    text.withUnsafeMutableBytes { target in
-      privateKey.bytes.withUnsafeBytes { Bech32.encode($0, prefix: Self.agePrefix, into: target) }
-      // age writes private keys in upper case.
-      for place in target.indices where (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(target[place]) {
-        target[place] -= 32
-      }
-    }
-    return text
-  }
-
-  /// Derives the key pair of a recovery key.
-  ///
-  /// - Parameter slotKey: ``RecoveryKey/slotKey(of:)``.
-  package init(recovery slotKey: borrowing SecretBytes, salt: [UInt8]) throws(VaultError) {
-    let privateKey: SharedSecret
-    do throws(KeysError) {
-      privateKey = SharedSecret(try DerivedPair.recovery.privateKey(of: slotKey, salt))
-    } catch {
-      throw VaultError(cause: error)
-    }
-    try self.init(privateKey: privateKey)
-  }
-
-  package init(privateKey: SharedSecret) throws(VaultError) {
-    let publicKey: [UInt8]
-    do throws(KeysError) {
-      publicKey = try X25519.publicKey(of: privateKey.bytes)
-    } catch {
-      throw VaultError(cause: error)
-    }
-    guard let key = AgePublicKey(bytes: publicKey) else { throw .internalError("X25519 gives no public key") }
-    self.init(privateKey: privateKey, publicKey: key)
   }
 }

@@ -9,7 +9,7 @@ package struct CircleRecord: Sendable {
   /// The signed part.
   private struct Body: Codable {
     /// The version of the repository's format.
-    var format = 1
+    var format = 2
     var circle: String
     /// The number of the record, from 1.
     var epoch: Int
@@ -20,6 +20,8 @@ package struct CircleRecord: Sendable {
     var sealed: JSONBytes
   }
 
+  /// Said of a circle of the first format, which kept copies that were weaker than the items.
+  package static let earlier = "an earlier version of whorl made it, which protected shared secrets less: begin anew"
   /// The maximum number of members.
   package static let memberLimit = 100
 
@@ -55,7 +57,8 @@ package struct CircleRecord: Sendable {
   package init(_ file: [UInt8], after previous: CircleRecord?) throws(VaultError) {
     signed = try SignedLine(parsing: file)
     body = try signed.value()
-    guard body.format == 1 else { throw .newerFormat(body.format) }
+    guard body.format >= 2 else { throw .fileUnreadable(CircleRecord.earlier) }
+    guard body.format == 2 else { throw .newerFormat(body.format) }
     guard signed.bytes == file else { throw .fileUnreadable("something was appended to it") }
     guard body.epoch == (previous?.epoch ?? 0) + 1, body.previous?.bytes == previous?.digest,
       previous.map({ $0.circle == body.circle }) ?? true
@@ -63,6 +66,7 @@ package struct CircleRecord: Sendable {
     guard !body.members.isEmpty, body.members.count <= Self.memberLimit else {
       throw .fileUnreadable("it has no members, or too many")
     }
+    for member in body.members { try member.check() }
     try signed.verify(.circle, by: Authors((previous ?? self).members))
   }
 
@@ -97,18 +101,6 @@ package struct CircleRecord: Sendable {
       throw .fileUnreadable("the records of the circle's machines are not complete")
     }
     return chain
-  }
-}
-
-extension [Member] {
-  /// The keys that files are encrypted to: the machines' in their order, then the recovery keys'.
-  package var recipients: [AgePublicKey] {
-    get throws(VaultError) {
-      var recipients: [AgePublicKey] = []
-      for member in self { recipients.append(try member.recipient) }
-      for member in self { recipients.append(try member.recovery) }
-      return recipients
-    }
   }
 }
 

@@ -4,6 +4,8 @@ package import SecretModel
 package struct MemberHead: Sendable {
   private struct Body: Codable {
     var circle: String
+    /// The digest of the newest list of members that it knows.
+    var list: JSONBytes
     /// How often the member has published.
     var sequence: Int
     /// A digest over the names and digests of all records.
@@ -15,13 +17,17 @@ package struct MemberHead: Sendable {
 
   package var sequence: Int { body.sequence }
   package var records: [UInt8] { body.records.bytes }
+  /// The digest of the newest list of members that the writer knew. If it is unknown here, the repository shows its
+  /// members different lists.
+  package var list: [UInt8] { body.list.bytes }
   package var signer: MemberID { signed.signer }
   package var bytes: [UInt8] { signed.bytes }
 
   package init(
-    circle: String, sequence: Int, records: [UInt8], by keys: MemberKeys, as signer: MemberID
+    list: CircleRecord, sequence: Int, records: [UInt8], by keys: MemberKeys, as signer: MemberID
   ) throws(VaultError) {
-    body = Body(circle: circle, sequence: sequence, records: JSONBytes(records))
+    body = Body(
+      circle: list.circle, list: JSONBytes(list.digest), sequence: sequence, records: JSONBytes(records))
     signed = try SignedLine(body, .head, by: keys, as: signer)
   }
 

@@ -2,12 +2,14 @@ import AgeFormat
 import Keys
 import Primitives
 package import SecretModel
-package import SecureMemory
+import SecureMemory
 
 /// One version of an item, or its deletion. Signed by the machine that wrote it, and encrypted to the members.
 package struct Revision: Sendable {
   /// The signed part.
   package struct Head: Codable, Sendable {
+    /// ``HiddenSecret/commitment``; nil for a deletion.
+    package var commitment: JSONBytes?
     /// The writer's logical clock: greater than that of every record it knew.
     package var clock: UInt64
     /// When the item was created, in whole seconds since 1970.
@@ -22,9 +24,10 @@ package struct Revision: Sendable {
     package var seen: [String: UInt64]
 
     package init(
-      clock: UInt64, created: Double, item: DescribedItem? = nil, modified: Double, name: [UInt8]? = nil,
-      seen: [String: UInt64]
+      clock: UInt64, created: Double, item: DescribedItem? = nil, commitment: [UInt8]? = nil, modified: Double,
+      name: [UInt8]? = nil, seen: [String: UInt64]
     ) {
+      self.commitment = commitment.map { JSONBytes($0) }
       self.clock = clock
       self.created = created.rounded(.down)
       self.item = item
@@ -36,21 +39,21 @@ package struct Revision: Sendable {
 
   package let head: Head
   package let signed: SignedLine
-  /// Empty for a deletion.
-  package let secret: SharedSecret
+  /// The secret as a file of its own (``HiddenSecret``), inside the file; empty for a deletion.
+  package let secretFile: [UInt8]
 
   package var writer: MemberID { signed.signer }
 
   /// Signs a new version.
   package init(
-    _ head: Head, secret: SharedSecret, of circle: String, by keys: MemberKeys, as writer: MemberID
+    _ head: Head, secretFile: [UInt8], of circle: String, by keys: MemberKeys, as writer: MemberID
   ) throws(VaultError) {
     self.head = head
-    self.secret = secret
-    signed = try SignedLine(head, .item, by: keys, as: writer, context: Self.context(circle, secret))
+    self.secretFile = secretFile
+    signed = try SignedLine(head, .item, by: keys, as: writer, in: circle)
   }
 
-  /// Decrypts and verifies a version.
+  /// Decrypts and verifies a version, apart from its secret.
   ///
   /// - Throws: `fileUnreadable` for anything but a record that a member of the circle has signed.
   package init(
@@ -60,35 +63,44 @@ package struct Revision: Sendable {
     signed = try SignedLine(parsing: contents)
     let start = signed.bytes.count
     guard contents.count >= start else { throw .fileUnreadable("it was cut off") }
-    secret = SharedSecret(
-      contents.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[start...])) })
-    try signed.verify(.item, by: authors, context: Self.context(circle, secret))
+    secretFile = contents.withUnsafeBytes { Array($0[start...]) }
+    try signed.verify(.item, by: authors, in: circle)
     head = try signed.value()
-    guard secret.bytes.count == head.item?.secret ?? 0, (head.item == nil) == (head.name != nil) else {
-      throw .fileUnreadable("its secret has another length")
-    }
+    let isDeletion = head.item == nil
+    guard isDeletion == (head.name != nil), isDeletion == (head.commitment == nil), isDeletion == secretFile.isEmpty
+    else { throw .fileUnreadable("it is neither an item nor a deletion") }
     guard head.clock < 1 << 53, head.seen.count <= 10_000, head.seen[signed.signer.description] == head.clock else {
       throw .fileUnreadable("its clock is not valid")
     }
   }
 
-  /// The circle's identifier and SHA-256 of the secret, each on a line.
-  private static func context(_ circle: String, _ secret: SharedSecret) -> SharedSecret {
-    let digest = Digest.sha256(secret: secret.bytes)
-    var text = SecretBytes(count: 2 * digest.count)
-    digest.withUnsafeBytes { digest in
-      text.withUnsafeMutableBytes { text in
-        for (place, byte) in digest.enumerated() {
-          (text[2 * place], text[2 * place + 1]) = Hexadecimal.digits(of: byte)
-        }
-      }
-    }
-    return SharedSecret(SecretBytes(joining: Array("\(circle)\n".utf8), text, Array("\n".utf8)))
+  private init(_ head: Head, _ signed: SignedLine, _ secretFile: [UInt8]) {
+    (self.head, self.signed, self.secretFile) = (head, signed, secretFile)
+  }
+
+  /// The same version with its secret encrypted anew.
+  package func with(secretFile: [UInt8]) -> Revision { Revision(head, signed, secretFile) }
+
+  /// Decrypts the secret of an item.
+  package func secret(with keys: SecretKeys) throws(SecretObstacle) -> HiddenSecret {
+    guard let item = try? head.item?.item, let commitment = head.commitment?.bytes else { throw .unreadable }
+    let hidden = try HiddenSecret(secretFile, under: SecretLock(item), commitment: commitment, with: keys)
+    guard hidden.secret.bytes.count == head.item?.secret else { throw .unreadable }
+    return hidden
+  }
+
+  /// The same version with its secret encrypted to other members. A deletion has none.
+  package func encrypted(
+    to members: [Member], epoch: Int, with keys: SecretKeys
+  ) throws -> Revision {
+    guard let item = try head.item?.item else { return self }
+    return with(secretFile: try secret(with: keys).file(under: SecretLock(item), for: members, epoch: epoch))
   }
 
   /// The file, encrypted to these keys.
   package func sealed(to recipients: [AgePublicKey], epoch: Int) throws(VaultError) -> [UInt8] {
-    try AgeMessage.seal(SecretBytes(joining: signed.bytes, secret.bytes, []), to: recipients, epoch: epoch)
+    let contents = signed.bytes + secretFile
+    return try AgeMessage.seal(SecretBytes(copying: contents.span), to: recipients, epoch: epoch)
   }
 
   /// The number of the record of members for which a file was encrypted; 0 if the file does not have it.
@@ -96,9 +108,12 @@ package struct Revision: Sendable {
 }
 
 extension Revision {
-  /// Whether both have the same item.
-  package func hasSameItem(as other: Revision) -> Bool {
-    head.describesSame(as: other.head) && secret.bytes.constantTimeEquals(other.secret.bytes)
+  /// Whether both have the same item. Secrets that are closed count as different.
+  package func hasSameItem(as other: Revision, with keys: SecretKeys) -> Bool {
+    guard head.describesSame(as: other.head) else { return false }
+    if head.commitment == other.head.commitment { return true }
+    guard let mine = try? secret(with: keys), let theirs = try? other.secret(with: keys) else { return false }
+    return mine.secret.bytes.constantTimeEquals(theirs.secret.bytes)
   }
 }
 

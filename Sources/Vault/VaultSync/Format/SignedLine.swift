@@ -7,7 +7,7 @@ package import SecureMemory
 package struct SignedLine: Sendable {
   /// What is signed. A signature of one kind is not valid for another.
   package enum Kind: String, Sendable {
-    case item, circle, request, head
+    case item, circle, request, answer, opening, consent, head
   }
 
   /// The maximum size of both lines together, in bytes.
@@ -19,13 +19,13 @@ package struct SignedLine: Sendable {
   package let signer: MemberID
   private let signature: [UInt8]
 
-  /// - Parameter context: lines that are signed before this one but stored elsewhere.
+  /// - Parameter circle: the circle's identifier, which is signed as well; nil for a line that contains it.
   package init(
-    _ value: some Encodable, _ kind: Kind, by keys: MemberKeys, as signer: MemberID, context: SharedSecret? = nil
+    _ value: some Encodable, _ kind: Kind, by keys: MemberKeys, as signer: MemberID, in circle: String? = nil
   ) throws(VaultError) {
     line = try JSONLine.line(value)
     self.signer = signer
-    signature = try keys.sign(Self.message(line, kind, context))
+    signature = try keys.sign(SecretBytes(copying: Self.message(line, kind, circle).span))
   }
 
   /// Reads the two lines at the beginning of a file.
@@ -63,8 +63,8 @@ package struct SignedLine: Sendable {
   package var digest: [UInt8] { Digest.sha256(line) }
 
   /// - Throws: `fileUnreadable`.
-  package func verify(_ kind: Kind, by authors: Authors, context: SharedSecret? = nil) throws(VaultError) {
-    try authors.verify(signature, of: Self.message(line, kind, context), by: signer)
+  package func verify(_ kind: Kind, by authors: Authors, in circle: String? = nil) throws(VaultError) {
+    try authors.verify(signature, of: SecretBytes(copying: Self.message(line, kind, circle).span), by: signer)
   }
 
   package func value<Value: Decodable>(_ type: Value.Type = Value.self) throws(VaultError) -> Value {
@@ -75,9 +75,8 @@ package struct SignedLine: Sendable {
     }
   }
 
-  /// The signed bytes. They are secret, since the context of an item has the digest of its secret.
-  private static func message(_ line: [UInt8], _ kind: Kind, _ context: SharedSecret?) -> SecretBytes {
-    let first = Array("whorl-sync \(kind.rawValue)\n".utf8)
-    return context.map { SecretBytes(joining: first, $0.bytes, line) } ?? SecretBytes(copying: (first + line).span)
+  /// The signed bytes.
+  private static func message(_ line: [UInt8], _ kind: Kind, _ circle: String?) -> [UInt8] {
+    Array("whorl-sync \(kind.rawValue)\n\(circle.map { "\($0)\n" } ?? "")".utf8) + line
   }
 }

@@ -134,14 +134,21 @@ extension StoreSnapshot {
     try digest(of: "SELECT name, published FROM sync_record WHERE published IS NOT NULL ORDER BY name")
   }
 
-  /// ``publishedDigest()`` as it will be once all records are published.
-  package func digestOfRecords() throws -> [UInt8] {
-    try digest(of: "SELECT name, digest FROM sync_record ORDER BY name")
+  /// ``publishedDigest()`` as it will be once all records are published that can be. Those that could not be encrypted
+  /// for the newest list of members yet stay as the repository has them.
+  ///
+  /// - Parameter epoch: the number of that list.
+  package func digestOfRecords(epoch: Int) throws -> [UInt8] {
+    try digest(
+      of: """
+        SELECT name, iif(epoch < ?1, published, digest) FROM sync_record
+        WHERE epoch >= ?1 OR published IS NOT NULL ORDER BY name
+        """, [epoch])
   }
 
-  private func digest(of query: String) throws -> [UInt8] {
+  private func digest(of query: String, _ arguments: StatementArguments = []) throws -> [UInt8] {
     var text: [UInt8] = []
-    let rows = try Row.fetchCursor(db.cachedStatement(sql: query))
+    let rows = try Row.fetchCursor(db.cachedStatement(sql: query), arguments: arguments)
     while let row = try rows.next() {
       text += Array("\(Hexadecimal.text(of: row.bytes(0))) \(Hexadecimal.text(of: row.bytes(1)))\n".utf8)
     }
@@ -159,7 +166,7 @@ extension RecordRow.Head {
 }
 
 extension RecordRow {
-  /// The version in the file.
+  /// The version in the file, with its secret still encrypted.
   ///
   /// - Throws: `storeDamaged` if the file is unreadable: the row itself has verified.
   package func revision(for circle: Circle, from authors: Authors? = nil) throws(VaultError) -> Revision {

@@ -16,8 +16,10 @@ package struct SyncProgress: Codable, Sendable {
   package var lost = 0
   /// Machines that ask to join.
   package var candidates: [Candidate] = []
-  /// Whether the repository has this machine's request to join.
-  package var hasRequest = false
+  /// The messages of this machine, which asks to join, that the repository has.
+  package var ownMessages: [String] = []
+  /// Members who know a list of members that this machine has not seen.
+  package var strangeLists: [String] = []
   /// Whether the repository has ``SyncPath/format``.
   package var hasFormat = false
   /// How many records of members the repository has.
@@ -32,23 +34,31 @@ package struct SyncProgress: Codable, Sendable {
     package init(sequence: Int, records: JSONBytes) { (self.sequence, self.records) = (sequence, records) }
   }
 
+  /// A machine that asks to join, with the messages that were exchanged with it.
   package struct Candidate: Codable, Sendable, Hashable {
-    package var id: String
-    package var name: String
-    package var words: [String]
-    package var file: JSONBytes
+    package let id: String
+    package let request: JSONBytes
+    /// This machine's answer; nil until its owner has begun to approve the other one.
+    package var answer: JSONBytes?
+    /// Whether the repository has the answer.
+    package var isAnswerPublished = false
+    /// Whether another member has answered, which then is the one to approve the machine.
+    package var isAnsweredElsewhere = false
+    package var opening: JSONBytes?
+    package var consent: JSONBytes?
 
-    package init(id: String, name: String, words: [String], file: JSONBytes) {
-      (self.id, self.name, self.words, self.file) = (id, name, words, file)
-    }
+    /// Whether this machine's answer has to be published.
+    package var isAnswerPending: Bool { answer != nil && !isAnswerPublished && !isAnsweredElsewhere }
+
+    package init(id: MemberID, request: [UInt8]) { (self.id, self.request) = (id.description, JSONBytes(request)) }
   }
 
   package init() {}
 }
 
 extension StoreSnapshot {
-  /// The store's circle; nil if it is in none.
-  package func circle() throws -> Circle? { try slot(.circle).map { try Circle($0, in: store) } }
+  /// The store's circle; nil if it is in none, or in one of the first format.
+  package func circle() throws -> Circle? { try slot(.circle).flatMap { try Circle($0, in: store) } }
 
   package func syncProgress() throws -> SyncProgress {
     guard

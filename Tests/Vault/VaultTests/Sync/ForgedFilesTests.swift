@@ -34,6 +34,7 @@ private struct Forgery {
   var seen: [String: UInt64]?
   var item = NewItem(.genericPassword, [:], access: AccessControl(.none))
   var secretCount: Int?
+  var commitment: [UInt8]?
   var name: [UInt8]?
   var epoch: Int
 
@@ -53,16 +54,20 @@ private struct Forgery {
 
   /// The path and the contents, encrypted to the members of another state of the circle.
   func file(for members: [Member]? = nil) throws -> (path: String, contents: [UInt8]) {
+    let hidden = try HiddenSecret(SecretBytes(text: "iron"))
     let head = Revision.Head(
-      clock: clock, created: 0, item: DescribedItem(item, secret: secretCount ?? 4), modified: 0, name: name,
-      seen: seen ?? [id.description: clock])
+      clock: clock, created: 0, item: DescribedItem(item, secret: secretCount ?? 4),
+      commitment: commitment ?? hidden.commitment, modified: 0, name: name, seen: seen ?? [id.description: clock])
+    let members = members ?? circle.members
     let revision = try Revision(
-      head, secret: SharedSecret(SecretBytes(text: "iron")), of: circleID, by: keys, as: id)
+      head, secretFile: hidden.file(under: SecretLock(item), for: members, epoch: epoch), of: circleID, by: keys, as: id
+    )
     let name = try #require(circle.recordNames).name(of: ItemRecord(item, head).primary)
-    let recipients = try (members ?? circle.members).recipients
-    return (SyncPath.item(name).text, try revision.sealed(to: recipients, epoch: epoch))
+    return (SyncPath.item(name).text, try revision.sealed(to: members.recipients, epoch: epoch))
   }
 }
+
+private let noLocks = MemberLocks(classes: [:], passcode: nil, tier: .keyFile)
 
 @Suite("Forged files that are encrypted to the members of a circle")
 struct ForgedFilesTests {
@@ -84,12 +89,11 @@ struct ForgedFilesTests {
     let machines = try await repository.circle("desk", "lap")
     let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
     let stranger = try MemberKeys.make()
-    let strangerID = try Member(stranger, recovery: stranger.encryption.publicKey, salt: []).id
+    let strangerID = try Member(stranger, recovery: stranger.encryption.publicKey, salt: [], noLocks).id
     let forgeries: [(String, Forgery)] = [
       ("a stranger's signature", valid.with { ($0.keys, $0.id) = (stranger, strangerID) }),
       ("a stranger's signature in a member's name", valid.with { $0.keys = stranger }),
       ("a version of another circle", valid.with { $0.circleID = String(repeating: "0", count: 32) }),
-      ("a secret of another length", valid.with { $0.secretCount = 5 }),
       ("an item and the name of a deleted one", valid.with { $0.name = [1] }),
       ("a clock that is too great", valid.with { $0.clock = 1 << 53 }),
       ("a version that has not seen itself", valid.with { $0.seen = [:] }),
@@ -120,6 +124,19 @@ struct ForgedFilesTests {
     #expect(try await desk.get("forged") == "iron")
   }
 
+  @Test("a synced secret of another length than was signed, or another secret, is not stored")
+  func otherSecrets() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
+    for forgery in [valid.with { $0.secretCount = 5 }, valid.with { $0.commitment = [UInt8](repeating: 1, count: 32) }]
+    {
+      let (path, contents) = try forgery.file()
+      #expect(try await desk.receive(repository.tip.merging([path: contents]) { $1 }).changed.isEmpty)
+      #expect(try await desk.status.waiting.map(\.reason) == [.recipients])
+      #expect(try await desk.get("forged") == nil)
+    }
+  }
+
   @Test("an invalid synced passkey waits and is not stored, and a synced file that is too long ends the call")
   func unusable() async throws {
     let machines = try await repository.circle("desk", "lap")
@@ -146,7 +163,7 @@ struct ForgedFilesTests {
     let machines = try await repository.circle("desk", "attic", "lap")
     let old = try Forgery(by: try await machines[2].circle)
     let oldHead = try MemberHead(
-      circle: old.circleID, sequence: 99, records: [1], by: old.keys, as: old.id
+      list: old.circle.last, sequence: 99, records: [1], by: old.keys, as: old.id
     ).bytes
     try await machines[0].remove(machines[2])
     // The other one receives the removal together with the forged file.
@@ -168,17 +185,20 @@ struct ForgedFilesTests {
     let (desk, circle) = (machines[0], try await machines[1].circle)
     let (stranger, path) = (try MemberKeys.make(), SyncPath.head(circle.id).text)
     func head(
-      _ sequence: Int = 50, of id: String? = nil, by keys: MemberKeys? = nil, as signer: MemberID? = nil
+      _ sequence: Int = 50, of list: CircleRecord? = nil, by keys: MemberKeys? = nil, as signer: MemberID? = nil
     ) throws -> [UInt8] {
       try MemberHead(
-        circle: id ?? circle.circle, sequence: sequence, records: [1], by: keys ?? circle.keys,
+        list: list ?? circle.last, sequence: sequence, records: [1], by: keys ?? circle.keys,
         as: signer ?? circle.id
       ).bytes
     }
+    let elsewhere = try CircleRecord(
+      after: nil, circle: String(repeating: "0", count: 32), members: circle.members, #require(circle.contents),
+      by: circle.keys, as: circle.id)
     let ownPath = SyncPath.head(try await desk.circle.id).text
     for (what, path, contents) in [
       ("another's signature", path, try head(by: stranger)),
-      ("another circle", path, try head(of: String(repeating: "0", count: 32))),
+      ("another circle", path, try head(of: elsewhere)),
       ("no sequence", path, try head(0)),
       ("a member's in the place of another's", ownPath, try head()),
     ] {
@@ -198,7 +218,7 @@ struct ForgedFilesTests {
   private struct Body: Codable {
     var circle: String
     var epoch: Int
-    var format = 1
+    var format = 2
     var members: [Member]
     var previous: JSONBytes?
     var sealed = JSONBytes([])
@@ -209,7 +229,7 @@ struct ForgedFilesTests {
     let machines = try await repository.circle("desk", "lap")
     let (desk, circle) = (machines[0], try await machines[1].circle)
     let (stranger, epoch) = (try MemberKeys.make(), circle.epoch + 1)
-    let strange = Member(stranger, recovery: stranger.encryption.publicKey, salt: [])
+    let strange = Member(stranger, recovery: stranger.encryption.publicKey, salt: [], noLocks)
     let valid = Body(
       circle: circle.circle, epoch: epoch, members: circle.members, previous: JSONBytes(circle.last.digest),
       sealed: try JSONBytes(Self.sealed(of: circle)))
@@ -241,9 +261,9 @@ struct ForgedFilesTests {
     #expect(try await desk.status.members.count == 2)
     // Nothing of a later format is understood, so the call fails.
     var files = repository.tip
-    files[path] = try file(with { $0.format = 2 })
+    files[path] = try file(with { $0.format = 3 })
     let later = files
-    await #expect(throws: VaultError.newerFormat(2)) { try await desk.receive(later) }
+    await #expect(throws: VaultError.newerFormat(3)) { try await desk.receive(later) }
     files[path] = try file(valid)
     #expect(try await desk.receive(files).refused.isEmpty)
   }
@@ -257,20 +277,17 @@ struct ForgedFilesTests {
   /// The fields of a request.
   private struct Request: Codable {
     var circle: String
+    var commitment = JSONBytes([])
     var member: Member
-    var name: JSONBytes
-    var record: JSONBytes
   }
 
-  @Test("a request to join a circle is accepted only with its machine's signature, for a state of that circle")
+  @Test("a request to join a circle is accepted only with its machine's signature, for that circle")
   func requests() async throws {
     let machines = try await repository.circle("desk", "lap")
     let (desk, circle) = (machines[0], try await machines[1].circle)
     let (stranger, other) = (try MemberKeys.make(), try MemberKeys.make())
-    let member = Member(stranger, recovery: stranger.encryption.publicKey, salt: [])
-    let name = try AgeMessage.seal(SecretBytes(text: "new"), to: circle.members.recipients, epoch: circle.epoch)
-    let valid = Request(
-      circle: circle.circle, member: member, name: JSONBytes(name), record: JSONBytes(circle.last.digest))
+    let member = Member(stranger, recovery: stranger.encryption.publicKey, salt: [], noLocks)
+    let valid = Request(circle: circle.circle, member: member)
     let path = SyncPath.request(try member.id).text
     func file(_ request: Request, by keys: MemberKeys, as id: MemberID? = nil) throws -> [UInt8] {
       try SignedLine(request, .request, by: keys, as: try id ?? request.member.id).bytes
@@ -288,7 +305,6 @@ struct ForgedFilesTests {
     for (what, contents) in [
       ("another's signature", try file(valid, by: other)),
       ("another circle", try file(with { $0.circle = String(repeating: "0", count: 32) }, by: stranger)),
-      ("a record that is unknown", try file(with { $0.record = JSONBytes([1]) }, by: stranger)),
       ("a key that is none", try file(with { $0.member = unusable }, by: stranger)),
       ("a signer who is not the member", try file(valid, by: stranger, as: circle.id)),
     ] {
@@ -298,6 +314,6 @@ struct ForgedFilesTests {
     var files = repository.tip
     files[path] = try file(valid, by: stranger)
     #expect(try await desk.receive(files).refused.isEmpty)
-    #expect(try await desk.status.candidates.map(\.name) == ["new"])
+    #expect(try await desk.status.candidates.map(\.id) == [member.id])
   }
 }

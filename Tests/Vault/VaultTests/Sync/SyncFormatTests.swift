@@ -20,6 +20,10 @@ private struct Vectors: Codable {
     var decrypt: String
     var sign: String
     var id: String
+    /// Its private keys for secrets in hexadecimal, by class.
+    var classes: [String: String]
+    /// Its private key for what needs the passcode, in hexadecimal.
+    var passcode: String
     /// The JSON of the member.
     var member: String
   }
@@ -38,8 +42,8 @@ private struct Vectors: Codable {
   /// The identities of the recovery key in age's form: one for each machine, since the salts differ.
   var identities: [String]
   var machines: [Machine]
-  /// The request of the second machine, and its six words.
-  var request: String
+  /// The messages with which the second machine joined, in their order, and the six words.
+  var messages: [String]
   var words: [String]
   var nameKey: String
   var records: [Record]
@@ -68,6 +72,27 @@ struct SyncFormatTests {
     return SecretBytes(copying: bytes.span)
   }
 
+  private static func pair(_ text: String) throws -> EncryptedFile.KeyPair {
+    try EncryptedFile.KeyPair(privateKey: SharedSecret(secret(hexadecimal: text)))
+  }
+
+  private func pair(_ text: String) throws -> EncryptedFile.KeyPair { try Self.pair(text) }
+
+  private static func locks(
+    _ classes: [String: EncryptedFile.KeyPair], _ passcode: EncryptedFile.KeyPair
+  ) throws -> MemberLocks {
+    var keys: [Accessibility: AgePublicKey] = [:]
+    for (name, pair) in classes { keys[try #require(Accessibility(rawValue: name))] = pair.publicKey }
+    return MemberLocks(classes: keys, passcode: passcode.publicKey, tier: .keyFile)
+  }
+
+  /// What opens the secrets on a machine.
+  private func secretKeys(_ machine: Vectors.Machine) throws -> SecretKeys {
+    var classes: [Accessibility: EncryptedFile.KeyPair] = [:]
+    for (name, key) in machine.classes { classes[try #require(Accessibility(rawValue: name))] = try pair(key) }
+    return SecretKeys(classes: classes, passcode: try pair(machine.passcode))
+  }
+
   private func file(_ path: String) throws -> [UInt8] { Array(try #require(vectors.files[path])) }
 
   private var chain: [CircleRecord] {
@@ -82,7 +107,9 @@ struct SyncFormatTests {
     let last = try #require(try chain.last)
     #expect(last.circle == vectors.circle && last.members.count == 2)
     for (machine, member) in zip(vectors.machines, last.members) {
-      let again = try Member(keys(machine), recovery: member.recovery, salt: member.salt.bytes)
+      let again = try Member(
+        keys(machine), recovery: member.recovery, salt: member.salt.bytes,
+        Self.locks(machine.classes.mapValues { try pair($0) }, pair(machine.passcode)))
       #expect(try again.id.description == machine.id)
       #expect(try String(decoding: JSONLine.line(again), as: UTF8.self) == machine.member + "\n")
     }
@@ -104,29 +131,41 @@ struct SyncFormatTests {
     }
   }
 
-  @Test("the sync format's vectors have a request to join with its six words")
-  func request() throws {
-    let request = try JoinRequest(Array(vectors.request.utf8), circle: vectors.circle)
+  @Test("the sync format's vectors have the four messages of joining, with their six words")
+  func messages() throws {
+    let (chain, files) = (try chain, vectors.messages.map { Array($0.utf8) })
+    let request = try JoinRequest(files[0], circle: vectors.circle)
     #expect(request.id.description == vectors.machines[1].id)
-    #expect(try request.words() == vectors.words)
-    #expect(try request.name(with: keys(vectors.machines[0]).encryption) == vectors.machines[1].name)
+    let answer = try JoinAnswer(files[1], to: request, chain[0])
+    let member = try #require(try chain[0].member(answer.signer))
+    let words = try JoinWords(request, answer, by: member, JoinOpening(files[2], of: request, for: answer))
+    #expect(words.words == vectors.words)
+    let consent = try JoinConsent(files[3], of: request, to: words)
+    #expect(try consent.name(with: keys(vectors.machines[0]).encryption) == vectors.machines[1].name)
   }
 
   @Test("the sync format's vectors have the record names, signatures and secrets that Whorl computes")
   func records() throws {
     let authors = try Authors(#require(try chain.last).members)
     let names = try RecordNames(SharedSecret(Self.secret(hexadecimal: vectors.nameKey)))
-    #expect(vectors.records.count == 3)
+    #expect(vectors.records.count == 4)
     for record in vectors.records {
       for (place, machine) in vectors.machines.enumerated() {
         let keys = try keys(machine)
         let revision = try Revision(
           file(record.path), with: keys.encryption, expectedAt: place, circle: vectors.circle, from: authors)
         #expect(String(decoding: revision.signed.line, as: UTF8.self) == record.line)
-        #expect(revision.secret.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } == record.secret)
+        let recovery = SecretKeys(
+          recovery: try EncryptedFile.KeyPair(
+            recovery: RecoveryKey.slotKey(of: SecretBytes(text: vectors.recoveryKey)),
+            salt: #require(try chain.last).members[place].salt.bytes))
+        for keys in revision.head.item == nil ? [] : [try secretKeys(machine), recovery] {
+          let secret = try revision.secret(with: keys).secret
+          #expect(secret.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } == record.secret)
+        }
         guard revision.writer.description == machine.id else { continue }
         let again = try Revision(
-          revision.head, secret: revision.secret, of: vectors.circle, by: keys, as: revision.writer)
+          revision.head, secretFile: revision.secretFile, of: vectors.circle, by: keys, as: revision.writer)
         #expect(String(decoding: again.signed.bytes, as: UTF8.self) == record.line + record.signature)
         let name =
           if let primary = record.primary {
@@ -173,31 +212,56 @@ struct SyncFormatTests {
     let (desk, lap) = (
       try MemberKeys(SecretBytes(copying: keys("desk").span)), try MemberKeys(SecretBytes(copying: keys("lap").span))
     )
-    let members = zip([desk, lap], zip(pairs, salts)).map { Member($0, recovery: $1.0.publicKey, salt: $1.1) }
+    func key(_ text: String) -> String { Hexadecimal.text(of: Digest.sha256(Array(text.utf8))) }
+    let classes = ["desk", "lap"].map { name in
+      Dictionary(
+        uniqueKeysWithValues: Accessibility.allCases.map { ($0.rawValue, key("\(name) \($0.rawValue)")) })
+    }
+    let passcodes = ["desk", "lap"].map { key("\($0) passcode") }
+    let members = try zip([desk, lap], zip(pairs, salts)).enumerated().map { place, machine in
+      Member(
+        machine.0, recovery: machine.1.0.publicKey, salt: machine.1.1,
+        try locks(classes[place].mapValues { try pair($0) }, pair(passcodes[place])))
+    }
     let ids = [try members[0].id, try members[1].id]
     var contents = CircleContents(nameKey: nameKey, names: [ids[0].description: "desk"])
     let first = try CircleRecord(after: nil, circle: circle, members: [members[0]], contents, by: desk, as: ids[0])
-    let request = try JoinRequest(members[1], named: "lap", to: first, by: lap)
+    let nonce = try JoinNonce()
+    let request = try JoinRequest(members[1], to: circle, nonce, by: lap)
+    let answer = try JoinAnswer(to: request, first, by: desk, as: ids[0])
+    let opening = try JoinOpening(nonce, for: answer, by: lap, as: ids[1])
+    let words = try JoinWords(request, answer, by: members[0], opening)
+    let consent = try JoinConsent(to: words, named: "lap", for: members[0], by: lap, as: ids[1])
     contents.names[ids[1].description] = "lap"
     let second = try CircleRecord(after: first, circle: circle, members: members, contents, by: desk, as: ids[0])
 
     var item = NewItem(named: try ItemName(parsing: "mail/alice"), access: AccessControl(.none))
     item.attributes[.synchronizable] = .number(1)
     let names = RecordNames(nameKey)
-    let primary = ItemRecord(itemClass: item.itemClass, attributes: item.attributes, created: 0, modified: 0).primary
-    func revision(_ secret: String, _ keys: MemberKeys, _ writer: MemberID, _ clock: UInt64) throws -> Revision {
-      try Revision(
+    var guarded = NewItem(named: try ItemName(parsing: "bank"), access: AccessControl(.passcode))
+    guarded.attributes[.synchronizable] = .number(1)
+    func primary(_ item: NewItem) -> [UInt8] {
+      ItemRecord(itemClass: item.itemClass, attributes: item.attributes, created: 0, modified: 0).primary
+    }
+    func revision(
+      _ item: NewItem, _ secret: String, _ keys: MemberKeys, _ writer: MemberID, _ clock: UInt64
+    ) throws -> Revision {
+      let hidden = try HiddenSecret(SecretBytes(text: secret))
+      return try Revision(
         Revision.Head(
           clock: clock, created: 1_700_000_000, item: DescribedItem(item, secret: secret.utf8.count),
-          modified: 1_700_000_000 + Double(clock), seen: [writer.description: clock]),
-        secret: SharedSecret(SecretBytes(text: secret)), of: circle, by: keys, as: writer)
+          commitment: hidden.commitment, modified: 1_700_000_000 + Double(clock), seen: [writer.description: clock]),
+        secretFile: hidden.file(under: SecretLock(item), for: members, epoch: 2), of: circle, by: keys, as: writer)
     }
-    let (current, lost) = (try revision("gold", lap, ids[1], 2), try revision("silver", desk, ids[0], 1))
+    let (current, lost) = (
+      try revision(item, "gold", lap, ids[1], 2), try revision(item, "silver", desk, ids[0], 1)
+    )
+    let underPasscode = try revision(guarded, "platinum", desk, ids[0], 4)
     let gone = names.name(of: Array("an item that was deleted".utf8))
     let deleted = try Revision(
       Revision.Head(
         clock: 3, created: 0, modified: 1_700_000_003, name: gone, seen: [ids[0].description: 3]),
-      secret: SharedSecret(SecretBytes(count: 0)), of: circle, by: desk, as: ids[0])
+      secretFile: [], of: circle, by: desk, as: ids[0])
 
     var records: [Vectors.Record] = []
     var files = [
@@ -205,37 +269,41 @@ struct SyncFormatTests {
       SyncPath.circle(2).text: Data(second.bytes),
     ]
     var digests: [(name: [UInt8], line: String)] = []
-    for (revision, name, isItem) in [
-      (current, names.name(of: primary), true), (lost, names.name(ofKept: lost.signed.digest), false),
-      (deleted, gone, false),
+    for (revision, name, primary, secret) in [
+      (current, names.name(of: primary(item)), primary(item), "gold"),
+      (lost, names.name(ofKept: lost.signed.digest), nil, "silver"),
+      (underPasscode, names.name(of: primary(guarded)), primary(guarded), "platinum"), (deleted, gone, nil, ""),
     ] {
       let (file, path) = (try revision.sealed(to: members.recipients, epoch: 2), SyncPath.item(name).text)
       files[path] = Data(file)
       digests.append((name, "\(Hexadecimal.text(of: name)) \(Hexadecimal.text(of: Digest.sha256(file)))\n"))
       records.append(
         Vectors.Record(
-          path: path, primary: isItem ? Hexadecimal.text(of: primary) : nil,
+          path: path, primary: primary.map { Hexadecimal.text(of: $0) },
           line: String(decoding: revision.signed.line, as: UTF8.self),
           signature: String(decoding: revision.signed.bytes.dropFirst(revision.signed.line.count), as: UTF8.self),
-          secret: revision.secret.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }))
+          secret: secret))
     }
     digests.sort { $0.name.lexicographicallyPrecedes($1.name) }
     let digest = Digest.sha256(Array(digests.map(\.line).joined().utf8))
     for (id, keys) in zip(ids, [desk, lap]) {
-      let head = try MemberHead(circle: circle, sequence: 2, records: digest, by: keys, as: id)
+      let head = try MemberHead(list: second, sequence: 2, records: digest, by: keys, as: id)
       files[SyncPath.head(id).text] = Data(head.bytes)
     }
     let identities = pairs.map { $0.identity.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
     let vectors = Vectors(
       circle: circle, recoveryKey: recovery.withUnsafeBytes { String(decoding: $0, as: UTF8.self) },
       identities: identities,
-      machines: try zip(["desk", "lap"], members).map { name, member in
-        Vectors.Machine(
+      machines: try zip(["desk", "lap"], members).enumerated().map { place, machine in
+        let (name, member) = machine
+        return Vectors.Machine(
           name: name, decrypt: Hexadecimal.text(of: keys(name)[..<32]), sign: Hexadecimal.text(of: keys(name)[32...]),
-          id: try member.id.description,
+          id: try member.id.description, classes: classes[place], passcode: passcodes[place],
           member: String(decoding: try JSONLine.line(member).dropLast(), as: UTF8.self))
       },
-      request: String(decoding: request.bytes, as: UTF8.self), words: try request.words(),
+      messages: [request.bytes, answer.bytes, opening.bytes, consent.bytes].map {
+        String(decoding: $0, as: UTF8.self)
+      }, words: words.words,
       nameKey: Hexadecimal.text(of: nameKey.bytes.withUnsafeBytes { Array($0) }), records: records, files: files)
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

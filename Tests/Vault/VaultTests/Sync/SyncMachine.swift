@@ -7,6 +7,8 @@ import VaultDriver
 @testable import Presence
 @testable import Vault
 @testable import VaultItems
+@testable import VaultStore
+@testable import VaultSync
 
 /// A repository in memory: the files of each state that it had.
 final class MemoryRepository: Sendable {
@@ -40,10 +42,19 @@ final class SyncMachine: Sendable {
   /// The state of the repository that the vault has taken last.
   private let received = Mutex<MemoryRepository.Files>([:])
 
-  init(_ name: String, reader: any FingerprintReader = ScriptedReader()) async throws {
-    self.name = name
-    store = try await ScratchStore()
-    vault = try store.open(reader: reader)
+  /// The passcode that its owner types; nil for a store without one, whose owner types the recovery key.
+  private let passcode: Mutex<String?>
+  /// What is open of the store's classes.
+  let classKeys: ClassKeys
+
+  init(
+    _ name: String, reader: any FingerprintReader = ScriptedReader(), classKeys: ClassKeys = ClassKeys(),
+    passcode: String? = ScratchStore.passcode
+  ) async throws {
+    (self.name, self.classKeys) = (name, classKeys)
+    self.passcode = Mutex(passcode)
+    store = try await ScratchStore(passcode: passcode)
+    vault = try store.open(reader: reader, classKeys: classKeys)
     session = VaultSession(of: vault)
   }
 
@@ -51,7 +62,17 @@ final class SyncMachine: Sendable {
 
   /// Answers with the passcode, whatever is asked.
   private func person() -> Person {
-    Person(passcodes: [String](repeating: ScratchStore.passcode, count: 3))
+    let passcode = passcode.withLock { $0 }
+    return Person(
+      passcodes: passcode.map { [String](repeating: $0, count: 3) } ?? [],
+      recoveryKey: passcode == nil ? store.recoveryKey : nil)
+  }
+
+  func changePasscode(to new: String) async throws {
+    let old = passcode.withLock { $0 ?? "" }
+    let person = Person(passcodes: [old], newPasscode: new)
+    _ = try await person.with(vault) { try await self.vault.changePasscode(in: $0) }
+    passcode.withLock { $0 = new }
   }
 
   func asking<T: Sendable>(_ body: @Sendable (Asking) async throws -> T) async throws -> T {
@@ -92,11 +113,40 @@ final class SyncMachine: Sendable {
     try await sync(repository)
   }
 
-  func approve(_ candidate: SyncMachine) async throws {
-    let id = try await status.candidates.first { $0.name == candidate.name }?.id
-    guard let id else { throw VaultError.itemGone }
-    try await asking { try await self.session.sync.change(.approve(id), $0) }
+  /// The identifier of this machine in its circle.
+  var id: MemberID { get async throws { try await vault.circle.id } }
+
+  func answer(_ candidate: SyncMachine) async throws {
+    let id = try await candidate.id
+    try await asking { try await self.session.sync.change(.answer(id), $0) }
   }
+
+  /// Says that the words are the same as on the machine that has answered.
+  func agree() async throws { try await asking { try await self.session.sync.change(.agree, $0) } }
+
+  /// Lets a machine in that has asked: both show the same words, and the owners of both say so.
+  func approve(_ candidate: SyncMachine, in repository: MemoryRepository, replacing old: SyncMachine? = nil)
+    async throws
+  {
+    try await sync(repository)
+    try await answer(candidate)
+    for machine in [self, candidate, self] { try await machine.sync(repository) }
+    let id = try await candidate.id
+    guard let shown = try await status.candidates.first(where: { $0.id == id }), !shown.words.isEmpty,
+      try await candidate.status.words == shown.words
+    else { throw VaultError.internalError("the words differ") }
+    try await candidate.agree()
+    for machine in [candidate, self] { try await machine.sync(repository) }
+    try await approve(id, replacing: old)
+  }
+
+  func approve(_ id: MemberID, replacing old: SyncMachine? = nil) async throws {
+    let replaced = try await old?.id
+    try await asking { try await self.session.sync.change(.approve(id, replacing: replaced), $0) }
+  }
+
+  /// Confirms what other members have changed.
+  func confirm() async throws { try await asking { try await self.session.sync.change(.confirm, $0) } }
 
   func remove(_ other: SyncMachine) async throws {
     let id = try await status.members.first { $0.name == other.name }?.id
@@ -146,6 +196,12 @@ final class SyncMachine: Sendable {
   /// Forgets what was taken, as a program does that was killed before it noted it.
   func forget() { received.withLock { $0 = [:] } }
 
+  /// Syncs with all files, not only with those that have changed.
+  func forgetAndSync(_ repository: MemoryRepository) async throws {
+    forget()
+    try await sync(repository)
+  }
+
   // MARK: Items
 
   private func item(_ name: String, _ constraint: AccessControl.Constraint) throws -> NewItem {
@@ -192,8 +248,7 @@ extension MemoryRepository {
   /// Lets a machine into the circle, which then has what the others have.
   func admit(_ machine: SyncMachine, by member: SyncMachine) async throws {
     try await machine.ask(self)
-    try await member.sync(self)
-    try await member.approve(machine)
+    try await member.approve(machine, in: self)
     for one in [member, machine, member] { try await one.sync(self) }
   }
 
@@ -209,6 +264,10 @@ extension MemoryRepository {
       }
       try await machine.sync(self)
       machines.append(machine)
+      for other in machines {
+        try await other.sync(self)
+        if try await !other.status.unconfirmed.isEmpty { try await other.confirm() }
+      }
     }
     for machine in machines { try await machine.sync(self) }
     return machines

@@ -9,7 +9,7 @@ internal import Testing
 
 /// Each test runs in its own process, because it searches the whole memory of the process.
 @Suite struct SyncSecretsTests {
-  @Test("signing a synced item leaves no copy of its secret's digest in memory", .timeLimit(.minutes(2)))
+  @Test("publishing a synced item leaves no digest of its secret in memory", .timeLimit(.minutes(2)))
   func noDigest() async {
     await #expect(processExitsWith: .success) {
       let (bytes, digits): (MemoryScan, MemoryScan)
@@ -43,7 +43,10 @@ private func sign(_ secret: SharedSecret) throws {
   let keys = try MemberKeys.make()
   let id = try #require(MemberID(String(repeating: "a", count: 32)))
   let item = NewItem(named: try ItemName(parsing: "mail"), access: AccessControl(.none))
+  let hidden = try HiddenSecret(secret.bytes)
   let head = Revision.Head(
-    clock: 1, created: 0, item: DescribedItem(item, secret: secret.bytes.count), modified: 0, seen: [id.description: 1])
-  _ = try Revision(head, secret: secret, of: "circle", by: keys, as: id)
+    clock: 1, created: 0, item: DescribedItem(item, secret: secret.bytes.count), commitment: hidden.commitment,
+    modified: 0, seen: [id.description: 1])
+  _ = try Revision(
+    head, secretFile: hidden.file(under: SecretLock(item), for: [], epoch: 1), of: "circle", by: keys, as: id)
 }

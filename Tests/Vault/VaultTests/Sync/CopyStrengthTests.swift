@@ -1,0 +1,143 @@
+import Keys
+import SecretModel
+import SecureMemory
+import Testing
+import VaultDriver
+
+@testable import Presence
+@testable import Vault
+@testable import VaultItems
+@testable import VaultStore
+@testable import VaultSync
+
+extension Vault {
+  /// What keeps somebody from reading the copies of shared items who has all of the store but the passcode: its files,
+  /// its root key, and what is open of its classes. Nil for a copy that opens.
+  fileprivate func obstacles() throws -> [String: SyncStatus.Waiting.Reason?] {
+    try presence.passcodes.store.read { snapshot in
+      let circle = try #require(try snapshot.circle())
+      let keys = try SecretKeys(of: snapshot)
+      var found: [String: SyncStatus.Waiting.Reason?] = [:]
+      for row in try snapshot.records(where: "1") {
+        let revision = try row.revision(for: circle)
+        var obstacle: SyncStatus.Waiting.Reason?
+        do throws(SecretObstacle) { _ = try revision.secret(with: keys) } catch { obstacle = error.reason }
+        found.updateValue(obstacle, forKey: row.head.title.description)
+      }
+      return found
+    }
+  }
+
+  /// Everything in the table of records that the root key opens.
+  fileprivate func readable() throws -> [UInt8] {
+    try presence.passcodes.store.read { snapshot in
+      let circle = try #require(try snapshot.circle())
+      return try snapshot.records(where: "1").flatMap { row in
+        let revision = try row.revision(for: circle)
+        return revision.signed.bytes + revision.secretFile
+      }
+    }
+  }
+}
+
+@Suite("The copies that sync keeps of an item are as strong as the item")
+struct CopyStrengthTests {
+  private let repository = MemoryRepository()
+
+  @Test("a shared item under the passcode does not open without the passcode, on the machine that wrote it or another")
+  func passcode() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    try await machines[0].set("bank", "silver", .passcode)
+    try await machines[0].set("mail", "gold", .presence)
+    for machine in machines { try await machine.sync(repository) }
+    for machine in machines {
+      // Without a passcode for the first unlock, the root key opens the classes, as it does for items that are not shared.
+      #expect(try await machine.vault.obstacles() == ["bank": .proof, "mail": nil], "\(machine.name)")
+    }
+    try await machines[1].resolve(.open)
+    #expect(try await machines[1].get("bank") == "silver")
+  }
+
+  @Test("no copy of a shared item opens while the item's class is closed, whatever its rule", arguments: [false, true])
+  func closedClasses(isReceiver: Bool) async throws {
+    let machines = [
+      try await SyncMachine("desk", classKeys: ClassKeys(firstUnlock: .passcode)),
+      try await SyncMachine("lap", classKeys: ClassKeys(firstUnlock: .passcode)),
+    ]
+    try await machines[0].begin()
+    try await machines[0].sync(repository)
+    try await repository.admit(machines[1], by: machines[0])
+    try await machines[0].enroll()
+    let rules: [AccessControl.Constraint] = [.none, .presence, .anyFinger, .currentSet, .passcode]
+    for (number, rule) in rules.enumerated() { try await machines[0].set("item \(number)", "gold", rule) }
+    let machine = machines[isReceiver ? 1 : 0]
+    for machine in machines { try await machine.sync(repository) }
+    machine.classKeys.close()
+    let obstacles = try await machine.vault.obstacles()
+    #expect(obstacles.count == rules.count)
+    #expect(obstacles.values.allSatisfy { $0 == .locked }, "\(obstacles)")
+    #expect(try await !String(decoding: machine.vault.readable(), as: UTF8.self).contains("gold"))
+  }
+
+  @Test("what arrives while its class is closed waits as it came, is merged, and is stored once the class is open")
+  func arrivesClosed() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let lap = try await SyncMachine("lap", classKeys: ClassKeys(firstUnlock: .passcode))
+    try await repository.admit(lap, by: desk)
+    try await lap.set("other", "iron", .passcode)
+    lap.classKeys.close()
+    for secret in ["old", "new"] {
+      try await desk.set("mail", secret)
+      try await desk.sync(repository)
+      try await lap.sync(repository)
+      #expect(try await lap.status.waiting.map(\.reason) == [.locked])
+    }
+    // The passcode opens the class.
+    #expect(try await lap.get("other") == "iron")
+    try await lap.forgetAndSync(repository)
+    #expect(try await lap.get("mail") == "new")
+    #expect(try await lap.status.waiting == [])
+  }
+
+  @Test("a signature of a shared item's version says nothing about its secret: the same secret is signed differently")
+  func noOracle() throws {
+    let secret = SecretBytes(text: "1234")
+    let (one, other) = (try HiddenSecret(secret), try HiddenSecret(secret))
+    #expect(one.commitment != other.commitment)
+    #expect(one.commitment != Digest.sha256(Array("1234".utf8)))
+  }
+
+  @Test("a machine without a passcode offers no key for what needs one, gets no such secret, and says so")
+  func withoutPasscode() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let lap = try await SyncMachine("lap", passcode: nil)
+    try await repository.admit(lap, by: desk)
+    #expect(try await desk.status.members.first { $0.name == "lap" }?.hasPasscode == false)
+    try await desk.set("bank", "silver", .passcode)
+    try await desk.set("mail", "gold")
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    #expect(try await lap.get("mail") == "gold")
+    #expect(try await lap.status.waiting == [.init(item: ItemName(parsing: "bank"), reason: .passcode)])
+  }
+
+  @Test("a passcode that is changed still opens what other machines have shared under it before")
+  func changedPasscode() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    try await machines[0].set("bank", "silver", .passcode)
+    for machine in machines { try await machine.sync(repository) }
+    try await machines[1].changePasscode(to: "another passcode")
+    try await machines[1].resolve(.open)
+    #expect(try await machines[1].get("bank") == "silver")
+  }
+
+  @Test("a machine that is let in gets what is shared under the passcode, with the passcode of the one that lets it in")
+  func admittedLater() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    try await machines[0].set("bank", "silver", .passcode)
+    for machine in machines { try await machine.sync(repository) }
+    let attic = try await SyncMachine("attic")
+    try await repository.admit(attic, by: machines[0])
+    try await attic.resolve(.open)
+    #expect(try await attic.get("bank") == "silver")
+  }
+}

@@ -1,0 +1,281 @@
+import SecretModel
+import Testing
+import VaultDriver
+
+@testable import Presence
+@testable import Vault
+@testable import VaultItems
+@testable import VaultSync
+
+@Suite("Joining a circle, confirmed by a person on both machines")
+struct JoiningTests {
+  private let repository = MemoryRepository()
+
+  /// A machine that has asked, and the member that has answered it, up to the words.
+  private func answered() async throws -> (desk: SyncMachine, lap: SyncMachine) {
+    let desk = try await repository.circle("desk")[0]
+    let lap = try await SyncMachine("lap")
+    try await lap.ask(repository)
+    try await desk.sync(repository)
+    try await desk.answer(lap)
+    for machine in [desk, lap, desk] { try await machine.sync(repository) }
+    return (desk, lap)
+  }
+
+  @Test("both machines show the same six words, and no words before each has answered the other")
+  func words() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let lap = try await SyncMachine("lap")
+    try await lap.ask(repository)
+    try await desk.sync(repository)
+    #expect(try await lap.status.words == [])
+    #expect(try await desk.status.candidates.map(\.words) == [[]])
+    try await desk.answer(lap)
+    for machine in [desk, lap, desk] { try await machine.sync(repository) }
+    let words = try await lap.status.words
+    #expect(words.count == 6)
+    #expect(try await desk.status.candidates.map(\.words) == [words])
+    // The name comes with the consent.
+    #expect(try await desk.status.candidates.map(\.name) == [""])
+    try await lap.agree()
+    for machine in [lap, desk] { try await machine.sync(repository) }
+    #expect(try await desk.status.candidates.map(\.name) == ["lap"])
+  }
+
+  @Test("a member cannot let a machine in before its owner has agreed to the words")
+  func noConsent() async throws {
+    let (desk, lap) = try await answered()
+    let id = try await lap.id
+    await #expect(throws: VaultError.busy("nobody has said yes on the other computer yet")) {
+      try await desk.approve(id)
+    }
+    #expect(try await desk.status.members.count == 1)
+  }
+
+  @Test("a repository's operator with a circle of his own gets no secret of a machine whose owner has not agreed")
+  func ownCircle() async throws {
+    // The operator answers in the place of the owner's other machine, and lets the machine in himself.
+    let operatorsOwn = try await repository.circle("operator")[0]
+    let lap = try await SyncMachine("lap")
+    try await lap.set("mail", "gold")
+    try await lap.ask(repository)
+    try await operatorsOwn.sync(repository)
+    try await operatorsOwn.answer(lap)
+    for machine in [operatorsOwn, lap, operatorsOwn] { try await machine.sync(repository) }
+    let circle = try await operatorsOwn.vault.circle
+    let contents = try #require(circle.contents)
+    let list = try await CircleRecord(
+      after: circle.last, circle: circle.circle, members: circle.members + [lap.vault.circle.own], contents,
+      by: circle.keys, as: circle.id)
+    let receipt = try await lap.receive(repository.tip.merging([SyncPath.circle(2).text: list.bytes]) { $1 })
+    #expect(receipt.refused.map(\.path) == [SyncPath.circle(2).text])
+    #expect(try await lap.status.standing == .asking)
+    #expect(try await lap.session.sync.files(after: nil, puttingBack: false).files.isEmpty)
+    #expect(!repository.tip.keys.contains { $0.hasPrefix("items/") })
+  }
+
+  @Test("whoever stands between two machines gets other words on each of them")
+  func between() async throws {
+    let (real, forged) = (repository, MemoryRepository())
+    let desk = try await real.circle("desk")[0]
+    // Towards the machine that joins, the attacker is a member; towards the member, a machine that asks.
+    let (member, asker) = (try await forged.circle("desk")[0], try await SyncMachine("lap"))
+    let lap = try await SyncMachine("lap")
+    try await lap.ask(forged)
+    try await asker.ask(real)
+    try await desk.sync(real)
+    try await desk.answer(asker)
+    for machine in [desk, asker, desk] { try await machine.sync(real) }
+    try await member.sync(forged)
+    try await member.answer(lap)
+    for machine in [member, lap, member] { try await machine.sync(forged) }
+    let shown = try await lap.status.words
+    #expect(shown.count == 6)
+    #expect(try await desk.status.candidates.first?.words != shown)
+  }
+
+  @Test("a machine that was interrupted before an answer came has to ask again")
+  func interrupted() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let lap = try await SyncMachine("lap")
+    try await lap.ask(repository)
+    // The number of the request was in the memory of a vault that has ended.
+    _ = await lap.vault.nonces.take(of: try await lap.id)
+    try await desk.sync(repository)
+    try await desk.answer(lap)
+    try await desk.sync(repository)
+    let receipt = try await lap.receive(repository.tip)
+    #expect(receipt.refused.map(\.path) == [SyncPath.answer(try await lap.id).text])
+    #expect(try await lap.status.words == [])
+  }
+
+  @Test("a machine keeps the words of the first answer when another answer takes its place")
+  func firstAnswer() async throws {
+    let (desk, lap) = try await answered()
+    let words = try await lap.status.words
+    let circle = try await desk.vault.circle
+    let request = try JoinRequest(#require(await lap.vault.circle.joining).request.bytes, circle: circle.circle)
+    let second = try JoinAnswer(to: request, circle.last, by: circle.keys, as: circle.id)
+    let path = SyncPath.answer(try await lap.id).text
+    _ = try await lap.receive(repository.tip.merging([path: second.bytes]) { $1 })
+    #expect(try await lap.status.words == words)
+  }
+
+  @Test("a second member does not answer a machine that another one has answered")
+  func secondAnswer() async throws {
+    let machines = try await repository.circle("desk", "attic")
+    let lap = try await SyncMachine("lap")
+    try await lap.ask(repository)
+    for machine in machines { try await machine.sync(repository) }
+    try await machines[0].answer(lap)
+    for machine in machines { try await machine.sync(repository) }
+    await #expect(throws: VaultError.busy("another computer has answered it: approve it there")) {
+      try await machines[1].answer(lap)
+    }
+  }
+
+  @Test("a machine that was restored and joins again takes the place of its earlier entry in the same change")
+  func restored() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let again = try await SyncMachine("lap")
+    try await again.ask(repository)
+    try await machines[0].approve(again, in: repository, replacing: machines[1])
+    for machine in [machines[0], again, machines[1]] { try await machine.sync(repository) }
+    #expect(try await machines[0].status.members.map(\.name).sorted() == ["desk", "lap"])
+    #expect(try await machines[1].status.standing == .removed)
+    #expect(try await again.status.standing == .member)
+  }
+
+  @Test("a change of the members after the answer ends the request, since the words do not cover it")
+  func changedMeanwhile() async throws {
+    let (desk, lap) = try await answered()
+    let attic = try await SyncMachine("attic")
+    try await repository.admit(attic, by: desk)
+    _ = try await lap.receive(repository.tip)
+    try await lap.agree()
+    try await lap.sync(repository)
+    #expect(try await lap.status.standing == .asking)
+  }
+}
+
+@Suite("Changes of the members that others have made")
+struct MemberChangeTests {
+  private let repository = MemoryRepository()
+
+  @Test("a machine publishes nothing before its owner has confirmed that another one was let in, which it names")
+  func addition() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let thief = try await SyncMachine("thief")
+    try await repository.admit(thief, by: machines[1])
+    try await machines[0].sync(repository)
+    #expect(
+      try await machines[0].status.unconfirmed == [
+        SyncStatus.MemberChange(by: "lap", added: ["thief"], removed: [])
+      ])
+    let before = repository.tip
+    try await machines[0].set("mail", "gold")
+    try await machines[0].sync(repository)
+    #expect(repository.tip == before)
+    try await machines[0].confirm()
+    try await machines[0].sync(repository)
+    try await thief.sync(repository)
+    #expect(try await thief.get("mail") == "gold")
+  }
+
+  @Test("a removed machine that goes back to before its removal, and removes another one, gets no new secret")
+  func branch() async throws {
+    let machines = try await repository.circle("desk", "stolen", "attic")
+    let before = repository.tip
+    try await machines[0].remove(machines[1])
+    try await machines[0].sync(repository)
+    // The thief puts the repository back, and removes the owner's machine in that branch.
+    repository.put(before)
+    try await machines[1].forgetAndSync(repository)
+    try await machines[1].remove(machines[0])
+    try await machines[1].sync(repository)
+    // A machine that was asleep since then follows to neither.
+    try await machines[2].sync(repository)
+    #expect(
+      try await machines[2].status.unconfirmed == [
+        SyncStatus.MemberChange(by: "stolen", added: [], removed: ["desk"])
+      ])
+    let tip = repository.tip
+    try await machines[2].set("mail", "gold")
+    try await machines[2].sync(repository)
+    #expect(repository.tip == tip)
+    // The machine that has seen both sides says so.
+    #expect(try await machines[0].receive(repository.tip).wentBack)
+    #expect(try await machines[0].status.isForked)
+    #expect(try await machines[0].session.sync.files(after: nil, puttingBack: true).files.isEmpty)
+  }
+
+  @Test("an owner who refuses a change of the members shares nothing more, and nothing is taken")
+  func refused() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let thief = try await SyncMachine("thief")
+    try await repository.admit(thief, by: machines[1])
+    try await machines[0].sync(repository)
+    try await machines[0].session.sync.change(.reject, .nobody)
+    try await thief.set("mail", "iron")
+    try await thief.sync(repository)
+    let tip = repository.tip
+    try await machines[0].set("bank", "silver")
+    try await machines[0].sync(repository)
+    #expect(repository.tip == tip)
+    #expect(try await machines[0].status.isLocked)
+    #expect(try await machines[0].get("mail") == nil)
+  }
+
+  @Test("a member that leaves by itself, or changes its own keys, needs nobody's confirmation")
+  func ownChanges() async throws {
+    let machines = try await repository.circle("desk", "lap", "attic")
+    try await machines[2].leave()
+    for machine in machines.reversed() { try await machine.sync(repository) }
+    #expect(try await machines[0].status.unconfirmed == [])
+    try await machines[0].set("mail", "gold")
+    try await machines[0].sync(repository)
+    try await machines[1].sync(repository)
+    #expect(try await machines[1].get("mail") == "gold")
+  }
+
+  @Test("a member's head that knows a list which the repository does not show is reported")
+  func hiddenList() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let before = repository.tip
+    let attic = try await SyncMachine("attic")
+    try await repository.admit(attic, by: machines[0])
+    // The repository's operator keeps the new list from the second machine, but shows it the newest state otherwise.
+    let path = SyncPath.head(try await machines[0].id).text
+    let files = before.merging([path: repository.tip[path] ?? []]) { $1 }
+    #expect(try await machines[1].receive(files).isMixed)
+  }
+
+  @Test("two changes of the members at the same time, of which one reaches the repository first, are both made")
+  func contested() async throws {
+    let machines = try await repository.circle("desk", "lap", "attic", "cellar")
+    try await machines[0].remove(machines[2])
+    try await machines[1].remove(machines[3])
+    try await machines[0].sync(repository)
+    try await machines[1].sync(repository)
+    try await machines[1].confirm()
+    for machine in [machines[1], machines[0]] { try await machine.sync(repository) }
+    try await machines[0].confirm()
+    for machine in [machines[1], machines[0]] {
+      try await machine.sync(repository)
+      #expect(try await machine.status.members.map(\.name).sorted() == ["desk", "lap"], "\(machine.name)")
+      #expect(try await !machine.status.isForked)
+    }
+  }
+
+  @Test("a circle can change its members as often as its owner likes")
+  func manyChanges() async throws {
+    let desk = try await repository.circle("desk")[0]
+    for number in 1...12 {
+      let other = try await SyncMachine("machine \(number)")
+      try await repository.admit(other, by: desk)
+      try await desk.remove(other)
+      try await desk.sync(repository)
+    }
+    #expect(try await desk.status.members.count == 1)
+  }
+}
