@@ -48,7 +48,7 @@ extension GetAssertion {
   /// key of `ssh-keygen -O no-touch-required`.
   ///
   /// The hash of the client data does not tell the two apart for a site: Chromium looks up with the hash of the sign-in
-  /// that follows.
+  /// that follows (decision 0166).
   var purpose: Purpose {
     guard options.userPresence == false, options.userVerification != true else { return .signature }
     guard allowed != nil else { return proof == nil ? .lookUp : .signature }
