@@ -57,7 +57,7 @@ struct PasskeyMovingTests {
       #expect(try await store.touched(["passkey", "import", file, "--yes"], [.right]).status == 0)
       let same = try await store.whorl("passkey", "rename", "example.com/alice", "alice", "--json")
       #expect(
-        same.status == 0 && same.text == #"{"renamed":"example.com\/alice"}"# + "\n", "\(same.text)\(same.diagnostics)")
+        same.status == 0 && same.text == #"{"renamed":"example.com/alice"}"# + "\n", "\(same.text)\(same.diagnostics)")
       let renamed = try await store.touched(["passkey", "rename", "example.com", "al at work"], [.right])
       #expect(renamed.status == 0, "\(renamed.diagnostics)")
       #expect(
