@@ -49,6 +49,12 @@ mkdir -p -m 700 .ssh && cp work.pub .ssh/authorized_keys'
 expect 0 "signed in" touching "right right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i work alice@127.0.0.1 echo signed in'
 expect 0 "" touching "right right right" key 'ssh-keygen -q -t ed25519-sk -N "" -f other </dev/null && cp other.pub .ssh/authorized_keys'
 expect 0 "signed in" touching "right right" key 'ssh -o StrictHostKeyChecking=no -o BatchMode=yes -i other alice@127.0.0.1 echo signed in'
+# Keys that need no touch are asked for one all the same, and a resident key is not lost to another of its name.
+expect 0 'Good "file" signature' touching "right right right" key 'ssh-keygen -q -t ecdsa-sk -O no-touch-required -N "" -f silent </dev/null &&
+ssh-keygen -q -Y sign -f silent -n file work.pub && echo "alice $(cat silent.pub)" >allowed &&
+ssh-keygen -Y verify -f allowed -I alice -n file -s work.pub.sig <work.pub'
+expect 255 "already exists" touching "right right" key \
+  'ssh-keygen -q -t ecdsa-sk -O resident -O application=ssh:story -N "" -f again </dev/null'
 expect 0 "ssh:story" touching "right right" key 'fido2-token -L -r "$KEY"'
 
 # PAM asks for it. pamu2fcfg before 1.1.1 (Debian 12 has 1.1.0) takes no self attestation, so fido2-cred makes the file.

@@ -2,7 +2,7 @@
 // also make a keyboard, so this program alone chooses the kind of device, and passes only reports of 64 bytes. It has
 // no keys and does not interpret reports.
 //
-// Each connection has a device, made once its user has an active, unlocked session at a seat of this machine. When that
+// Each connection has a device, made once its user has an active, unlocked session at the machine's own seat. When that
 // ends, both are closed, and the agent connects again. systemd passes the listening socket (SOCK_SEQPACKET), so that a
 // message is a report.
 #define _GNU_SOURCE
@@ -66,12 +66,16 @@ static int fail(int status, const char *problem) {
   return status;
 }
 
-// Whether a session is active, at a seat of this machine, unlocked and of class "user".
+// Whether a session is active, at the machine's own seat, unlocked and of class "user".
+//
+// udev counts a device that the kernel makes of nothing to the machine's own seat, and its file is for the user there. So
+// the device of somebody at a second seat would be a security key of another person: it would get that person's sign-ins,
+// and could answer for the keys of new passkeys.
 static int session_counts(sd_bus *bus, const char *session) {
   if (sd_session_is_active(session) <= 0 || sd_session_is_remote(session) != 0) return 0;
   char *seat = NULL, *class = NULL, *path = NULL;
-  int counts = sd_session_get_seat(session, &seat) >= 0 && sd_session_get_class(session, &class) >= 0 &&
-               strcmp(class, "user") == 0;
+  int counts = sd_session_get_seat(session, &seat) >= 0 && strcmp(seat, "seat0") == 0 &&
+               sd_session_get_class(session, &class) >= 0 && strcmp(class, "user") == 0;
   int locked = 1;
   // A session whose state cannot be read counts as locked.
   counts = counts && sd_bus_path_encode("/org/freedesktop/login1/session", session, &path) >= 0 &&
@@ -257,6 +261,8 @@ static sd_bus *connect_bus(void) {
 }
 
 int main(void) {
+  // The reader of standard error may have ended.
+  signal(SIGPIPE, SIG_IGN);
   if (sd_listen_fds(1) != 1 || sd_is_socket_unix(SD_LISTEN_FDS_START, SOCK_SEQPACKET, 1, NULL, 0) <= 0) {
     return fail(64, "systemd passes the socket: enable whorl-fido.socket");
   }
@@ -264,8 +270,6 @@ int main(void) {
   const struct rlimit no_core = {0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   prctl(PR_SET_DUMPABLE, 0);
-  // The reader of standard error may have ended.
-  signal(SIGPIPE, SIG_IGN);
   for (int i = 0; i < PLACES; i++) places[i] = (struct place){.agent = -1, .device = -1};
   sd_bus *bus = connect_bus();
   if (!bus) return fail(69, "logind cannot be reached: is the system's message bus running?");

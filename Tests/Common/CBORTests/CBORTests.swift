@@ -87,6 +87,39 @@ struct CBORTests {
     }
   }
 
+  /// Where the ranges of numbers end.
+  static let ends: [UInt64] = [
+    0, 1, 23, 24, 255, 256, 65_535, 65_536, (1 << 31) - 1, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 53,
+    UInt64(Int64.max) - 1, UInt64(Int64.max), 1 << 63, (1 << 63) + 1, .max - 1, .max,
+  ]
+
+  @Test(
+    "CBOR numbers, lengths and counts at the ends of their ranges are read or refused without a crash", arguments: ends)
+  func extremes(number: UInt64) throws {
+    for kind in UInt8(0)...7 {
+      for (information, count) in [(UInt8(24), 1), (25, 2), (26, 4), (27, 8)]
+      where count == 8 || number >> (8 * count) == 0 {
+        let head =
+          [kind << 5 | information] + (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        for tail in [[], [0], [UInt8](repeating: 0, count: 300)] {
+          for bytes in [head + tail, [0x81] + head + tail, [0xA1] + head + tail, [0xA1, 0] + head + tail] {
+            if let value = try? CBORValue(decoding: bytes) { #expect(value.encoded == bytes) }
+            if let (value, count) = try? CBORValue.first(in: bytes) { #expect(value.encoded == Array(bytes[..<count])) }
+          }
+        }
+      }
+    }
+    #expect(CBORValue.unsigned(number).integer == Int(exactly: number))
+    #expect(CBORValue.negative(number).integer == (number < 1 << 63 ? -1 - Int(number) : nil))
+  }
+
+  @Test("the least and the greatest integer are the same in CBOR and back")
+  func integers() throws {
+    for number in [Int.min, Int.min + 1, -1, 0, Int.max - 1, Int.max] {
+      #expect(try CBORValue(decoding: CBORValue(number).encoded).integer == number)
+    }
+  }
+
   @Test("CBOR represents public keys as COSE does")
   func keys() throws {
     let (x, y) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))

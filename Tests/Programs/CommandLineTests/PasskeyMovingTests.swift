@@ -50,6 +50,22 @@ struct PasskeyMovingTests {
     return result.text
   }
 
+  @Test("a passkey is renamed after a touch for both names, and without one if it has the name already")
+  func renaming() async throws {
+    try await TestStore.enrolled { store in
+      let file = try write(Self.exchange(Self.passkey("AQID", "example.com", Self.p256)), in: store)
+      #expect(try await store.touched(["passkey", "import", file, "--yes"], [.right]).status == 0)
+      let same = try await store.whorl("passkey", "rename", "example.com/alice", "alice", "--json")
+      #expect(
+        same.status == 0 && same.text == #"{"renamed":"example.com/alice"}"# + "\n", "\(same.text)\(same.diagnostics)")
+      let renamed = try await store.touched(["passkey", "rename", "example.com", "al at work"], [.right])
+      #expect(renamed.status == 0, "\(renamed.diagnostics)")
+      #expect(
+        renamed.diagnostics.contains("rename the passkey example.com/alice to “al at work”"), "\(renamed.diagnostics)")
+      #expect(try await store.whorl("passkey", "list").text.contains("al at work"))
+    }
+  }
+
   @Test("passkeys are imported after one touch, shown, and exported with the same keys")
   func roundTrip() async throws {
     try await TestStore.enrolled { store in

@@ -110,7 +110,7 @@ struct FIDOProgramTests {
     "whorl-fido makes no device before the user is in front of an unlocked screen of this machine",
     arguments: [
       "one seat user\n", "one active user\n", "one active seat user remote\n", "one active seat user locked\n",
-      "one active seat user mute\n", "one active seat greeter\n",
+      "one active seat user mute\n", "one active seat greeter\n", "one active other-seat user\n",
     ])
   func absent(_ sessions: String) throws {
     try PretendMachine.with(sessions) { machine in
@@ -125,7 +125,9 @@ struct FIDOProgramTests {
 
   @Test(
     "whorl-fido takes the device away as soon as the session is locked, left or over",
-    arguments: ["one active seat user locked\n", "one seat user\n", "other greeter\n", nil])
+    arguments: [
+      "one active seat user locked\n", "one active other-seat user\n", "one seat user\n", "other greeter\n", nil,
+    ])
   func left(_ sessions: String?) throws {
     try PretendMachine.with(Self.present) { machine in
       let agent = try machine.agent()

@@ -226,4 +226,29 @@ struct HIDTransportTests {
     _ = send(&transport, .initialize, [1, 2, 3, 4, 5, 6, 7, 8], on: channel, at: now + 1000)
     #expect(shown(send(&transport, .ping, [5], on: channel, at: now + 1000)) == ["send 1 5"])
   }
+
+  @Test("every command with lengths, channels and sequence numbers at the ends of their ranges is answered or ignored")
+  func extremes() {
+    let lengths: [UInt16] = [0, 1, 8, 57, 58, 7_608, 7_609, 7_610, 32_767, 32_768, .max]
+    let channels: [UInt32] = [0, 1, 2, 0x7FFF_FFFF, 0x8000_0000, .max - 1, .max]
+    func report(_ channel: UInt32, _ head: [UInt8]) -> [UInt8] {
+      let start = withUnsafeBytes(of: channel.bigEndian) { Array($0) } + head
+      return start + [UInt8](repeating: 0xFF, count: HIDReport.count - start.count)
+    }
+    let now = UInt64.max / 2
+    for last in [UInt32(1), UInt32.max - 2, UInt32.max - 1] {
+      for command in UInt8(0)...127 {
+        for length in lengths {
+          var transport = HIDTransport(lastChannel: last)
+          var outputs: [HIDTransport.Output] = []
+          for channel in channels {
+            let head: [UInt8] = [command | 0x80, UInt8(length >> 8), UInt8(length & 0xFF)]
+            outputs += transport.receive(report(channel, head), at: now)
+            for sequence: UInt8 in [0, 1, 127] { outputs += transport.receive(report(channel, [sequence]), at: now) }
+          }
+          for case .send(let report) in outputs { #expect(report.count == HIDReport.count) }
+        }
+      }
+    }
+  }
 }

@@ -63,17 +63,24 @@ actor TestVault: PasskeyVault {
 
   func ended() { open -= 1 }
 
-  func update(_ id: ItemID, user: Passkey.User) throws(VaultError) {
+  func update(_ id: ItemID, user: Passkey.User, _ words: CeremonyWords) async throws(VaultError) {
+    try await ask(words)
+    try change(id, to: user)
+  }
+
+  /// As another program of the user does, which the authenticator does not ask.
+  func change(_ id: ItemID, to user: Passkey.User) throws(VaultError) {
     guard let index = entries.firstIndex(where: { $0.passkey.id == id }) else { throw .itemGone }
     entries[index].passkey.user = user
   }
 
-  func delete(_ id: ItemID) throws(VaultError) {
+  func delete(_ id: ItemID, _ words: CeremonyWords) async throws(VaultError) {
+    try await ask(words)
     guard let index = entries.firstIndex(where: { $0.passkey.id == id }) else { throw .itemGone }
     entries.remove(at: index)
   }
 
-  func delete(_ passkeys: [ItemID], _ words: CeremonyWords) async throws(VaultError) {
+  func reset(_ passkeys: [ItemID], _ words: CeremonyWords) async throws(VaultError) {
     try await ask(words)
     entries.removeAll { passkeys.contains($0.passkey.id) }
   }

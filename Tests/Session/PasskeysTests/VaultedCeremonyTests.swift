@@ -282,6 +282,26 @@ struct VaultedCeremonyTests {
     #expect(prompt.reasons == ["make a passkey for example.com as alice"])
   }
 
+  @Test("deleting a passkey through the security key needs a touch of its own, at a prompt that names it")
+  func deletion() async throws {
+    let right = TouchingPrompt(image.press(.rightIndex))
+    let stranger = TouchingPrompt(image.press(.rightIndex, person: 2))
+    let wrong = try served(stranger)
+    try await TestPlatform.with(try served(right)) { platform async throws in
+      let (id, _) = try await platform.made()
+      let token = try await platform.token(4, nil)
+      let descriptor: CBORValue = [2: ["id": .bytes(id), "type": "public-key"]]
+      let words = CeremonyWords.delete(try #require(try await wrong.passkeys(for: nil).first))
+      await #expect(throws: VaultError.authenticationFailed) {
+        try await wrong.delete(try #require(try await wrong.passkeys(for: nil).first).id, words)
+      }
+      #expect(try await vault.items(ItemSearch(.passkey)).count == 1)
+      #expect(try await platform.manage(6, descriptor, token).status == 0)
+      #expect(try await vault.items(ItemSearch(.passkey)).isEmpty)
+    }
+    #expect(right.reasons.suffix(2) == ["list your passkeys", "delete the passkey for example.com as alice"])
+  }
+
   @Test("changing the names of a passkey's user needs a touch, and an ended ceremony signs nothing")
   func ended() async throws {
     let prompt = TouchingPrompt(image.press(.rightIndex))
@@ -294,7 +314,7 @@ struct VaultedCeremonyTests {
       ]
       #expect(try await platform.manage(7, parameters, token).status == 0)
     }
-    #expect(prompt.reasons.suffix(2) == ["manage your passkeys", "rename a passkey"])
+    #expect(prompt.reasons.suffix(2) == ["list your passkeys", "rename the passkey for example.com as alice to bob"])
     let known = try await passkeys.passkeys(for: nil)
     #expect(known.map(\.user.name) == ["bob"])
     let words = CeremonyWords.signIn(to: try #require(RelyingPartyID("example.com")))

@@ -17,6 +17,8 @@ class Reports:
     """A connection that carries reports of 64 bytes. The authenticator serves one client: a forgotten one goes."""
 
     last = None
+    # Whether the suite waits for a report.
+    waits = False
 
     def __init__(self):
         if Reports.last:
@@ -28,11 +30,15 @@ class Reports:
 
     def read(self):
         report = b""
-        while len(report) < 64:
-            part = self.socket.recv(64 - len(report))
-            if not part:
-                raise OSError("the authenticator has gone")
-            report += part
+        self.waits = True
+        try:
+            while len(report) < 64:
+                part = self.socket.recv(64 - len(report))
+                if not part:
+                    raise OSError("the authenticator has gone")
+                report += part
+        finally:
+            self.waits = False
         return report
 
     def write(self, report):
@@ -65,8 +71,11 @@ def use_current_library():
     looks = itertools.count()
 
     def list_descriptors():
-        # A suite that asks a person to take the key out and to plug it in finds it gone at every other look.
-        return [] if os.environ.get("WHORL_CTAP_REPLUGS") and next(looks) % 2 else [descriptor()]
+        # A suite that asks a person to take the key out and to plug it in finds it gone at every other look, but not while
+        # it waits for the key's answer, such as for a touch.
+        if not os.environ.get("WHORL_CTAP_REPLUGS") or Reports.last and Reports.last.waits:
+            return [descriptor()]
+        return [] if next(looks) % 2 else [descriptor()]
 
     from fido2.ctap2.pin import ClientPin
 

@@ -2,7 +2,8 @@
 // --wrap, so that main.c stays as it is. All of it lies in the folder of the test, PRETEND_MACHINE:
 //
 //     uhid       a socket (SOCK_SEQPACKET): each connection is a device
-//     sessions   a line for each session: its name, and words such as `active`, `locked`, `remote`, `seat` and `user`
+//     sessions   a line for each session: its name, and words such as `active`, `locked`, `remote`, `seat`,
+//                `other-seat` and `user`
 //     refuses    where it is there, a device cannot be made of what it is told
 //     user       the user who connects, where it is there
 //     signals    a FIFO with a letter for each signal of logind: c(hange), s(leep), w(ake), x: the bus has ended
@@ -102,8 +103,9 @@ int __wrap_sd_session_is_active(const char *session) { return session_is(session
 int __wrap_sd_session_is_remote(const char *session) { return session_is(session, " remote"); }
 
 int __wrap_sd_session_get_seat(const char *session, char **seat) {
-  if (session_is(session, " seat") <= 0) return -ENODATA;
-  *seat = strdup("seat0");
+  const int is_other = session_is(session, " other-seat") > 0;
+  if (!is_other && session_is(session, " seat") <= 0) return -ENODATA;
+  *seat = strdup(is_other ? "seat1" : "seat0");
   return 0;
 }
 

@@ -88,7 +88,9 @@ struct LoginObjectTests {
       let (stub, log) = (Stub(answer), Log())
       (self.stub, self.log) = (stub, log)
       let caller = Caller(user: user, process: .init(id: 77, started: 1), label: "comm")
-      let object = LoginObject(serving: stub, to: caller) { line in log.lines.withLock { $0.append(line) } }
+      let object = LoginObject(serving: stub, to: caller, refusals: RefusalLines()) { line in
+        log.lines.withLock { $0.append(line) }
+      }
       server = try BusConnection(
         socket: theirs, role: .server,
         handlers: .init(call: { object.handle($0) }, closed: { object.connectionEnded() }))
@@ -169,6 +171,20 @@ struct LoginObjectTests {
     #expect(module.stub.seen.withLock { $0 }.isEmpty)
     #expect(module.log.lines.withLock { $0 }.allSatisfy { $0.contains("user 1000") })
     #expect(module.log.lines.withLock { $0 }.count == 6)
+  }
+
+  @Test("a user who calls the PAM module's interface again and again does not fill the journal")
+  func manyRefusals() async throws {
+    let module = try Module(as: 1_000)
+    for _ in 0..<50 { #expect(await module.error("Verify", login()) == "org.freedesktop.DBus.Error.AccessDenied") }
+    let lines = module.log.lines.withLock { $0 }
+    #expect(lines.count == RefusalLines.limit)
+    #expect(lines.last?.contains("further calls of this user in this minute are not listed") == true)
+    let (refusals, now) = (RefusalLines(), ContinuousClock.now)
+    let answers = (0...RefusalLines.limit).map { _ in refusals.answer(to: 1, at: now) }
+    #expect(answers.suffix(3) == [.line, .lastLine, .nothing])
+    #expect(refusals.answer(to: 2, at: now) == .line, "another user has lines of their own")
+    #expect(refusals.answer(to: 1, at: now + .seconds(61)) == .line)
   }
 
   @Test("the PAM module's D-Bus interface refuses unknown members and wrong arguments")

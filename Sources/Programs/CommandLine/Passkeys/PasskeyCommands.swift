@@ -68,12 +68,16 @@ struct PasskeyRename: Command {
     }
     let store = try await session.store()
     let found = try await StoredPasskeys(in: store).named([passkey])[0]
-    let change = ItemChange(attributes: [.account: .text(name)])
-    _ = try await session.asking(
-      store, session.answers(), reason: "rename the passkey \(Visible.text(found.called))"
-    ) { [id = found.id] asking throws(Failure) in
-      try await session.explained { () async throws(VaultError) in
-        try await store.update(.ids([id]), change, secret: nil, asking)
+    // Nobody is asked for a change that changes nothing.
+    if name != found.user.name {
+      let change = ItemChange(attributes: [.account: .text(name)])
+      _ = try await session.asking(
+        store, session.answers(),
+        reason: "rename the passkey \(Visible.text(found.called)) to \(PromptLabel.word(name))"
+      ) { [id = found.id] asking throws(Failure) in
+        try await session.explained { () async throws(VaultError) in
+          try await store.update(.ids([id]), change, secret: nil, asking)
+        }
       }
     }
     if options.json { try JSON.print(["renamed": found.called]) }

@@ -14,15 +14,11 @@ extension CommandServer {
     try check(proof, request.clientDataHash, .makeCredential, request.relyingParty)
     let vault = vault
     let words = CeremonyWords.make(for: request.relyingParty, as: request.user.promptName)
-    if !request.excluded.isEmpty {
-      let known = try await ask { () throws(VaultError) in
-        try await vault.passkeys(for: request.relyingParty.text)
-      }
-      if known.contains(where: { request.excluded.contains($0.credentialID) }) {
-        // Only after a touch, so that programs cannot find out which accounts exist.
-        try await verify(proof != nil, words)
-        throw .credentialExcluded
-      }
+    let known = try await ask { () throws(VaultError) in try await vault.passkeys(for: request.relyingParty.text) }
+    if known.contains(where: { request.excluded.contains($0.credentialID) }) {
+      // Only after a touch, so that programs cannot find out which accounts exist.
+      try await verify(proof != nil, words)
+      throw .credentialExcluded
     }
     let new = NewPasskey(
       relyingParty: request.relyingParty.text, relyingPartyName: request.relyingPartyName, user: request.user,
@@ -30,7 +26,14 @@ extension CommandServer {
       protection: request.extensions.protection ?? .optional,
       repliesWithProtection: request.extensions.protection != nil, hasSecret: request.extensions.hasSecret,
       blob: request.extensions.blob, clientDataHash: request.clientDataHash)
-    let ceremony = try await ceremony(proof != nil, words)
+    let ceremony: any PasskeyCeremony
+    if let replaced = known.first(where: { request.replaces($0) }) {
+      // The prompt of a token does not say that a passkey goes, so its touch does not do that.
+      await endToken()
+      ceremony = try await begin(.replace(replaced))
+    } else {
+      ceremony = try await self.ceremony(proof, for: .makeCredential, words)
+    }
     let (_, signed) = try await use(ceremony) { ceremony throws(VaultError) in try await ceremony.make(new) }
     return [
       1: "packed", 2: .bytes(signed.authenticatorData),
@@ -42,10 +45,12 @@ extension CommandServer {
   func assert(_ request: GetAssertion, _ channel: UInt32) async throws(CTAPStatus) -> CBORValue? {
     let proof = try await proof(request.proof)
     guard request.options.residentKey == nil else { throw .unsupportedOption }
+    // The secret needs a present user (CTAP 2.1, 12.5).
+    guard request.options.userPresence != false || request.secret == nil else { throw .unsupportedOption }
     try check(proof, request.clientDataHash, .getAssertion, request.relyingParty)
     let vault = vault
     let all = try await ask { () throws(VaultError) in try await vault.passkeys(for: request.relyingParty.text) }
-    guard request.options.userPresence != false else { return try silently(request, all, verified: proof != nil) }
+    if request.purpose == .lookUp { return try lookUp(request, all, verified: proof != nil) }
     let secret = try request.secret.map { secret throws(CTAPStatus) in try self.secret(secret) }
     let words = CeremonyWords.signIn(to: request.relyingParty)
     var passkeys = PasskeyFilter.allowed(all, by: request.allowed, verified: true)
@@ -56,7 +61,7 @@ extension CommandServer {
     }
     if request.allowed != nil { passkeys = [passkeys[0]] }
     let named = passkeys.count == 1 ? passkeys[0].user.promptName : nil
-    let ceremony = try await ceremony(proof != nil, .signIn(to: request.relyingParty, as: named))
+    let ceremony = try await ceremony(proof, for: .getAssertion, .signIn(to: request.relyingParty, as: named))
     let assertion = PasskeyAssertion(
       clientDataHash: request.clientDataHash, secretRequest: secret, wantsBlob: request.wantsBlob)
     let chosen = passkeys
@@ -76,14 +81,12 @@ extension CommandServer {
     return begin(.assertions, answers, channel)
   }
 
-  /// Answers a request with `up` false, by which browsers and `ssh` find out which passkeys of their list exist before
-  /// they ask the user. No key is used without a touch: the flags say that no user was present, and the signature is
-  /// invalid for every key. A request without a list gets no passkey, so that programs cannot find accounts whose IDs
-  /// they do not know.
-  private func silently(
+  /// Answers which passkey of a list exists. No key is used without a touch: the flags say that no user was present, and
+  /// the signature is invalid for every key. A request without a list gets no passkey, so that programs cannot find
+  /// accounts whose IDs they do not know.
+  private func lookUp(
     _ request: GetAssertion, _ all: [Passkey], verified: Bool
   ) throws(CTAPStatus) -> CBORValue {
-    guard request.secret == nil else { throw .unsupportedOption }
     guard let list = request.allowed,
       let passkey = PasskeyFilter.allowed(all, by: list, verified: verified).first
     else { throw .noCredentials }
@@ -119,9 +122,11 @@ extension CommandServer {
   }
 
   /// The token's ceremony, whose touch this request consumes, or a new one, which prompts.
-  private func ceremony(_ fromToken: Bool, _ words: CeremonyWords) async throws(CTAPStatus) -> any PasskeyCeremony {
-    guard fromToken else { return try await begin(words) }
-    guard let ceremony = takeToken() else { throw .pinAuthInvalid }
+  private func ceremony(
+    _ proof: TokenProof?, for use: TokenPermissions, _ words: CeremonyWords
+  ) async throws(CTAPStatus) -> any PasskeyCeremony {
+    guard proof != nil else { return try await begin(words) }
+    guard token?.permissions.announced == use, let ceremony = takeToken() else { throw .pinAuthInvalid }
     return ceremony
   }
 
@@ -144,7 +149,10 @@ extension CommandServer {
   }
 }
 
-extension Passkey.User {
-  /// The name for prompts.
-  fileprivate var promptName: String { name.isEmpty ? displayName : name }
+extension MakeCredential {
+  /// Whether the new passkey takes the place of this one: there is one discoverable passkey for each account of a site
+  /// (CTAP 2.1, 6.1.2).
+  fileprivate func replaces(_ passkey: Passkey) -> Bool {
+    options.residentKey == true && passkey.isDiscoverable && passkey.user.handle == user.handle
+  }
 }

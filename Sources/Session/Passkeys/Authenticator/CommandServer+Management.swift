@@ -5,6 +5,7 @@ extension CommandServer {
   func manage(_ request: CredentialManagement, _ channel: UInt32) async throws(CTAPStatus) -> CBORValue? {
     guard let proof = request.proof else { throw .tokenRequired }
     let token = try token(proof, over: request.message, for: .credentialManagement)
+    guard token.permissions.announced == .credentialManagement else { throw .pinAuthInvalid }
     let vault = vault
     let passkeys = try await ask { () throws(VaultError) in try await vault.passkeys(for: nil) }
     let discoverable = passkeys.filter(\.isDiscoverable).sorted { $0.created > $1.created }
@@ -29,13 +30,17 @@ extension CommandServer {
         try PasskeyListing.credentials(of: discoverable.filter { PasskeyListing.hash($0.relyingParty) == hash }),
         channel)
     case .delete(let credentialID):
-      let id = try passkey(credentialID).id
-      try await ask { () throws(VaultError) in try await vault.delete(id) }
+      let passkey = try passkey(credentialID)
+      try await ask(true) { () throws(VaultError) in try await vault.delete(passkey.id, .delete(passkey)) }
       return nil
     case .update(let credentialID, let user):
       let passkey = try passkey(credentialID)
       guard passkey.user.handle == user.handle else { throw .invalidParameter }
-      try await ask { () throws(VaultError) in try await vault.update(passkey.id, user: user) }
+      // A prompt for a change that changes nothing would only teach people to touch.
+      guard passkey.user != user else { return nil }
+      try await ask(true) { () throws(VaultError) in
+        try await vault.update(passkey.id, user: user, .rename(passkey, to: user))
+      }
       return nil
     case .nextRelyingParty, .nextCredential: throw .notAllowed
     }

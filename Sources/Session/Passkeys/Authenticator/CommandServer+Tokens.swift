@@ -19,15 +19,7 @@ extension CommandServer {
   ) async throws(CTAPStatus) -> CBORValue {
     let keys = try agreements.keys(with: platformKey, version)
     await endToken()
-    let words =
-      if let relyingParty, permissions.contains(.makeCredential) {
-        CeremonyWords.make(for: relyingParty)
-      } else if let relyingParty, permissions.contains(.getAssertion) {
-        CeremonyWords.signIn(to: relyingParty)
-      } else {
-        CeremonyWords.manage(relyingParty)
-      }
-    let ceremony = try await begin(words)
+    let ceremony = try await begin(words(permissions.announced, relyingParty))
     do throws(CTAPStatus) {
       try await ask(true) { () throws(VaultError) in try await ceremony.verify() }
       guard let bytes = try? Random.key(), let encrypted = try? keys.encrypt(bytes) else { throw .other }
@@ -39,6 +31,14 @@ extension CommandServer {
     } catch {
       await ceremony.end()
       throw error
+    }
+  }
+
+  private func words(_ announced: TokenPermissions, _ relyingParty: RelyingPartyID?) -> CeremonyWords {
+    switch (announced, relyingParty) {
+    case (.makeCredential, let relyingParty?): .make(for: relyingParty)
+    case (.getAssertion, let relyingParty?): .signIn(to: relyingParty)
+    default: .list(relyingParty)
     }
   }
 }

@@ -24,7 +24,10 @@ final class CommandServer {
     do throws(CTAPStatus) {
       await endExpiredToken()
       let value = try await value(try CTAPCommand(decoding: message), channel)
-      return [CTAPStatus.ok.rawValue] + (value?.encoded ?? [])
+      let answer = [CTAPStatus.ok.rawValue] + (value?.encoded ?? [])
+      // Another program of the user may have changed the passkeys of the store so that they do not fit.
+      guard answer.count <= HIDReport.messageLimit else { throw .other }
+      return answer
     } catch {
       // The answer to a cancelled request does not depend on the vault's error.
       return [(Task.isCancelled ? .keepAliveCancel : error).rawValue]
@@ -65,7 +68,9 @@ final class CommandServer {
     let vault = vault
     // A passkey that is made while the prompt is shown was not counted in it, and stays.
     let passkeys = try await ask { () throws(VaultError) in try await vault.passkeys(for: nil).map(\.id) }
-    try await ask(true) { () throws(VaultError) in try await vault.delete(passkeys, .reset(count: passkeys.count)) }
+    if !passkeys.isEmpty {
+      try await ask(true) { () throws(VaultError) in try await vault.reset(passkeys, .reset(count: passkeys.count)) }
+    }
     agreements.removeAll()
   }
 

@@ -12,7 +12,9 @@ enum PasskeyListing {
     return try counted(
       parties.map { passkey in
         var party: [CBORValue: CBORValue] = ["id": .text(passkey.relyingParty)]
-        if !passkey.relyingPartyName.isEmpty { party["name"] = .text(passkey.relyingPartyName) }
+        if !passkey.relyingPartyName.isEmpty {
+          party["name"] = .text(CredentialEntities.truncated(passkey.relyingPartyName))
+        }
         return [3: .map(party), 4: .bytes(hash(passkey.relyingParty))]
       }, key: 5)
   }

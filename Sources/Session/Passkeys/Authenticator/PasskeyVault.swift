@@ -13,11 +13,13 @@ package protocol PasskeyVault: Sendable {
   func passkeys(for relyingParty: String?) async throws(VaultError) -> [Passkey]
   /// Begins a ceremony. Shows no prompt yet.
   func begin(_ words: CeremonyWords) async throws(VaultError) -> any PasskeyCeremony
-  func update(_ id: ItemID, user: Passkey.User) async throws(VaultError)
-  func delete(_ id: ItemID) async throws(VaultError)
+  /// Changes the names of a passkey's user, after a prompt with these words.
+  func update(_ id: ItemID, user: Passkey.User, _ words: CeremonyWords) async throws(VaultError)
+  /// Deletes a passkey, after a prompt with these words.
+  func delete(_ id: ItemID, _ words: CeremonyWords) async throws(VaultError)
   /// Deletes all passkeys after a finger and the passcode, in a prompt that names their number. Throws and deletes none
   /// if the user refuses.
-  func delete(_ passkeys: [ItemID], _ words: CeremonyWords) async throws(VaultError)
+  func reset(_ passkeys: [ItemID], _ words: CeremonyWords) async throws(VaultError)
 }
 
 /// One authentication context of the vault, for one ceremony. Cancelling the task of a call cancels its prompt.

@@ -38,8 +38,9 @@ enum CredentialEntities {
 
   static func value(of user: Passkey.User) -> CBORValue {
     var entries: [CBORValue: CBORValue] = ["id": .bytes(user.handle)]
-    if !user.name.isEmpty { entries["name"] = .text(user.name) }
-    if !user.displayName.isEmpty { entries["displayName"] = .text(user.displayName) }
+    // Imported passkeys may have longer names than a request can give.
+    if !user.name.isEmpty { entries["name"] = .text(truncated(user.name)) }
+    if !user.displayName.isEmpty { entries["displayName"] = .text(truncated(user.displayName)) }
     return .map(entries)
   }
 

@@ -34,8 +34,17 @@ package struct RelyingPartyID: Sendable, Hashable {
     }
   }
 
+  /// Whether it is the application of a key of `ssh-keygen`, which is always `ssh:` or begins with it. No site has such an
+  /// ID.
+  var isOfSSH: Bool { text.hasPrefix("ssh:") }
+
   /// As prompts show it: a domain unchanged, any other ID in quotation marks and made safe to show.
   package var shown: String {
     isDomain ? PromptLabel.text(text) : PromptLabel.names([text], unnamed: "a site without a name")
+  }
+
+  /// The same for the ID in a store, which another program may have written.
+  static func shown(_ text: String) -> String {
+    RelyingPartyID(text)?.shown ?? PromptLabel.names([text], unnamed: "a site without a name")
   }
 }

@@ -38,21 +38,26 @@ package struct StorePasskeys: PasskeyVault {
   }
 
   package func begin(_ words: CeremonyWords) async throws(VaultError) -> any PasskeyCeremony {
+    ceremony(words)
+  }
+
+  private func ceremony(_ words: CeremonyWords) -> StoreCeremony {
     StoreCeremony(words.text, in: store, access: access, turns: turns, prompt: prompt())
   }
 
-  package func update(_ id: ItemID, user: Passkey.User) async throws(VaultError) {
-    let ceremony = StoreCeremony("rename a passkey", in: store, access: access, turns: turns, prompt: prompt())
-    try await ceremony.run { context, reason throws(VaultError) in
+  package func update(_ id: ItemID, user: Passkey.User, _ words: CeremonyWords) async throws(VaultError) {
+    try await ceremony(words).run { context, reason throws(VaultError) in
       try await store.rename(id, to: user, reason: reason, using: context)
     }
   }
 
-  package func delete(_ id: ItemID) async throws(VaultError) { _ = try await store.remove(passkeys: [id]) }
+  package func delete(_ id: ItemID, _ words: CeremonyWords) async throws(VaultError) {
+    try await ceremony(words).verify()
+    _ = try await store.remove(passkeys: [id])
+  }
 
-  package func delete(_ passkeys: [ItemID], _ words: CeremonyWords) async throws(VaultError) {
-    let ceremony = StoreCeremony(words.text, in: store, access: access, turns: turns, prompt: prompt())
-    try await ceremony.run { context, reason throws(VaultError) in
+  package func reset(_ passkeys: [ItemID], _ words: CeremonyWords) async throws(VaultError) {
+    try await ceremony(words).run { context, reason throws(VaultError) in
       try await context.evaluate(try AccessControl([.biometryAny, .devicePasscode, .and]), reason: reason)
     }
     _ = try await store.remove(passkeys: passkeys)

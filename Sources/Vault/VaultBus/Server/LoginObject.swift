@@ -8,6 +8,7 @@ package actor LoginObject {
 
   private let caller: Caller
   private let service: any LoginService
+  private let refusals: RefusalLines
   private let log: @Sendable (String) -> Void
   private var request = Request.none
   /// The state of the connection's request. There is one at a time.
@@ -23,10 +24,15 @@ package actor LoginObject {
 
   /// - Parameters:
   ///   - caller: the client: only user id 0 is served.
-  ///   - log: called with a line for the journal about each request.
-  package init(serving service: any LoginService, to caller: Caller, log: @escaping @Sendable (String) -> Void) {
+  ///   - refusals: limits the lines about calls of others.
+  ///   - log: called with a line for the journal about each refused call.
+  package init(
+    serving service: any LoginService, to caller: Caller, refusals: RefusalLines = .shared,
+    log: @escaping @Sendable (String) -> Void
+  ) {
     self.service = service
     self.caller = caller
+    self.refusals = refusals
     self.log = log
   }
 
@@ -49,7 +55,7 @@ package actor LoginObject {
 
   private func begin(_ call: BusCall) {
     guard caller.user == 0 else {
-      log("user \(caller.user), process \(caller.process?.id ?? 0), called \(LoginInterface.target.interface): refused")
+      logRefusal()
       return call.fail("org.freedesktop.DBus.Error.AccessDenied", "only root tells of logins")
     }
     guard call.path == LoginInterface.target.path, let method = LoginInterface.Method(rawValue: call.member) else {
@@ -84,6 +90,16 @@ package actor LoginObject {
         return try await self.service.changePassword(of: user, from: old, to: new)
       }
     case .await: awaitOutcome(call)
+    }
+  }
+
+  private func logRefusal() {
+    let line =
+      "user \(caller.user), process \(caller.process?.id ?? 0), called \(LoginInterface.target.interface): refused"
+    switch refusals.answer(to: caller.user) {
+    case .line: log(line)
+    case .lastLine: log("\(line); further calls of this user in this minute are not listed")
+    case .nothing: break
     }
   }
 
