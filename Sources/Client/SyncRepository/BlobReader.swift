@@ -33,7 +33,9 @@ final class BlobReader {
 
   private func started() throws(SyncRunError) -> GitProcess {
     if let process { return process }
-    let new = try GitProcess(git, git.local(["cat-file", "--batch"]), in: folder, takesInput: true)
+    // It reports only the files that it is asked for, which have a limit each. It lives until all are taken.
+    let new = try GitProcess(
+      git, git.local(["cat-file", "--batch"]), in: folder, takesInput: true, time: .seconds(86_400), outputLimit: .max)
     process = new
     return new
   }

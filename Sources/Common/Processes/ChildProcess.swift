@@ -14,6 +14,8 @@ package final class ChildProcess: Sendable {
   /// How the child ended. Nil until it has been reaped.
   private let outcome = Mutex<ProcessHandle.Reaping?>(nil)
   private let ending = Mutex<Task<String, Never>?>(nil)
+  /// Nil for a child that outlives this process.
+  private let lifeline: Lifeline?
 
   /// Starts a helper program with only the standard descriptors and `descriptors`, and with default signal
   /// dispositions.
@@ -29,11 +31,14 @@ package final class ChildProcess: Sendable {
   ///     own it gets no Ctrl-C and cannot use the terminal.
   ///   - showsDiagnostics: whether the child writes to this process's standard error, or to `/dev/null`.
   ///   - standardError: the descriptor that becomes the child's descriptor 2 instead.
+  ///   - bounds: what the child may use. A child with bounds is killed when this process ends, for whatever reason.
   package init(
     _ program: HelperProgram, arguments: [String], environment: [String], secrets: [SharedSecret] = [],
     descriptors: [Int32] = [], standardInput: Int32, standardOutput: Int32? = nil, keepsTerminal: Bool = false,
-    showsDiagnostics: Bool = false, standardError: Int32? = nil
+    showsDiagnostics: Bool = false, standardError: Int32? = nil, bounds: ChildBounds? = nil
   ) throws(ChildStartError) {
+    let lifeline = try bounds.map { (_) throws(ChildStartError) in try Lifeline() }
+    let descriptors = descriptors + (lifeline.map { [$0.childEnd] } ?? [])
     var start = ChildStart(inOwnSession: !keepsTerminal)
     start.give(standardInput, as: 0)
     if let standardOutput { start.give(standardOutput, as: 1) } else { start.open("/dev/null", O_WRONLY, as: 1) }
@@ -65,6 +70,15 @@ package final class ChildProcess: Sendable {
     // that is not our child.
     guard let handle = ProcessHandle(pid), handle.isOwnChild else { throw ChildStartError(code: ECHILD) }
     self.handle = handle
+    self.lifeline = lifeline
+    do throws(ChildStartError) {
+      try bounds?.set(for: pid)
+      try lifeline?.tie(pid)
+    } catch {
+      handle.signal(SIGKILL)
+      handle.onEnd { _ = handle.reap() }
+      throw error
+    }
     handle.onEnd { _ = self.reap() }
   }
 
@@ -79,6 +93,11 @@ package final class ChildProcess: Sendable {
   /// The exit status of a child that has ended by itself; nil for every other.
   package var exitStatus: Int32? {
     if case .exited(let status)? = outcome.withLock({ $0 }) { status } else { nil }
+  }
+
+  /// The signal that has ended the child; nil for every other end.
+  package var endingSignal: Int32? {
+    if case .killed(let signal)? = outcome.withLock({ $0 }) { signal } else { nil }
   }
 
   /// Kills the child at once.

@@ -83,6 +83,38 @@ static inline int whorl_signal_process(int pidfd, int signal) {
   return (int)syscall(424 /* pidfd_send_signal */, pidfd, signal, (void *)0, 0);
 }
 
+// glibc declares prlimit only under _GNU_SOURCE. Lowers what a process may use, for it and for the programs that it starts
+// from then on. Only the soft limits change: a process that reaches one gets a signal or an error that says which.
+static inline int whorl_lower_limit(pid_t process, int resource, uint64_t value) {
+  struct {
+    uint64_t soft, hard;
+  } limit;
+  if (syscall(SYS_prlimit64, process, resource, (void *)0, &limit) != 0) return -1;
+  if (limit.soft > value) limit.soft = value;
+  return (int)syscall(SYS_prlimit64, process, resource, &limit, (void *)0);
+}
+static inline int whorl_limit_process(pid_t process, uint64_t memory, uint64_t seconds, uint64_t file_size) {
+  if (whorl_lower_limit(process, RLIMIT_DATA, memory) != 0) return -1;
+  if (whorl_lower_limit(process, RLIMIT_CPU, seconds) != 0) return -1;
+  return whorl_lower_limit(process, RLIMIT_FSIZE, file_size);
+}
+
+// `fcntl` is variadic, and F_SETSIG is declared for _GNU_SOURCE alone. After this call the kernel kills the process when
+// the other end of the socket is closed, or when something is written to it.
+static inline int whorl_kill_on_hangup(int socket, pid_t process) {
+  if (fcntl(socket, F_SETOWN, process) != 0 || fcntl(socket, 10 /* F_SETSIG */, SIGKILL) != 0) return -1;
+  return fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_ASYNC);
+}
+
+// A memory file of this size, which nobody can make longer.
+static inline int whorl_bounded_memory_file(const char *name, off_t size) {
+  const int file = whorl_memory_file(name);
+  if (file < 0) return -1;
+  if (ftruncate(file, size) == 0 && whorl_add_seals(file, 0x2 | 0x4 /* shrink, grow */) == 0) return file;
+  close(file);
+  return -1;
+}
+
 // `siginfo_t` names its fields by macros, which Swift does not import. `code` is 0 while the child runs.
 static const int whorl_child_exited = CLD_EXITED;
 static inline int whorl_reap_process(int pidfd, int *code, int *status) {

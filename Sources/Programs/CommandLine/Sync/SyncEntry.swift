@@ -47,11 +47,12 @@ extension SyncSession {
   ///
   /// - Parameters:
   ///   - reason: the reason shown when the passcode is asked for.
-  ///   - prepare: checks the remote, and returns the call that enters its circle.
+  ///   - prepare: checks the remote, and returns its state and the call that enters its circle.
+  /// - Returns: the state of the remote, from which the first run begins.
   func enter(
     _ remote: SyncRemote, _ recovery: RecoveryKeyOption, reason: String,
-    _ prepare: (SyncRun) async throws(Failure) -> SyncEntryCall
-  ) async throws(Failure) {
+    _ prepare: (SyncRun) async throws(Failure) -> (SyncRun.Start, SyncEntryCall)
+  ) async throws(Failure) -> SyncRun.Start {
     let standing = try await status().standing
     guard standing == .none || standing == .removed else {
       throw Failure(
@@ -62,10 +63,11 @@ extension SyncSession {
     }
     try await explained { () async throws(SyncRunError) in try await repository.make(for: remote) }
     do throws(Failure) {
-      let call = try await prepare(SyncRun(repository, store.sync))
+      let (start, call) = try await prepare(SyncRun(repository, store.sync))
       try await session.asking(store, session.answers(recoveryKey: recovery.recoveryFd), reason: reason) {
         try await call(store.sync, $0)
       }
+      return start
     } catch {
       try? repository.remove()
       throw error
@@ -118,11 +120,12 @@ struct SyncInit: Command {
     let remote = try SyncSession.remote(entry.remote)
     let machine = entry.machine
     let sync = try await SyncSession(session)
-    try await sync.enter(remote, entry.recovery, reason: "share secrets with other machines") { run throws(Failure) in
-      try await sync.explained { () async throws(SyncRunError) in try await run.requireEmpty() }
-      return { service, asking throws(VaultError) in try await service.begin(.new(machine: machine), asking) }
+    let start = try await sync.enter(remote, entry.recovery, reason: "share secrets with other machines") {
+      run throws(Failure) in
+      let start = try await sync.explained { () async throws(SyncRunError) in try await run.requireEmpty() }
+      return (start, { service, asking throws(VaultError) in try await service.begin(.new(machine: machine), asking) })
     }
-    try await sync.publish()
+    try await sync.publish(from: start)
     if !entry.noTimer { try sync.enableUnits(options, hardening) }
     if options.json { return try JSON.print(["machine": machine, "remote": remote.url]) }
     StandardError.line(
@@ -160,13 +163,17 @@ struct SyncJoin: Command {
     let remote = try SyncSession.remote(entry.remote)
     let machine = entry.machine
     let sync = try await SyncSession(session)
-    try await sync.enter(remote, entry.recovery, reason: "share secrets with other machines") { run throws(Failure) in
-      let records = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
-      return { service, asking throws(VaultError) in
-        try await service.begin(.join(machine: machine, records: records), asking)
-      }
+    let start = try await sync.enter(remote, entry.recovery, reason: "share secrets with other machines") {
+      run throws(Failure) in
+      let (records, start) = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
+      return (
+        start,
+        { service, asking throws(VaultError) in
+          try await service.begin(.join(machine: machine, records: records), asking)
+        }
+      )
     }
-    var report = try await sync.run()
+    var report = try await sync.run(from: start)
     let words = report.status.words.joined(separator: " ")
     if !options.json, report.status.standing == .asking {
       StandardError.line("“\(Visible.text(machine))” asks to be let in. Its words are:\n\n  \(Visible.text(words))\n")
