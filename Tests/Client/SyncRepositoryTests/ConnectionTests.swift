@@ -1,12 +1,14 @@
 import Glibc
 import ProgramDriver
+import SecretModel
 import SyncRepository
 import Testing
 
 @Suite("The connections of a sync run")
 struct ConnectionTests {
   /// A remote on a pretended host: the program that git runs in place of ssh counts the connections, and is the host.
-  private func withHost(_ body: (_ folder: String, _ environment: [String]) async throws -> Void) async throws {
+  private func withHost(_ body: @Sendable (_ folder: String, _ environment: [String]) async throws -> Void) async throws
+  {
     try await withRemote { folder in
       let program = "\(folder)/pretended-ssh"
       try writeFile(program, Array("#!/bin/sh\necho >>'\(folder)/connections'\nexec sh -c \"$2\"\n".utf8))

@@ -76,7 +76,7 @@ struct RemoteFolderTests {
       ] {
         try await Invocation(program: "/bin/sh", arguments: ["-c", "cd '\(folder)/remote' && \(change)"]).run()
           .mustSucceed()
-        await #expect(change) { try await one.sync() } throws: { Self.refuses($0, words) }
+        await #expect("\(change)") { try await one.sync() } throws: { Self.refuses($0, words) }
         try await Invocation(
           program: "/bin/sh", arguments: ["-c", "cd '\(folder)/remote' && rm -rf .git commondir config"]
         ).run().mustSucceed()
