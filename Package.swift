@@ -58,8 +58,8 @@ let package = Package(
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     .target(name: "Primitives", path: "Sources/Common/Primitives"),
     .target(name: "SecureMemory", dependencies: ["CLinux"], path: "Sources/Common/SecureMemory"),
-    .target(name: "CBOR", dependencies: ["CCBOR"], path: "Sources/Common/CBOR"),
-    .target(name: "KeySchemes", path: "Sources/Common/KeySchemes"),
+    .target(name: "CBOR", dependencies: ["CCBOR", "Primitives"], path: "Sources/Common/CBOR"),
+    .target(name: "KeySchemes", dependencies: ["Primitives"], path: "Sources/Common/KeySchemes"),
     .target(name: "GLibKit", dependencies: ["CFprint"], path: "Sources/Reader/GLibKit"),
     .target(
       name: "SDBus", dependencies: ["CSystemd", "Primitives"], path: "Sources/Common/SDBus", swiftSettings: onTheWay),
@@ -77,7 +77,7 @@ let package = Package(
     .target(
       name: "Confinement", dependencies: ["CLinux", "Fingerprint", "Primitives"], path: "Sources/Reader/Confinement"),
     .target(
-      name: "ReaderBus", dependencies: ["Processes", "SDBus", "SecureMemory", "Fingerprint"],
+      name: "ReaderBus", dependencies: ["Fingerprint", "Primitives", "Processes", "SDBus", "SecureMemory"],
       path: "Sources/Reader/ReaderBus", swiftSettings: onTheWay),
     .target(
       name: "SecretModel", dependencies: ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"],
@@ -131,10 +131,13 @@ let package = Package(
     .target(
       name: "VaultBus",
       dependencies: [
-        "Executors", "Fingerprint", "KeySchemes", "Processes", "ReaderBus", "SDBus", "SecretModel", "SecureMemory",
+        "Executors", "Fingerprint", "KeySchemes", "Primitives", "Processes", "ReaderBus", "SDBus", "SecretModel",
+        "SecureMemory",
       ],
       path: "Sources/Vault/VaultBus", swiftSettings: onTheWay),
-    .target(name: "AgeFormat", dependencies: ["Keys", "SecretModel", "SecureMemory"], path: "Sources/Vault/AgeFormat"),
+    .target(
+      name: "AgeFormat", dependencies: ["Keys", "Primitives", "SecretModel", "SecureMemory"],
+      path: "Sources/Vault/AgeFormat"),
     .target(
       name: "SystemPolicy", dependencies: ["Executors", "Processes", "SDBus", "SecretModel"],
       path: "Sources/Vault/SystemPolicy"),
@@ -211,7 +214,7 @@ let package = Package(
     .target(
       name: "SecretService",
       dependencies: [
-        "Executors", "Keys", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems", "SecureMemory",
+        "Executors", "Keys", "Primitives", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems", "SecureMemory",
         "SessionPrompts", "VaultBus", "Whorl",
       ],
       path: "Sources/Session/SecretService", swiftSettings: onTheWay),
@@ -225,8 +228,8 @@ let package = Package(
     .target(
       name: "Passkeys",
       dependencies: [
-        "CBOR", "Executors", "KeySchemes", "Keys", "PromptTexts", "SecretModel", "SecureMemory", "SessionPrompts",
-        "Whorl",
+        "CBOR", "Executors", "KeySchemes", "Keys", "Primitives", "PromptTexts", "SecretModel", "SecureMemory",
+        "SessionPrompts", "Whorl",
       ],
       path: "Sources/Session/Passkeys", swiftSettings: onTheWay),
     .target(

@@ -311,7 +311,7 @@ extension GitRepository {
   private var transferred: Int {
     names("objects/pack").filter { $0.hasPrefix("tmp_") }.reduce(0) { sum, name in
       var status = stat()
-      return lstat("\(folder)/objects/pack/\(name)", &status) == 0 ? sum + Int(status.st_size) : sum
+      return lstat("\(folder)/objects/pack/\(name)", &status) == 0 ? sum + Int(clamping: status.st_size) : sum
     }
   }
 

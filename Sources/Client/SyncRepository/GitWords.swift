@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Reads the messages of git and ssh, in English (`LC_ALL=C.UTF-8`).
 enum GitWords {
   /// The line that says why git has failed: the first one that is neither a warning or hint nor from the remote.
@@ -50,8 +52,9 @@ enum GitWords {
   /// The progress of a transfer: `Receiving objects:  45% (450/1000), 1.2 MiB`. Nil for other lines.
   static func progress(_ line: String) -> (done: Int, all: Int)? {
     guard line.hasPrefix("Receiving objects") || line.hasPrefix("Writing objects"),
-      let numbers = line.firstMatch(of: /\(([0-9]{1,9})\/([0-9]{1,9})\)/), let done = Int(numbers.1),
-      let all = Int(numbers.2)
+      let numbers = line.firstMatch(of: /\(([0-9]{1,9})\/([0-9]{1,9})\)/),
+      let done = OutsideNumber(digits: numbers.1)?.number(in: 0...Int.max),
+      let all = OutsideNumber(digits: numbers.2)?.number(in: 0...Int.max)
     else { return nil }
     return (done, all)
   }

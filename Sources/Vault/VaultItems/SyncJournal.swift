@@ -63,11 +63,11 @@ final class SyncJournal {
   }
 
   private func revision(
-    of name: [UInt8], replacing seen: [String: UInt64], item: DescribedItem?, created: Double, secret: SharedSecret,
+    of name: [UInt8], replacing seen: VersionVector, item: DescribedItem?, created: Double, secret: SharedSecret,
     _ circle: Circle
   ) throws -> Revision {
     var progress = try self.progress ?? change.syncProgress()
-    progress.clock = max(progress.clock, seen.values.max() ?? 0) + 1
+    progress.clock = try max(progress.clock, seen.values.max() ?? .start).next()
     try change.put(progress)
     self.progress = progress
     var seen = seen
@@ -107,8 +107,7 @@ extension SyncJournal {
   }
 
   /// A new version, signed by this machine, with the contents of another one.
-  func signed(_ old: Revision, _ name: [UInt8], _ title: ItemName, replacing seen: [String: UInt64]) throws -> RecordRow
-  {
+  func signed(_ old: Revision, _ name: [UInt8], _ title: ItemName, replacing seen: VersionVector) throws -> RecordRow {
     guard let circle = try circle() else { throw VaultError.invalidRequest("this store is in no circle") }
     let new = try revision(
       of: name, replacing: seen, item: old.head.item, created: old.head.created, secret: old.secret, circle)

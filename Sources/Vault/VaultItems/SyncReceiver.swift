@@ -18,6 +18,8 @@ final class SyncReceiver {
   private let writer: ItemWriter
   private var authors: Authors
   private var place: Int
+  /// Versions whose clock is far ahead. What else arrives may close the gap.
+  private var early: [Arrival] = []
 
   /// How long a record of a deletion is kept, in seconds.
   static let deletionAge: Double = 180 * 86_400
@@ -52,6 +54,7 @@ final class SyncReceiver {
 
   /// Stores what was received.
   func finish(isLast: Bool) throws -> SyncReceipt {
+    for arrival in early.sorted(by: { $0.revision.head.clock < $1.revision.head.clock }) { try receiveEarly(arrival) }
     if isLast, try circle.standing == .member {
       try storeWaiting()
       if circle.rescue != nil {
@@ -204,10 +207,29 @@ final class SyncReceiver {
       if let row { try publish(row, contents) }
       throw error
     }
+    guard arrival.revision.head.clock.isReachable(from: progress.clock) else { return early.append(arrival) }
+    try accept(arrival, row)
+  }
+
+  private func accept(_ arrival: Arrival, _ row: RecordRow?) throws {
     progress.clock = max(progress.clock, arrival.revision.head.clock)
     guard let row else { return try adopt(arrival, over: nil) }
     if arrival.isKept || row.head.state == .kept { return try meetKept(arrival, row) }
     try meet(arrival, row)
+  }
+
+  /// Accepts a version if the others have closed the gap to its clock, and refuses it otherwise: if its clock were
+  /// taken over here, no number would be left for later changes.
+  private func receiveEarly(_ arrival: Arrival) throws {
+    let row = try change.record(arrival.name)
+    guard !arrival.revision.head.clock.isReachable(from: progress.clock) else { return try accept(arrival, row) }
+    // Ours will be published again in its place.
+    if let row { try publish(row, arrival.file) }
+    receipt.refused.append(
+      SyncReceipt.Refusal(
+        path: SyncPath.item(arrival.name).text,
+        reason: "is from “\(circle.name(of: arrival.revision.writer))”, which counts a million changes more than any "
+          + "machine has made: do not trust it, and remove it with 'whorl sync remove'"))
   }
 
   private func publish(_ row: RecordRow, _ contents: [UInt8]) throws {
@@ -360,7 +382,6 @@ final class SyncReceiver {
   private func bring(_ file: [UInt8], _ name: [UInt8], from rescue: Circle.Rescue) throws {
     let arrival = try Arrival(file, name, from: rescue, authors)
     guard let record = arrival.record, let item = arrival.item else { return giveUp(.item(name)) }
-    progress.clock = max(progress.clock, arrival.revision.head.clock)
     if arrival.isKept {
       giveUp(.item(name))
       try journaled { try $0.keep(arrival.revision, arrival.title) }
@@ -370,72 +391,5 @@ final class SyncReceiver {
       try store(item, record, arrival.revision, into: &row)
       try row.write(change)
     }
-  }
-}
-
-/// A verified file of an item's record.
-private struct Arrival {
-  let name: [UInt8]
-  let file: [UInt8]
-  let revision: Revision
-  /// Nil for a deletion.
-  let item: NewItem?
-  let record: ItemRecord?
-  /// Whether it is a version that lost a conflict.
-  let isKept: Bool
-  let epoch: Int
-
-  var title: ItemName { record?.name ?? ItemName(unchecked: "", account: "") }
-
-  init(
-    _ file: [UInt8], _ name: [UInt8], _ names: RecordNames, _ circle: Circle, at place: Int, from authors: Authors
-  ) throws(VaultError) {
-    try self.init(
-      file, name, names,
-      try Revision(
-        file, with: circle.keys.encryption, expectedAt: place, circle: circle.circle, from: authors))
-    // Otherwise it would never be encrypted again for machines that join later.
-    guard epoch <= circle.epoch else {
-      throw .fileUnreadable("it is encrypted for a list of machines that this one has not seen")
-    }
-  }
-
-  init(
-    _ file: [UInt8], _ name: [UInt8], from rescue: Circle.Rescue, _ authors: Authors
-  ) throws(VaultError) {
-    let last = rescue.chain[rescue.chain.count - 1]
-    try self.init(
-      file, name, RecordNames(rescue.contents.nameKey),
-      try Revision(
-        file, with: rescue.key, expectedAt: last.members.count, circle: last.circle, from: authors))
-  }
-
-  private init(_ file: [UInt8], _ name: [UInt8], _ names: RecordNames, _ revision: Revision) throws(VaultError) {
-    self.file = file
-    self.name = name
-    self.revision = revision
-    epoch = Revision.epoch(of: file)
-    item = try revision.head.item?.item
-    record = item.map { ItemRecord($0, revision.head) }
-    isKept = record != nil && name == names.name(ofKept: revision.signed.digest)
-    let own = record.map { names.name(of: $0.primary) } ?? revision.head.name?.bytes
-    guard isKept || own == name else {
-      throw .fileUnreadable("it stands under the name of another record")
-    }
-    guard record?.isSynchronizable ?? true else { throw .fileUnreadable("its item is not to be shared") }
-    do throws(VaultError) { try record?.check() } catch { throw .fileUnreadable("its attributes are too long") }
-  }
-
-  /// Whether it wins against a concurrent version. A version that replaces another one has the greater clock, so all
-  /// machines find the same order.
-  func wins(over row: RecordRow) -> Bool {
-    let mine = (revision.head.clock, revision.writer.description)
-    return mine > (row.head.clock, row.head.writer)
-  }
-}
-
-extension ItemRecord {
-  init(_ item: NewItem, _ head: Revision.Head) {
-    self.init(itemClass: item.itemClass, attributes: item.attributes, created: head.created, modified: head.modified)
   }
 }

@@ -65,7 +65,7 @@ package struct JoinRequest: Sendable {
     let digest = Digest.sha256(subject.bytes)
     do throws(KeysError) {
       let key = try Scrypt.derive(passphrase: SecretBytes(copying: digest.span), salt: digest, logN: 16)
-      return key.withUnsafeBytes { bytes in (0..<6).map { CommonWords.all[Int(bytes[$0])] } }
+      return key.withUnsafeBytes { bytes in (0..<6).map { CommonWords.all[Int(clamping: bytes[$0])] } }
     } catch {
       throw VaultError(cause: error)
     }

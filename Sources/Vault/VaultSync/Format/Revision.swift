@@ -9,7 +9,7 @@ package struct Revision: Sendable {
   /// The signed part.
   package struct Head: Codable, Sendable {
     /// The writer's logical clock: greater than that of every record it knew.
-    package var clock: UInt64
+    package var clock: LogicalClock
     /// When the item was created, in whole seconds since 1970.
     package var created: Double
     /// Nil for a deletion.
@@ -19,11 +19,11 @@ package struct Revision: Sendable {
     /// The name of the deleted record; nil for an item, whose name follows from its attributes.
     package var name: JSONBytes?
     /// The version vector: for each machine, the clock of its last version that this one replaces.
-    package var seen: [String: UInt64]
+    package var seen: VersionVector
 
     package init(
-      clock: UInt64, created: Double, item: DescribedItem? = nil, modified: Double, name: [UInt8]? = nil,
-      seen: [String: UInt64]
+      clock: LogicalClock, created: Double, item: DescribedItem? = nil, modified: Double, name: [UInt8]? = nil,
+      seen: VersionVector
     ) {
       self.clock = clock
       self.created = created.rounded(.down)
@@ -67,10 +67,17 @@ package struct Revision: Sendable {
     guard secret.bytes.count == head.item?.secret ?? 0, (head.item == nil) == (head.name != nil) else {
       throw .fileUnreadable("its secret has another length")
     }
-    guard head.clock < 1 << 53, head.seen.count <= 10_000, head.seen[signed.signer.description] == head.clock else {
-      throw .fileUnreadable("its clock is not valid")
+    // Its writer's clock is greater than all that it has seen.
+    guard head.clock.isInForm, head.seen.count <= 10_000, head.seen.values.allSatisfy({ $0 <= head.clock }),
+      head.seen[signed.signer.description] == head.clock
+    else { throw .fileUnreadable("its clock is not valid") }
+    guard Self.times.contains(head.created), Self.times.contains(head.modified) else {
+      throw .fileUnreadable("its times are not valid")
     }
   }
+
+  /// The times of a version: from 1970 to the year 9999.
+  private static let times: ClosedRange<Double> = 0...253_402_300_799
 
   /// The circle's identifier and SHA-256 of the secret, each on a line.
   private static func context(_ circle: String, _ secret: SharedSecret) -> SharedSecret {
@@ -99,13 +106,6 @@ extension Revision {
   /// Whether both have the same item.
   package func hasSameItem(as other: Revision) -> Bool {
     head.describesSame(as: other.head) && secret.bytes.constantTimeEquals(other.secret.bytes)
-  }
-}
-
-extension [String: UInt64] {
-  /// Whether a version with this version vector replaces one with the version vector `other`.
-  package func replaces(_ other: [String: UInt64]) -> Bool {
-    other.allSatisfy { machine, clock in self[machine] ?? 0 >= clock }
   }
 }
 

@@ -185,14 +185,19 @@ struct SyncFormatTests {
     item.attributes[.synchronizable] = .number(1)
     let names = RecordNames(nameKey)
     let primary = ItemRecord(itemClass: item.itemClass, attributes: item.attributes, created: 0, modified: 0).primary
-    func revision(_ secret: String, _ keys: MemberKeys, _ writer: MemberID, _ clock: UInt64) throws -> Revision {
+    func revision(_ secret: String, _ keys: MemberKeys, _ writer: MemberID, _ clock: LogicalClock, at time: Double)
+      throws -> Revision
+    {
       try Revision(
         Revision.Head(
           clock: clock, created: 1_700_000_000, item: DescribedItem(item, secret: secret.utf8.count),
-          modified: 1_700_000_000 + Double(clock), seen: [writer.description: clock]),
+          modified: time, seen: [writer.description: clock]),
         secret: SharedSecret(SecretBytes(text: secret)), of: circle, by: keys, as: writer)
     }
-    let (current, lost) = (try revision("gold", lap, ids[1], 2), try revision("silver", desk, ids[0], 1))
+    let (current, lost) = (
+      try revision("gold", lap, ids[1], 2, at: 1_700_000_002),
+      try revision("silver", desk, ids[0], 1, at: 1_700_000_001)
+    )
     let gone = names.name(of: Array("an item that was deleted".utf8))
     let deleted = try Revision(
       Revision.Head(
