@@ -25,7 +25,7 @@ struct ExtremeCallTests {
       let picture: [BusValue] = [
         .string(""),
         .dictionary([
-          "width": .uint32(number * 100), "height": .uint32(number), "minutiae": .uint32(1), "contrast": .uint32(1),
+          "width": .uint32(65_536), "height": .uint32(number), "minutiae": .uint32(1), "contrast": .uint32(1),
         ]),
       ]
       #expect(CaptureOutcome(picture, includingImage: false) == nil)
