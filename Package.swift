@@ -117,7 +117,6 @@ let package = Package(
         "SecureMemory", "TPM", "VaultItems", "VaultStore", "VaultSync", grdb,
       ],
       path: "Sources/Vault/Vault", swiftSettings: onTheWay),
-    // Layer 4
     .target(
       name: "ReaderService",
       dependencies: [
@@ -305,9 +304,8 @@ let package = Package(
     .executableTarget(
       name: "documented-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/Support/DocumentedCode",
       swiftSettings: []),
-    // Layer T: fingers for machines without a reader
+    // Layer T: fingers for machines without a reader, and what the tests of several layers share
     .target(name: "VirtualFinger", dependencies: ["Fingerprint", "CPNG"], path: "Sources/Testing/VirtualFinger"),
-    // and what the tests of several layers share: running programs, searching memory, a vault with a simulated user
     .target(
       name: "ProgramDriver", dependencies: ["SDBus", "Fingerprint", "ReaderClient", "VirtualFinger"],
       path: "Tests/Support/ProgramDriver"),
@@ -323,8 +321,7 @@ let package = Package(
         "VaultItems", "VaultStore", "VirtualFinger",
       ],
       path: "Tests/Support/VaultDriver"),
-    // Tests, a target per layer. None depends on a program, whose objects SwiftPM would link into the test runner. The
-    // programs are built with the tests, into the folder of the runner.
+    // Tests, a target per layer. None depends on a program, whose objects SwiftPM would link into the test runner.
     .testTarget(name: "PrimitivesTests", dependencies: ["Primitives"], path: "Tests/Common/PrimitivesTests"),
     .testTarget(name: "SecureMemoryTests", dependencies: ["SecureMemory"], path: "Tests/Common/SecureMemoryTests"),
     .testTarget(name: "ExecutorsTests", dependencies: ["Executors"], path: "Tests/Common/ExecutorsTests"),

@@ -14,9 +14,44 @@ package struct ChildBounds: Sendable {
     (self.memory, self.processorTime, self.fileSize) = (memory, processorTime, fileSize)
   }
 
-  /// Sets the bounds of a child that has just been started.
-  func set(for child: Int32) throws(ChildStartError) {
-    guard whorl_limit_process(child, memory, processorTime, fileSize) == 0 else { throw ChildStartError(code: errno) }
+  /// Starts a program within the bounds, with default signal dispositions. posix_spawn cannot do this, and limits that
+  /// are set afterwards do not reach what the program has started before.
+  ///
+  /// - Parameters:
+  ///   - given: descriptors of this process, nil for `/dev/null`, and their numbers in the program. It gets no others.
+  ///   - environment: pointers to `NAME=value` and a NUL each, which stay the caller's, and nil at the end.
+  /// - Returns: the number of the process.
+  func start(
+    _ program: HelperProgram, _ arguments: [String], environment: [UnsafeMutablePointer<CChar>?],
+    given: [(descriptor: Int32?, number: Int32)], inOwnSession: Bool
+  ) throws(ChildStartError) -> Int32 {
+    // strdup: the copies are ours until the process has its own
+    let words = arguments.map { strdup($0) }
+    let path = strdup(program.executionPath)
+    defer { for string in words + [path] { free(string) } }
+    let opened = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    // Above the standard streams, which are replaced one after another.
+    let null = fcntl(opened, F_DUPFD_CLOEXEC, 3)
+    close(opened)
+    defer { close(null) }
+    let (descriptors, numbers) = (given.map { $0.descriptor ?? null }, given.map(\.number))
+    // Borrows all pointers for the call.
+    let process = (words + [nil]).withUnsafeBufferPointer { words in
+      environment.withUnsafeBufferPointer { environment in
+        descriptors.withUnsafeBufferPointer { descriptors in
+          numbers.withUnsafeBufferPointer { numbers in
+            var start = whorl_bounded_start(
+              path: path, arguments: words.baseAddress, environment: environment.baseAddress,
+              descriptors: descriptors.baseAddress, numbers: numbers.baseAddress, count: Int32(given.count),
+              program: program.descriptor, in_own_session: inOwnSession, memory: memory,
+              processor_time: processorTime, file_size: fileSize)
+            return whorl_start_bounded(&start)
+          }
+        }
+      }
+    }
+    guard process > 0 else { throw ChildStartError(code: errno) }
+    return process
   }
 }
 

@@ -38,23 +38,6 @@ package final class ChildProcess: Sendable {
     showsDiagnostics: Bool = false, standardError: Int32? = nil, bounds: ChildBounds? = nil
   ) throws(ChildStartError) {
     let lifeline = try bounds.map { (_) throws(ChildStartError) in try Lifeline() }
-    let descriptors = descriptors + (lifeline.map { [$0.childEnd] } ?? [])
-    var start = ChildStart(inOwnSession: !keepsTerminal)
-    start.give(standardInput, as: 0)
-    if let standardOutput { start.give(standardOutput, as: 1) } else { start.open("/dev/null", O_WRONLY, as: 1) }
-    if let standardError {
-      start.give(standardError, as: 2)
-    } else if !showsDiagnostics {
-      start.open("/dev/null", O_WRONLY, as: 2)
-    }
-    for kept in descriptors { start.give(kept, as: kept) }
-    // Close every other descriptor, close-on-exec or not. The program's own must stay open until it is executed, and is
-    // close-on-exec.
-    let open = Set(descriptors + [program.descriptor])
-    let highest = open.max() ?? program.descriptor
-    for other in 3..<highest where !open.contains(other) { start.close(other) }
-    start.closeAll(from: highest + 1)
-
     // strdup: the copies are ours until the child has its own
     let environment = environment.map { strdup($0) }
     defer { for string in environment { free(string) } }
@@ -65,14 +48,38 @@ package final class ChildProcess: Sendable {
       }
     }
     defer { withExtendedLifetime((program, secrets)) {} }
-    let pid = try start.start(.path(program.executionPath), arguments, environment: environment + lent + [nil])
+    let kept = descriptors + (lifeline.map { [$0.childEnd] } ?? [])
+    let pid: Int32
+    if let bounds {
+      pid = try bounds.start(
+        program, arguments, environment: environment + lent + [nil],
+        given: [(standardInput, 0), (standardOutput, 1), (standardError ?? (showsDiagnostics ? 2 : nil), 2)]
+          + kept.map { ($0, $0) },
+        inOwnSession: !keepsTerminal)
+    } else {
+      var start = ChildStart(inOwnSession: !keepsTerminal)
+      start.give(standardInput, as: 0)
+      if let standardOutput { start.give(standardOutput, as: 1) } else { start.open("/dev/null", O_WRONLY, as: 1) }
+      if let standardError {
+        start.give(standardError, as: 2)
+      } else if !showsDiagnostics {
+        start.open("/dev/null", O_WRONLY, as: 2)
+      }
+      for kept in kept { start.give(kept, as: kept) }
+      // Close every other descriptor, close-on-exec or not. The program's own must stay open until it is executed, and is
+      // close-on-exec.
+      let open = Set(kept + [program.descriptor])
+      let highest = open.max() ?? program.descriptor
+      for other in 3..<highest where !open.contains(other) { start.close(other) }
+      start.closeAll(from: highest + 1)
+      pid = try start.start(.path(program.executionPath), arguments, environment: environment + lent + [nil])
+    }
     // Another part of the program may have reaped the child already, and the number may have been reused by a process
     // that is not our child.
     guard let handle = ProcessHandle(pid), handle.isOwnChild else { throw ChildStartError(code: ECHILD) }
     self.handle = handle
     self.lifeline = lifeline
     do throws(ChildStartError) {
-      try bounds?.set(for: pid)
       try lifeline?.tie(pid)
     } catch {
       handle.signal(SIGKILL)
