@@ -46,6 +46,7 @@ lint: ## check the format of every Swift file, script and workflow, and the stru
 	yamllint --strict --config-file .yamllint .github .spi.yml
 	python3 -m json.tool .devcontainer/devcontainer.json /dev/null
 	scripts/house --quiet
+	python3 scripts/borders.py
 	@! grep -rnE '(^|[^[:alnum:]])Task(\.detached|\.immediate)?( \{|\(priority)|Task\.sleep\(|DispatchQueue\.global|attributes: \.concurrent' --include=*.swift $(SERVING) || \
 	  { echo "lint: name an executor, or use Pause or BlockingCall (docs/decisions/0149)"; exit 1; }
 

@@ -66,8 +66,8 @@ let package = Package(
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     library("Primitives", in: "Sources/Common"),
     library("SecureMemory", in: "Sources/Common", ["CLinux"]),
-    library("CBOR", in: "Sources/Common", ["CCBOR"]),
-    library("KeySchemes", in: "Sources/Common"),
+    library("CBOR", in: "Sources/Common", ["CCBOR", "Primitives"]),
+    library("KeySchemes", in: "Sources/Common", ["Primitives"]),
     library("GLibKit", in: "Sources/Reader", ["CFprint"]),
     library("SDBus", in: "Sources/Common", ["CSystemd", "Primitives"], onTheWay),
     library("Executors", in: "Sources/Common"),
@@ -78,7 +78,8 @@ let package = Package(
     library("TPM", in: "Sources/Vault", ["CTSS", "SecureMemory"]),
     library("Recordings", in: "Sources/Reader", ["Primitives"]),
     library("Confinement", in: "Sources/Reader", ["CLinux", "Fingerprint", "Primitives"]),
-    library("ReaderBus", in: "Sources/Reader", ["Processes", "SDBus", "SecureMemory", "Fingerprint"], onTheWay),
+    library(
+      "ReaderBus", in: "Sources/Reader", ["Fingerprint", "Primitives", "Processes", "SDBus", "SecureMemory"], onTheWay),
     library("SecretModel", in: "Sources/Vault", ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"], onTheWay),
     // Layers 4 to 7: the vault. Only Presence makes evidence that a person was there.
     library(
@@ -118,9 +119,12 @@ let package = Package(
       ["Executors", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"], onTheWay),
     library(
       "VaultBus", in: "Sources/Vault",
-      ["Executors", "Fingerprint", "KeySchemes", "Processes", "ReaderBus", "SDBus", "SecretModel", "SecureMemory"],
+      [
+        "Executors", "Fingerprint", "KeySchemes", "Primitives", "Processes", "ReaderBus", "SDBus", "SecretModel",
+        "SecureMemory",
+      ],
       onTheWay),
-    library("AgeFormat", in: "Sources/Vault", ["Keys", "SecretModel", "SecureMemory"]),
+    library("AgeFormat", in: "Sources/Vault", ["Keys", "Primitives", "SecretModel", "SecureMemory"]),
     library("SystemPolicy", in: "Sources/Vault", ["Executors", "Processes", "SDBus", "SecretModel"]),
     // What a client shows and keeps, over any vault
     library(
@@ -176,7 +180,7 @@ let package = Package(
     library(
       "SecretService", in: "Sources/Session",
       [
-        "Executors", "Keys", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems", "SecureMemory",
+        "Executors", "Keys", "Primitives", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems", "SecureMemory",
         "SessionPrompts", "VaultBus", "Whorl",
       ], onTheWay),
     library(
@@ -188,7 +192,8 @@ let package = Package(
     library(
       "Passkeys", in: "Sources/Session",
       [
-        "CBOR", "Executors", "KeySchemes", "Keys", "PromptTexts", "SecretModel", "SecureMemory", "SessionPrompts",
+        "CBOR", "Executors", "KeySchemes", "Keys", "Primitives", "PromptTexts", "SecretModel", "SecureMemory",
+        "SessionPrompts",
         "Whorl",
       ], onTheWay),
     library(

@@ -44,7 +44,7 @@ package struct SSHKey: Sendable, Hashable {
     (id, access, state) = (item.id, item.access, item.state)
     (self.publicKey, self.type) = (publicKey, type)
     name = if case .text(let label)? = item.attributes[.label] { label } else { "" }
-    grantedMinutes = if case .number(let minutes)? = item.attributes[Self.minutes] { Int(minutes) } else { 0 }
+    grantedMinutes = if case .number(let minutes)? = item.attributes[Self.minutes] { Int(clamping: minutes) } else { 0 }
     // A key whose restriction cannot be read must not be used as if it had none.
     switch item.attributes[Self.hosts] {
     case nil: hosts = []
@@ -79,7 +79,7 @@ package struct SSHKey: Sendable, Hashable {
     certificate: [UInt8]? = nil
   ) -> NewItem {
     var attributes: [AttributeName: AttributeValue] = [.label: .text(name), .accessGroup: .text(accessGroup)]
-    if grantedMinutes > 0 { attributes[minutes] = .number(Int64(grantedMinutes)) }
+    if grantedMinutes > 0 { attributes[minutes] = .number(Int64(clamping: grantedMinutes)) }
     if !hosts.isEmpty { attributes[self.hosts] = .text(hosts.map(\.text).joined(separator: ",")) }
     if let end { attributes[self.end] = .date(end) }
     if let certificate { attributes[self.certificate] = .bytes(certificate) }

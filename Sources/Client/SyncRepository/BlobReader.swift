@@ -1,3 +1,4 @@
+internal import Primitives
 internal import SecretModel
 
 /// Reads files of a repository, one after another (`cat-file --batch`).
@@ -20,7 +21,7 @@ final class BlobReader {
     try process.write("\(name)\n".utf8)
     guard let line = try process.next(upTo: [0x0A]) else { throw process.damage }
     let words = String(decoding: line, as: UTF8.self).split(separator: " ")
-    guard words.count == 3, let size = Int(words[2]) else { return .missing }
+    guard words.count == 3, let size = OutsideNumber(digits: words[2])?.number(in: 0...Int.max) else { return .missing }
     guard size <= limit else {
       // End git, which would write the whole file.
       self.process = nil
@@ -33,7 +34,9 @@ final class BlobReader {
 
   private func started() throws(SyncRunError) -> GitProcess {
     if let process { return process }
-    let new = try GitProcess(git, git.local(["cat-file", "--batch"]), in: folder, takesInput: true)
+    // It reports only the files that it is asked for, which have a limit each. It lives until all are taken.
+    let new = try GitProcess(
+      git, git.local(["cat-file", "--batch"]), in: folder, takesInput: true, time: .seconds(86_400), outputLimit: .max)
     process = new
     return new
   }

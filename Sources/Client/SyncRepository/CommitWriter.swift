@@ -31,9 +31,8 @@ final class CommitWriter {
   /// The name of the commit.
   func finish() async throws(SyncRunError) -> String {
     try process.write("\nget-mark :1\ndone\n".utf8)
-    guard let line = try process.next(upTo: [0x0A]), line.count == 40, await process.hasSucceeded() else {
-      throw process.damage
-    }
-    return String(decoding: line, as: UTF8.self)
+    let line = try process.next(upTo: [0x0A])
+    guard await process.hasSucceeded(), let line, let name = ObjectFormat.name(at: line) else { throw process.damage }
+    return name
   }
 }

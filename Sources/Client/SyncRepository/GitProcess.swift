@@ -13,27 +13,42 @@ final class GitProcess {
     case diagnostics
   }
 
+  /// The bounds of each git, and of each program that it starts. A repository of some KiB can be made so that git needs
+  /// any memory and time for it.
+  private static let bounds = ChildBounds(
+    memory: 1 << 30, processorTime: 300, fileSize: UInt64(GitRepository.transferLimit))
+  /// The size of the memory file ``besides``.
+  private static let besidesSize = 64 << 10
+
   /// How long git may be silent.
   private let patience: Duration
+  /// When git has to be finished.
+  private let deadline: ContinuousClock.Instant
+  /// How many bytes git may still write to ``watched``.
+  private var room: Int
+  private var lastLook = ContinuousClock.now
   private let child: ChildProcess
   /// -1 if closed.
   private var input: Int32
   private let watched: Int32
-  /// A memory file with the other output.
+  /// A memory file with the beginning of the other output.
   private let besides: Int32
   private var buffer: [UInt8] = []
   private var position = 0
   private var isAtEnd = false
-  /// Called every second while waiting for git. An error ends the wait.
+  /// Called every second while reading from git. An error ends the wait.
   var everySecond: () throws(SyncRunError) -> Void = {}
 
   /// - Parameters:
   ///   - folder: the repository.
   ///   - takesInput: whether ``write(_:)`` writes to git's input; else the input is `/dev/null`.
   ///   - patience: how long git may be silent.
+  ///   - time: how long git may take.
+  ///   - outputLimit: how many bytes git may write.
   init(
     _ git: GitProgram, _ command: GitCommand, in folder: String, watching: Watched = .output, takesInput: Bool = false,
-    keepsTerminal: Bool = false, patience: Duration = .seconds(300)
+    keepsTerminal: Bool = false, patience: Duration = .seconds(300), time: Duration = .seconds(1_200),
+    outputLimit: Int = 128 << 20
   ) throws(SyncRunError) {
     func failed() -> SyncRunError { .system("git cannot be started: \(String(cString: strerror(errno)))") }
     var pipeEnds: [Int32] = [-1, -1]
@@ -42,7 +57,7 @@ final class GitProcess {
     guard pipe(&pipeEnds) == 0 else { throw failed() }
     for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     watched = pipeEnds[0]
-    besides = whorl_memory_file("git")
+    besides = whorl_bounded_memory_file("git", Self.besidesSize)
     defer { close(pipeEnds[1]) }
     if takesInput {
       // If it fails, both ends stay -1.
@@ -53,6 +68,8 @@ final class GitProcess {
     defer { close(inputEnds[0]) }
     input = inputEnds[1]
     self.patience = patience
+    deadline = .now + time
+    room = outputLimit
     guard besides >= 0, inputEnds[0] >= 0 else {
       for open in [watched, besides, input] where open >= 0 { close(open) }
       throw failed()
@@ -62,7 +79,7 @@ final class GitProcess {
         git.program, arguments: command.arguments(git.program, in: folder),
         environment: command.environment + ["GIT_DIR=\(folder)"], standardInput: inputEnds[0],
         standardOutput: watching == .output ? pipeEnds[1] : besides, keepsTerminal: keepsTerminal,
-        standardError: watching == .output ? besides : pipeEnds[1])
+        standardError: watching == .output ? besides : pipeEnds[1], bounds: Self.bounds)
     } catch {
       for open in [watched, besides, input] where open >= 0 { close(open) }
       throw .system("git cannot be started: \(error.words)")
@@ -127,11 +144,16 @@ final class GitProcess {
     guard !isAtEnd else { return false }
     let start = ContinuousClock.now
     while true {
+      let now = ContinuousClock.now
+      if now - lastLook >= .seconds(1) {
+        lastLook = now
+        try everySecond()
+      }
+      guard now < deadline else { throw stopped("git has not finished in time") }
       var entry = pollfd(fd: watched, events: Int16(POLLIN), revents: 0)
       let ready = poll(&entry, 1, 1_000)
       if ready == 0 || (ready < 0 && errno == EINTR) {
-        try everySecond()
-        guard ContinuousClock.now - start < patience else {
+        guard now - start < patience else {
           child.kill()
           throw .unreachable(reason: "git has not answered for \(patience.components.seconds) seconds")
         }
@@ -145,8 +167,15 @@ final class GitProcess {
       }
       position = 0
       isAtEnd = buffer.isEmpty
+      guard buffer.count <= room else { throw stopped("git has too much to say about it") }
+      room -= buffer.count
       return !isAtEnd
     }
+  }
+
+  private func stopped(_ why: String) -> SyncRunError {
+    child.kill()
+    return .tooMuch(why)
   }
 
   /// Reads up to the end, and returns at most `limit` bytes.
@@ -168,18 +197,33 @@ final class GitProcess {
     return child.hasSucceeded
   }
 
-  /// The other output of git, up to 64 KiB.
+  /// The beginning of git's other output, up to 64 KiB.
   var said: String {
     let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { target, count in
       // Writes at most as many bytes as it is told.
       count = max(0, pread(besides, target.baseAddress, target.count, 0))
     }
-    return String(decoding: bytes, as: UTF8.self)
+    // The file has its full size from the beginning.
+    return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
   }
 
+  /// ``said``, line by line.
+  var lines: [String] { said.split(separator: "\n").map(String.init) }
+
   /// Why git has failed, in its words; nil if it has said nothing.
-  private var reason: String? { GitWords.reason(in: said.split(separator: "\n").map(String.init)) }
+  private var reason: String? { GitWords.reason(in: lines) }
 
   /// The error of a local command that has failed.
-  var damage: SyncRunError { .damaged(reason ?? "git has failed") }
+  var damage: SyncRunError { excess(lines) ?? .damaged(reason ?? "git has failed") }
+
+  /// The error if git has ended at one of its bounds.
+  ///
+  /// - Parameter lines: git's diagnostics.
+  func excess(_ lines: [String]) -> SyncRunError? {
+    switch child.endingSignal {
+    case SIGXCPU: .tooMuch("git has computed for more than five minutes")
+    case SIGXFSZ: .tooMuch("it sends more than \(GitRepository.transferLimit >> 30) GiB")
+    default: GitWords.isOutOfMemory(lines) ? .tooMuch("git needs more than 1 GiB of memory for it") : nil
+    }
+  }
 }

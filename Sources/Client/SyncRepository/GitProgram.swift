@@ -81,11 +81,14 @@ package struct GitProgram: Sendable {
   }
 
   /// A command that connects to the remote as the user's own git does, with the user's keys, helpers and proxies.
-  func transport(_ words: [String]) -> GitCommand {
+  ///
+  /// - Parameter protocols: the ways in which it may connect, whatever address the user's configuration puts in place of
+  ///   the remote's.
+  func transport(_ words: [String], by protocols: String) -> GitCommand {
     let silent = ["GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never"]
     return GitCommand(
       settings: Self.settings + Self.transportSettings, words: words,
-      environment: own + passedOn + ["GIT_ALLOW_PROTOCOL=ssh:https:file"] + (mayAsk ? [] : silent))
+      environment: own + passedOn + ["GIT_ALLOW_PROTOCOL=\(protocols)"] + (mayAsk ? [] : silent))
   }
 }
 

@@ -29,12 +29,15 @@ package struct GitRepository: Sendable {
   package var exists: Bool { access("\(folder)/HEAD", F_OK) == 0 }
 
   /// Makes it, in place of an earlier one.
-  package func make(for remote: SyncRemote) async throws(SyncRunError) {
+  package func make(for remote: SyncRemote) async throws(SyncRunError) { try await make(for: remote, .sha1) }
+
+  private func make(for remote: SyncRemote, _ format: ObjectFormat) async throws(SyncRunError) {
     let new = "\(place)/new"
     try SyncRunError.making { () throws(Folder.Failure) in try Folder.makePrivate(place) }
     try SyncRunError.making { () throws(Folder.Failure) in try Folder.remove(new) }
     guard mkdir(new, 0o700) == 0 else { throw .system("\(new): \(String(cString: strerror(errno)))") }
-    try await run(["init", "--quiet", "--bare", "--template=", new], in: new)
+    // Not the format that this git makes by default, but the one of the remote.
+    try await run(["init", "--quiet", "--bare", "--template=", "--object-format=\(format.rawValue)", new], in: new)
     try await run(["config", "remote.origin.url", remote.url], in: new)
     try setAside()
     guard rename(new, folder) == 0 else { throw .system("\(folder): \(String(cString: strerror(errno)))") }
@@ -47,9 +50,13 @@ package struct GitRepository: Sendable {
   }
 
   /// Makes a damaged repository again, for the same remote.
-  func makeAgain() async throws(SyncRunError) {
-    try await make(for: SyncRemote(try await url(), in: "/"))
+  func makeAgain() async throws(SyncRunError) { try await makeAgain(.sha1) }
+
+  private func makeAgain(_ format: ObjectFormat) async throws(SyncRunError) {
+    try await make(for: try await remote(), format)
   }
+
+  private func remote() async throws(SyncRunError) -> SyncRemote { try SyncRemote(try await url(), in: "/") }
 
   package func remove() throws(SyncRunError) {
     try setAside()
@@ -102,15 +109,15 @@ package struct GitRepository: Sendable {
 
   /// The commit whose files the vault has taken; nil if it has taken none.
   func received() async throws(SyncRunError) -> String? {
-    if let text = try? String(decoding: SmallFile.read("\(folder)/\(Self.receivedRef)", limit: 4_096), as: UTF8.self),
-      let commit = Self.object(text)
+    if let text = try? SmallFile.read("\(folder)/\(Self.receivedRef)", limit: 4_096),
+      let commit = ObjectFormat.name(at: text)
     {
       return commit
     }
     // It may be among packed refs.
     let process = try GitProcess(git, git.local(["rev-parse", "--verify", "--quiet", Self.receivedRef]), in: folder)
     let line = try process.next(upTo: [0x0A])
-    return await process.hasSucceeded() ? line.flatMap { Self.object(String(decoding: $0, as: UTF8.self)) } : nil
+    return await process.hasSucceeded() ? line.flatMap { ObjectFormat.name(at: $0) } : nil
   }
 
   /// - Parameter commit: nil for an empty remote.
@@ -127,14 +134,28 @@ package struct GitRepository: Sendable {
   func changes(from old: String?, to new: String?, under path: String? = nil) async throws(SyncRunError)
     -> TreeChanges
   {
-    // The empty tree, which every git has.
-    let nothing = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    guard let format = (new ?? old).flatMap({ ObjectFormat(of: $0) }) else { return TreeChanges() }
+    if let new { try await requireBounded(new) }
+    let nothing = format.emptyTree
     let words = ["diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "--full-index"]
     let process = try GitProcess(
       git, git.local(words + [old ?? nothing, new ?? nothing, "--"] + (path.map { [$0] } ?? [])), in: folder)
     let changes = try TreeChanges(process)
     guard await process.hasSucceeded() else { throw process.damage }
     return changes
+  }
+
+  /// Throws if a commit has too many files and folders. All count, whatever their names: folders that have others
+  /// several times, over some levels, unfold to any number of files, and `diff-tree` would keep them all in memory.
+  private func requireBounded(_ commit: String) async throws(SyncRunError) {
+    let process = try GitProcess(
+      git, git.local(["ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", commit]), in: folder)
+    var count = 0
+    while try process.next(upTo: [0], limit: 1) != nil {
+      count += 1
+      guard count <= TreeChanges.limit else { throw TreeChanges.excess }
+    }
+    guard await process.hasSucceeded() else { throw process.damage }
   }
 
   /// Starts to write a commit.
@@ -168,19 +189,13 @@ package struct GitRepository: Sendable {
   }
 
   private func names(_ inside: String) -> [String] { Folder.names(in: "\(folder)/\(inside)") ?? [] }
-
-  /// The name of an object at the start of a text; nil if there is none.
-  private static func object(_ text: some StringProtocol) -> String? {
-    let name = text.prefix(40)
-    return name.utf8.count == 40 && name.allSatisfy { $0.isHexDigit && !$0.isUppercase } ? String(name) : nil
-  }
 }
 
 // MARK: The remote
 
 extension GitRepository {
   /// The maximum size of one transfer, in bytes.
-  private static let transferLimit = 2 << 30
+  static let transferLimit = 2 << 30
   private static let lineLimit = 1_000
 
   /// The state of the remote's branch.
@@ -198,43 +213,67 @@ extension GitRepository {
   }
 
   /// Starts a fetch.
-  func beginFetch() throws(SyncRunError) -> Fetch {
+  func beginFetch() async throws(SyncRunError) -> Fetch {
     guard exists else { throw .noRemote }
     unlink("\(folder)/FETCH_HEAD")
     return Fetch(
-      try transport([
-        "fetch", "--progress", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--force", "origin", Self.branch,
-      ]))
+      try await transport(
+        "fetch",
+        ["--progress", "--no-tags", "--no-recurse-submodules", "--no-auto-gc", "--force", "origin", Self.branch]))
   }
 
   func fetch(_ progress: (SyncProgress) -> Void) async throws(SyncRunError) -> Tip {
-    try await finish(try beginFetch(), progress)
+    try await finish(try await beginFetch(), progress)
   }
 
   /// Waits until a fetch has ended.
-  func finish(_ fetch: Fetch, _ progress: (SyncProgress) -> Void) async throws(SyncRunError) -> Tip {
+  ///
+  /// - Parameter isAgain: whether the copy was just made again for the remote's format.
+  func finish(
+    _ fetch: Fetch, isAgain: Bool = false, _ progress: (SyncProgress) -> Void
+  ) async throws(SyncRunError) -> Tip {
     let lines = try watch(fetch.process) { progress(.receiving($0, of: $1)) }
     if await fetch.process.hasSucceeded() {
       guard let head = try? SmallFile.read("\(folder)/FETCH_HEAD", limit: 4_096),
-        let commit = Self.object(String(decoding: head, as: UTF8.self))
+        let commit = ObjectFormat.name(at: head)
       else { throw .damaged("git has fetched nothing") }
       return .commit(commit)
     }
-    // Find out whether the branch is missing, the remote is out of reach, or this copy is damaged.
-    let reason = GitWords.reason(in: lines) ?? "git has failed"
-    let process = try transport(["ls-remote", "--heads", "origin"], watching: .output)
+    if !isAgain, let format = GitWords.otherFormat(lines) {
+      try await makeAgain(format)
+      return try await finish(try await beginFetch(), isAgain: true, progress)
+    }
+    try requireReached(fetch.process, lines)
+    // Find out whether the branch is missing, or this copy is damaged. A person may have to type a passphrase again.
+    guard try await hasBranch() else { return .empty }
+    throw .damaged(GitWords.reason(in: lines) ?? "git has failed")
+  }
+
+  /// Whether the remote has the branch of a circle, without fetching it. False for an empty remote.
+  ///
+  /// - Throws: `foreign` if the remote has only other branches.
+  func hasBranch() async throws(SyncRunError) -> Bool {
+    let process = try await transport("ls-remote", ["--heads", "origin"], watching: .output)
     var branches: [String] = []
     while let line = try process.next(upTo: [0x0A]), branches.count < Self.lineLimit {
       branches.append(String(decoding: line, as: UTF8.self))
     }
     guard await process.hasSucceeded() else {
-      // A power failure may have emptied the configuration, which has the URL.
-      _ = try await url()
-      throw .unreachable(reason: reason)
+      let lines = process.lines
+      try requireReached(process, lines)
+      throw .unreachable(reason: GitWords.reason(in: lines) ?? "git has failed")
     }
-    if branches.isEmpty { return .empty }
+    if branches.isEmpty { return false }
     guard branches.contains(where: { $0.hasSuffix("\t\(Self.branch)") }) else { throw .foreign }
-    throw .damaged(reason)
+    return true
+  }
+
+  /// Throws the error of a transfer that has failed at one of git's bounds, or before it reached the remote.
+  private func requireReached(_ process: GitProcess, _ lines: [String]) throws(SyncRunError) {
+    if let excess = process.excess(lines) { throw excess }
+    let reason = GitWords.reason(in: lines) ?? "git has failed"
+    if !git.mayAsk, GitWords.saysUnanswered(lines) { throw .unanswered(reason: reason) }
+    if GitWords.saysUnreachable(lines) { throw .unreachable(reason: reason) }
   }
 
   /// The result of a push.
@@ -242,17 +281,29 @@ extension GitRepository {
     case accepted
     /// The remote has changed meanwhile, or refuses the push, with git's reason.
     case rejected(String)
+    /// The remote is empty, and names its objects by another algorithm. The copy was made again for that, without the
+    /// commit.
+    case remade
   }
 
   func push(_ commit: String, _ progress: (SyncProgress) -> Void) async throws(SyncRunError) -> Pushed {
-    let process = try transport([
-      "push", "--progress", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "origin",
-      "\(commit):\(Self.branch)",
-    ])
+    let process = try await transport(
+      "push",
+      [
+        "--progress", "--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no", "origin",
+        "\(commit):\(Self.branch)",
+      ])
     let lines = try watch(process) { progress(.sending($0, of: $1)) }
     if await process.hasSucceeded() { return .accepted }
     let rejected = process.said.split(separator: "\n").first { $0.hasPrefix("!") }
-    guard let rejected else { throw .unreachable(reason: GitWords.reason(in: lines) ?? "git has failed") }
+    if GitWords.refusesFormat(lines), let format = ObjectFormat(of: commit) {
+      try await makeAgain(format.other)
+      return .remade
+    }
+    guard let rejected else {
+      try requireReached(process, lines)
+      throw .unreachable(reason: GitWords.reason(in: lines) ?? "git has failed")
+    }
     return .rejected(rejected.split(separator: "\t").last.map(String.init) ?? "")
   }
 
@@ -260,17 +311,23 @@ extension GitRepository {
   private var transferred: Int {
     names("objects/pack").filter { $0.hasPrefix("tmp_") }.reduce(0) { sum, name in
       var status = stat()
-      return lstat("\(folder)/objects/pack/\(name)", &status) == 0 ? sum + Int(status.st_size) : sum
+      return lstat("\(folder)/objects/pack/\(name)", &status) == 0 ? sum + Int(clamping: status.st_size) : sum
     }
   }
 
-  private func transport(_ words: [String], watching: GitProcess.Watched = .diagnostics) throws(SyncRunError)
-    -> GitProcess
-  {
+  private func transport(
+    _ command: String, _ words: [String], watching: GitProcess.Watched = .diagnostics
+  ) async throws(SyncRunError) -> GitProcess {
+    var server: [String] = []
+    let remote = try await remote()
+    if let folder = remote.folder {
+      try folder.check()
+      server = [folder.server(of: command, git)]
+    }
     // Leave the user time to type a passphrase.
-    try GitProcess(
-      git, git.transport(words), in: folder, watching: watching, keepsTerminal: git.mayAsk,
-      patience: .seconds(git.mayAsk ? 300 : 90))
+    return try GitProcess(
+      git, git.transport([command] + server + words, by: remote.folder == nil ? "ssh:https" : "file"), in: folder,
+      watching: watching, keepsTerminal: git.mayAsk, patience: .seconds(git.mayAsk ? 300 : 90), time: .seconds(3_600))
   }
 
   /// Reads the output of a transfer, and returns its last lines without progress.

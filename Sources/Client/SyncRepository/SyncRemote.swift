@@ -1,6 +1,8 @@
 /// The address of a circle's repository, as `git` takes it: over ssh or https, or a folder of this machine.
 package struct SyncRemote: Sendable, Hashable {
   package let url: String
+  /// The folder, if the remote is one.
+  let folder: RemoteFolder?
 
   /// - Parameters:
   ///   - text: a URL, `host:path` for ssh, or a path.
@@ -8,9 +10,7 @@ package struct SyncRemote: Sendable, Hashable {
   package init(_ text: String, in folder: String) throws(SyncRunError) {
     func refused(_ why: String) -> SyncRunError { .unusableRemote(why: why) }
     guard !text.isEmpty else { throw refused("it is empty") }
-    guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-      throw refused("it has a space or a control character")
-    }
+    guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else { throw refused("it has a control character") }
     // git would take it for an option.
     guard !text.hasPrefix("-") else { throw refused("it begins with a hyphen") }
     // A remote helper, such as `ext::`, which runs a command.
@@ -23,6 +23,7 @@ package struct SyncRemote: Sendable, Hashable {
         throw refused("it is not an ssh or https address, and not a folder")
       }
       let authority = text[scheme.upperBound...].prefix { $0 != "/" }
+      guard !text.contains(" ") else { throw refused("it has a space, which is written as %20 in such an address") }
       guard !authority.hasPrefix("-"), authority.firstRange(of: "@-") == nil else {
         throw refused("its host begins with a hyphen")
       }
@@ -32,15 +33,18 @@ package struct SyncRemote: Sendable, Hashable {
         }
       }
       url = text
+      self.folder = try text.hasPrefix("file:") ? RemoteFolder(url: text) : nil
     } else if let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") {
       // ssh, in the form host:path
       let host = text[..<colon].split(separator: "@").last ?? ""
-      guard !host.isEmpty, !host.hasPrefix("-"), text.index(after: colon) < text.endIndex else {
+      guard !host.isEmpty, !host.hasPrefix("-"), !host.contains(" "), text.index(after: colon) < text.endIndex else {
         throw refused("it names no host and path")
       }
       url = text
+      self.folder = nil
     } else {
       url = text.hasPrefix("/") ? text : "\(folder)/\(text)"
+      self.folder = RemoteFolder(path: url)
     }
   }
 }

@@ -13,6 +13,8 @@ package struct SyncRun: Sendable {
   package var puttingBack = false
   /// Whether to change neither the store nor the remote.
   package var isDry = false
+  /// The state of the remote that this command has just seen. Without it, the run fetches.
+  package var start: Start?
   /// How long to wait for another run.
   package var patience = Duration.seconds(30)
 
@@ -29,20 +31,21 @@ package struct SyncRun: Sendable {
     repository.restore()
     guard repository.exists else { throw .noRemote }
     do throws(SyncRunError) {
-      return try await turn()
+      return try await turn(from: start)
     } catch .damaged {
       // The local copy is damaged, for example by a power failure. The remote and the vault have everything.
       try await repository.makeAgain()
-      return try await turn()
+      return try await turn(from: nil)
     }
   }
 
-  private func turn() async throws(SyncRunError) -> SyncReport {
+  private func turn(from start: Start?) async throws(SyncRunError) -> SyncReport {
     // Query the vault while git waits for the network.
-    let fetch = try repository.beginFetch()
+    let fetch = start == nil ? try await repository.beginFetch() : nil
     var report = SyncReport()
     report.status = try await status()
-    var tip = try await repository.finish(fetch, progress)
+    var tip = start?.tip ?? .empty
+    if let fetch { tip = try await repository.finish(fetch, progress) }
     if isDry { return try await preview(tip, report) }
     for _ in 1...Self.rounds {
       try await take(tip, &report)
@@ -61,6 +64,7 @@ package struct SyncRun: Sendable {
         report.lost = report.status.lost
         try await repository.tidy()
         return report
+      case .remade: tip = .empty
       case .rejected(let reason):
         let next = try await repository.fetch(progress)
         guard next != tip else { throw .refused(reason: reason) }
@@ -208,9 +212,16 @@ extension SyncStatus {
 // MARK: Beginning
 
 extension SyncRun {
+  /// A state of the remote, from which a run can begin without another connection: for each one, a person may have to
+  /// type a passphrase.
+  package struct Start: Sendable {
+    fileprivate let tip: GitRepository.Tip
+  }
+
   /// The remote's records of members, for a machine that wants to join.
-  package func records() async throws(SyncRunError) -> [SyncFile] {
-    guard let commit = try await repository.fetch(progress).commit else { throw .empty }
+  package func records() async throws(SyncRunError) -> (records: [SyncFile], Start) {
+    let tip = try await repository.fetch(progress)
+    guard let commit = tip.commit else { throw .empty }
     let blobs = repository.blobs()
     try Self.check(commit, blobs)
     var records: [SyncFile] = []
@@ -221,12 +232,13 @@ extension SyncRun {
       guard size <= SyncFile.pageLimit else { throw .tooMuch("it has records of too many members") }
       records.append(SyncFile(entry.path, bytes))
     }
-    return records
+    return (records, Start(tip: tip))
   }
 
   /// Throws if the remote is not empty.
-  package func requireEmpty() async throws(SyncRunError) {
-    guard let commit = try await repository.fetch(progress).commit else { return }
+  package func requireEmpty() async throws(SyncRunError) -> Start {
+    guard try await repository.hasBranch() else { return Start(tip: .empty) }
+    guard let commit = try await repository.fetch(progress).commit else { return Start(tip: .empty) }
     try Self.check(commit, repository.blobs())
     throw .taken
   }

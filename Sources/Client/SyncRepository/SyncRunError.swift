@@ -13,6 +13,10 @@ package enum SyncRunError: Error, Sendable, Hashable {
   case notInCircle(SyncStatus.Standing)
   /// The remote cannot be reached, with git's reason.
   case unreachable(reason: String)
+  /// The remote asks for something that only a person can type, and nobody can be asked; with git's reason.
+  case unanswered(reason: String)
+  /// The remote is a folder that git must not use as it is.
+  case unusableFolder(String, why: String)
   /// The remote is empty, but a circle was expected.
   case empty
   /// The remote has a circle already, but a new one was to be made.

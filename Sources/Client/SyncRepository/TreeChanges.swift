@@ -8,7 +8,9 @@ struct TreeChanges {
     let blob: String?
   }
 
-  private static let limit = 200_000
+  /// The maximum number of files and folders of a commit.
+  static let limit = 200_000
+  static let excess = SyncRunError.tooMuch("it has more than \(limit) files and folders")
   /// The maximum number of ignored files that are reported.
   private static let namedLimit = 100
 
@@ -16,11 +18,19 @@ struct TreeChanges {
   private(set) var records: [Entry] = []
   private(set) var items: [Entry] = []
   private(set) var ignored: [SyncReceipt.Refusal] = []
+  /// How many differences were read, also those that are not listed.
+  private var count = 0
 
   var isEmpty: Bool { records.isEmpty && items.isEmpty && ignored.isEmpty }
 
+  /// None.
+  init() {}
+
   init(_ process: GitProcess) throws(SyncRunError) {
     while let line = try process.next(upTo: [0]) {
+      count += 1
+      // All files of one commit, and all of the other.
+      guard count <= 2 * Self.limit else { throw Self.excess }
       guard let path = try process.next(upTo: [0]) else { throw process.damage }
       try add(line, path)
     }
@@ -39,9 +49,6 @@ struct TreeChanges {
     }
     let entry = Entry(path: name, blob: isFile ? String(words[3]) : nil)
     if Self.isRecord(name) { records.append(entry) } else { items.append(entry) }
-    guard records.count + items.count <= Self.limit else {
-      throw .tooMuch("it has more than \(Self.limit) files")
-    }
   }
 
   mutating func ignore(_ path: [UInt8], _ reason: String) {

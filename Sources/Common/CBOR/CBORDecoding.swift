@@ -1,4 +1,5 @@
 internal import CCBOR
+internal import Primitives
 
 /// Why bytes are not a value in CTAP2's canonical form.
 package enum CBORError: Error, Sendable, Hashable {
@@ -83,8 +84,8 @@ private struct CBORReader {
   /// The number of elements, each of which has at least a byte.
   private func count(_ number: UInt64, _ depth: Int) throws(CBORError) -> Int {
     guard depth < CBORValue.depthLimit else { throw .tooDeep }
-    guard number <= UInt64(bytes.count - position) else { throw .incomplete }
-    return Int(number)
+    guard let count = OutsideNumber(number).number(in: 0...bytes.count - position) else { throw .incomplete }
+    return count
   }
 
   /// Reads a head, with the bytes of a string.
@@ -95,7 +96,8 @@ private struct CBORReader {
     let (read, string) = bytes.withUnsafeBufferPointer { all in
       // Borrows the rest of the bytes. The bytes of a string are borrowed from them, and copied here.
       let read = whorl_cbor_read(all.baseAddress.map { $0 + start }, all.count - start, &head)
-      return (read, head.bytes.map { Array(UnsafeBufferPointer(start: $0, count: Int(head.value))) } ?? [])
+      let length = OutsideNumber(head.value).number(in: 0...all.count - start) ?? 0
+      return (read, head.bytes.map { Array(UnsafeBufferPointer(start: $0, count: length)) } ?? [])
     }
     let initial = bytes[start]
     guard read > 0 else {
@@ -116,12 +118,12 @@ extension CBORValue {
     switch kind {
     case 0: head { cbor_encode_uint(value, $0, $1) }
     case 1: head { cbor_encode_negint(value, $0, $1) }
-    case 2: head { cbor_encode_bytestring_start(Int(value), $0, $1) }
-    case 3: head { cbor_encode_string_start(Int(value), $0, $1) }
     // Only the bits matter: a count may be any number.
+    case 2: head { cbor_encode_bytestring_start(Int(truncatingIfNeeded: value), $0, $1) }
+    case 3: head { cbor_encode_string_start(Int(truncatingIfNeeded: value), $0, $1) }
     case 4: head { cbor_encode_array_start(Int(truncatingIfNeeded: value), $0, $1) }
     case 5: head { cbor_encode_map_start(Int(truncatingIfNeeded: value), $0, $1) }
-    default: head { cbor_encode_ctrl(UInt8(value), $0, $1) }
+    default: head { cbor_encode_ctrl(UInt8(truncatingIfNeeded: value), $0, $1) }
     }
   }
 }

@@ -11,14 +11,15 @@ package enum CBORValue: Sendable, Hashable {
   case null
 
   package init(_ number: Int) {
-    self = number < 0 ? .negative(UInt64(-1 - number)) : .unsigned(UInt64(number))
+    // -1 - n is the complement of n.
+    self = number < 0 ? .negative(UInt64(clamping: ~number)) : .unsigned(UInt64(clamping: number))
   }
 
   /// The number, if the value is one and fits.
   package var integer: Int? {
     switch self {
     case .unsigned(let number): Int(exactly: number)
-    case .negative(let number): Int(exactly: number).map { -1 - $0 }
+    case .negative(let number): Int(exactly: number).map { ~$0 }
     default: nil
     }
   }

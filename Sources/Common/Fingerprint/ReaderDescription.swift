@@ -43,6 +43,9 @@ public struct ReaderDescription: Sendable, Hashable, Codable {
   /// Whether this is a physical reader.
   public var nature: Nature
 
+  /// More touches in an enrolment no reader asks for.
+  package static let mostStages = 1_000
+
   package init(
     id: String, name: String, identity: ReaderIdentity, scanType: ScanType, enrollStages: Int, features: Set<Feature>,
     temperature: Temperature, nature: Nature

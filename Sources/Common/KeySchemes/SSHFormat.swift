@@ -1,12 +1,16 @@
+internal import Primitives
+
 /// The data types of the SSH protocol (RFC 4251, section 5), in which its keys, signatures and agents' messages are
 /// written.
 package enum SSHFormat {
   /// The position of the content of the string that begins at `start`. Nil if the bytes end too early.
   package static func string(in bytes: UnsafeRawBufferPointer, at start: Int) -> Range<Int>? {
     guard start >= 0, bytes.count - start >= 4 else { return nil }
-    let count = (0..<4).reduce(0) { unsafe $0 << 8 | Int(bytes[start + $1]) }
-    guard count <= bytes.count - start - 4 else { return nil }
-    return start + 4..<start + 4 + count
+    let first = start + 4
+    guard let count = unsafe OutsideNumber(bigEndian: bytes[start..<first]).number(in: 0...bytes.count - first) else {
+      return nil
+    }
+    return first..<first + count
   }
 
   /// The positions of the contents of the strings that fill `bytes`, in order. Nil unless they are exactly `count`.
@@ -51,12 +55,14 @@ package struct SSHReader: Sendable {
   package mutating func number() throws(SSHFormatError) -> UInt32 {
     guard bytes.count - next >= 4 else { throw SSHFormatError() }
     defer { next += 4 }
-    return bytes[next..<next + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    return UInt32(bigEndian: bytes[next..<next + 4])
   }
 
   /// A number of eight bytes.
   package mutating func longNumber() throws(SSHFormatError) -> UInt64 {
-    UInt64(try number()) << 32 | UInt64(try number())
+    guard bytes.count - next >= 8 else { throw SSHFormatError() }
+    defer { next += 8 }
+    return UInt64(bigEndian: bytes[next..<next + 8])
   }
 
   package mutating func string() throws(SSHFormatError) -> [UInt8] {
@@ -92,7 +98,7 @@ package struct SSHWriter: Sendable {
   }
 
   package mutating func append(string: some Collection<UInt8>) {
-    append(number: UInt32(string.count))
+    append(number: UInt32(clamping: string.count))
     bytes.append(contentsOf: string)
   }
 

@@ -14,6 +14,8 @@ package final class ChildProcess: Sendable {
   /// How the child ended. Nil until it has been reaped.
   private let outcome = Mutex<ProcessHandle.Reaping?>(nil)
   private let ending = Mutex<Task<String, Never>?>(nil)
+  /// Nil for a child that outlives this process.
+  private let lifeline: Lifeline?
 
   /// Starts a helper program with only the standard descriptors and `descriptors`, and with default signal
   /// dispositions.
@@ -29,27 +31,13 @@ package final class ChildProcess: Sendable {
   ///     own it gets no Ctrl-C and cannot use the terminal.
   ///   - showsDiagnostics: whether the child writes to this process's standard error, or to `/dev/null`.
   ///   - standardError: the descriptor that becomes the child's descriptor 2 instead.
+  ///   - bounds: what the child may use. A child with bounds is killed when this process ends, for whatever reason.
   package init(
     _ program: HelperProgram, arguments: [String], environment: [String], secrets: [SharedSecret] = [],
     descriptors: [Int32] = [], standardInput: Int32, standardOutput: Int32? = nil, keepsTerminal: Bool = false,
-    showsDiagnostics: Bool = false, standardError: Int32? = nil
+    showsDiagnostics: Bool = false, standardError: Int32? = nil, bounds: ChildBounds? = nil
   ) throws(ChildStartError) {
-    var start = ChildStart(inOwnSession: !keepsTerminal)
-    start.give(standardInput, as: 0)
-    if let standardOutput { start.give(standardOutput, as: 1) } else { start.open("/dev/null", O_WRONLY, as: 1) }
-    if let standardError {
-      start.give(standardError, as: 2)
-    } else if !showsDiagnostics {
-      start.open("/dev/null", O_WRONLY, as: 2)
-    }
-    for kept in descriptors { start.give(kept, as: kept) }
-    // Close every other descriptor, close-on-exec or not. The program's own must stay open until it is executed, and is
-    // close-on-exec.
-    let open = Set(descriptors + [program.descriptor])
-    let highest = open.max() ?? program.descriptor
-    for other in 3..<highest where !open.contains(other) { start.close(other) }
-    start.closeAll(from: highest + 1)
-
+    let lifeline = try bounds.map { (_) throws(ChildStartError) in try Lifeline() }
     // strdup: the copies are ours until the child has its own
     let environment = environment.map { strdup($0) }
     defer { for string in environment { free(string) } }
@@ -60,11 +48,44 @@ package final class ChildProcess: Sendable {
       }
     }
     defer { withExtendedLifetime((program, secrets)) {} }
-    let pid = try start.start(.path(program.executionPath), arguments, environment: environment + lent + [nil])
+    let kept = descriptors + (lifeline.map { [$0.childEnd] } ?? [])
+    let pid: Int32
+    if let bounds {
+      pid = try bounds.start(
+        program, arguments, environment: environment + lent + [nil],
+        given: [(standardInput, 0), (standardOutput, 1), (standardError ?? (showsDiagnostics ? 2 : nil), 2)]
+          + kept.map { ($0, $0) },
+        inOwnSession: !keepsTerminal)
+    } else {
+      var start = ChildStart(inOwnSession: !keepsTerminal)
+      start.give(standardInput, as: 0)
+      if let standardOutput { start.give(standardOutput, as: 1) } else { start.open("/dev/null", O_WRONLY, as: 1) }
+      if let standardError {
+        start.give(standardError, as: 2)
+      } else if !showsDiagnostics {
+        start.open("/dev/null", O_WRONLY, as: 2)
+      }
+      for kept in kept { start.give(kept, as: kept) }
+      // Close every other descriptor, close-on-exec or not. The program's own must stay open until it is executed, and is
+      // close-on-exec.
+      let open = Set(kept + [program.descriptor])
+      let highest = open.max() ?? program.descriptor
+      for other in 3..<highest where !open.contains(other) { start.close(other) }
+      start.closeAll(from: highest + 1)
+      pid = try start.start(.path(program.executionPath), arguments, environment: environment + lent + [nil])
+    }
     // Another part of the program may have reaped the child already, and the number may have been reused by a process
     // that is not our child.
     guard let handle = ProcessHandle(pid), handle.isOwnChild else { throw ChildStartError(code: ECHILD) }
     self.handle = handle
+    self.lifeline = lifeline
+    do throws(ChildStartError) {
+      try lifeline?.tie(pid)
+    } catch {
+      handle.signal(SIGKILL)
+      handle.onEnd { _ = handle.reap() }
+      throw error
+    }
     handle.onEnd { _ = self.reap() }
   }
 
@@ -79,6 +100,11 @@ package final class ChildProcess: Sendable {
   /// The exit status of a child that has ended by itself; nil for every other.
   package var exitStatus: Int32? {
     if case .exited(let status)? = outcome.withLock({ $0 }) { status } else { nil }
+  }
+
+  /// The signal that has ended the child; nil for every other end.
+  package var endingSignal: Int32? {
+    if case .killed(let signal)? = outcome.withLock({ $0 }) { signal } else { nil }
   }
 
   /// Kills the child at once.

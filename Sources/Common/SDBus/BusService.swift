@@ -88,7 +88,9 @@ package actor BusService {
     if try await currentOwner() == nil { _ = try await ask("StartServiceByName", name, .uint32(0)) }
     guard let owner = try await currentOwner() else { throw .disconnected }
     if let users {
-      guard let user = try await ask("GetConnectionUnixUser", owner).first?.asUInt32, users.contains(user) else {
+      guard let user = try await ask("GetConnectionUnixUser", owner).first?.asIdentifier(UInt32.self),
+        users.contains(user)
+      else {
         throw .remote(name: "org.freedesktop.DBus.Error.AccessDenied", message: "\(name) belongs to another user")
       }
     }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A D-Bus value of one of the types that Whorl's interfaces use.
 ///
 /// It is Sendable; the sd-bus messages themselves stay on the loop's thread.
@@ -94,8 +96,26 @@ extension [BusValue] {
   package var signature: String { map(\.signature).joined() }
 }
 
-// One accessor for each type. It returns nil if the value has another type.
+// One accessor for each type. It returns nil if the value has another type. The numbers of another process are taken by
+// `number(in:)`; the accessors of a number's own type are for tests, and `scripts/borders` refuses them elsewhere.
 extension BusValue {
+  /// A whole number of any type; nil if it is not in the range.
+  package func number<Number: FixedWidthInteger>(in range: ClosedRange<Number>) -> Number? {
+    switch self {
+    case .byte(let value): OutsideNumber(value).number(in: range)
+    case .uint16(let value): OutsideNumber(value).number(in: range)
+    case .int32(let value): OutsideNumber(value).number(in: range)
+    case .uint32(let value): OutsideNumber(value).number(in: range)
+    case .int64(let value): OutsideNumber(value).number(in: range)
+    case .uint64(let value): OutsideNumber(value).number(in: range)
+    default: nil
+    }
+  }
+
+  /// A whole number that is only compared: a number of a call, a user or a process, or flags.
+  package func asIdentifier<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number? {
+    number(in: .min ... .max)
+  }
   package var asBoolean: Bool? { if case .boolean(let value) = self { value } else { nil } }
   package var asInt32: Int32? { if case .int32(let value) = self { value } else { nil } }
   package var asUInt16: UInt16? { if case .uint16(let value) = self { value } else { nil } }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The time limit for a peer to complete its authentication, or a message of which some bytes have arrived. A partial
 /// message can hold descriptors of this process that are not counted, so it must not wait for ever.
 struct IncomingDeadline {
@@ -32,7 +34,7 @@ struct IncomingDeadline {
       let isLittle = rest[rest.startIndex] == UInt8(ascii: "l")
       func length(at offset: Int) -> Int {
         let digits = rest.dropFirst(offset).prefix(4)
-        return (isLittle ? Array(digits.reversed()) : Array(digits)).reduce(0) { $0 << 8 | Int($1) }
+        return Int(clamping: UInt32(bigEndian: isLittle ? Array(digits.reversed()) : Array(digits)))
       }
       let size = 16 + (length(at: 12) + 7) / 8 * 8 + length(at: 4)
       guard size <= rest.count else { return true }

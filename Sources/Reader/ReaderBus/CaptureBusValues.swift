@@ -1,5 +1,6 @@
 package import Fingerprint
 internal import Glibc
+internal import Primitives
 package import SDBus
 internal import SecureMemory
 
@@ -43,7 +44,7 @@ extension FingerPicture {
   /// Nil if something is missing or has the wrong type, or if the file is not sealed, not PNG or of another size.
   fileprivate init?(_ entries: [String: BusValue]) {
     func number(_ key: String, _ range: ClosedRange<Int>) -> Int? {
-      entries[key]?.asUInt32.map { Int($0) }.flatMap { range.contains($0) ? $0 : nil }
+      entries[key]?.number(in: range)
     }
     // FpImage has sides of 16 bits.
     guard let width = number("width", 1...0xFFFF), let height = number("height", 1...0xFFFF),
@@ -58,7 +59,7 @@ extension FingerPicture {
       file = PictureFile(received)
     }
     self.init(
-      width: width, height: height, resolution: entries["resolution"]?.asUInt32.map { Int($0) }, minutiae: minutiae,
+      width: width, height: height, resolution: number("resolution", 0...Int(Int32.max)), minutiae: minutiae,
       contrast: contrast, file: file)
   }
 }
@@ -72,10 +73,11 @@ extension SealedFile {
     guard let header = try? secret(at: Place(offset: 0, count: start.count + 8)) else { return nil }
     return header.withUnsafeBytes { bytes in
       guard bytes.starts(with: start) else { return nil }
-      func number(at offset: Int) -> Int {
-        Int(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+      func side(at offset: Int) -> Int? {
+        OutsideNumber(bigEndian: bytes[offset..<offset + 4]).number(in: 1...0xFFFF)
       }
-      return (number(at: start.count), number(at: start.count + 4))
+      guard let width = side(at: start.count), let height = side(at: start.count + 4) else { return nil }
+      return (width, height)
     }
   }
 }

@@ -85,7 +85,7 @@ extension ScanAnswer {
 
   fileprivate init?(_ values: [BusValue]) {
     guard values.count == 5, let nonce = values[0].asBytes, let word = values[1].asString,
-      let id = values[2].asBytes, let reason = values[3].asString, let finishedAt = values[4].asUInt64
+      let id = values[2].asBytes, let reason = values[3].asString, let finishedAt = values[4].asIdentifier(UInt64.self)
     else { return nil }
     let outcome: ScanOutcome
     switch word {

@@ -32,7 +32,7 @@ extension ReaderDescription {
       let name = entries["name"]?.asString,
       let driver = entries["driver"]?.asString,
       let scanType = entries["scan-type"]?.asString.flatMap(ScanType.init(rawValue:)),
-      let stages = entries["enroll-stages"]?.asUInt32,
+      let stages = entries["enroll-stages"]?.number(in: 0...Self.mostStages),
       let features = entries["features"]?.asArray,
       let temperature = entries["temperature"]?.asString.flatMap(Temperature.init(rawValue:)),
       let nature = entries["nature"]?.asString.flatMap(Nature.init(rawValue:))
@@ -43,9 +43,9 @@ extension ReaderDescription {
     self.init(
       id: id, name: name,
       identity: ReaderIdentity(
-        driver: driver, vendor: entries["vendor"]?.asUInt16, product: entries["product"]?.asUInt16,
+        driver: driver, vendor: entries["vendor"]?.asIdentifier(), product: entries["product"]?.asIdentifier(),
         serial: serial, fixedPort: fixedPort),
-      scanType: scanType, enrollStages: Int(stages),
+      scanType: scanType, enrollStages: stages,
       features: Set(features.compactMap { $0.asString.flatMap(Feature.init(rawValue:)) }),
       temperature: temperature, nature: nature)
   }

@@ -35,7 +35,7 @@ package actor ReaderObject {
     guard call.path == ReaderInterface.target.path, call.interface == ReaderInterface.target.interface,
       let method = ReaderInterface.Method(rawValue: call.member)
     else { return call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member") }
-    guard call.signature == method.arguments, let number = call.arguments.first?.asUInt64,
+    guard call.signature == method.arguments, let number = call.arguments.first?.asIdentifier(UInt64.self),
       let request = ReaderRequest(method, call.arguments.dropFirst())
     else { return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "takes \(method.arguments)") }
     if case .cancel = request { return cancel(number, for: call) }

@@ -27,14 +27,15 @@ extension ScanEvent {
 
   /// The event and the number of its call. Nil if the arguments are not those of this signal.
   package static func reading(_ values: [BusValue]) -> (call: UInt64, event: ScanEvent)? {
-    guard values.count == 5, let call = values[0].asUInt64, let name = values[1].asString,
-      let completed = values[2].asUInt32, let count = values[3].asUInt32, let reason = values[4].asString
+    guard values.count == 5, let call = values[0].asIdentifier(UInt64.self), let name = values[1].asString,
+      let completed = values[2].number(in: 0...ReaderDescription.mostStages),
+      let count = values[3].number(in: 0...ReaderDescription.mostStages), let reason = values[4].asString
     else { return nil }
     switch name {
     case "finger-needed": return (call, .fingerNeeded)
     case "finger-present": return (call, .fingerPresent)
     case "finger-lifted": return (call, .fingerLifted)
-    case "stage": return (call, .stage(completed: Int(completed), of: Int(count)))
+    case "stage": return (call, .stage(completed: completed, of: count))
     case "retry": return RetryReason(rawValue: reason).map { (call, .retry($0)) }
     default: return nil
     }

@@ -129,7 +129,7 @@ package final class SecretServiceServer: Sendable {
     // Flag 4 (DBUS_NAME_FLAG_DO_NOT_QUEUE): do not wait for the name. Answer 1: this connection owns it now.
     let answer = try await connection.call(
       MessageBus.target, "RequestName", [.string(ServiceName.bus), .uint32(4)])
-    return answer.first?.asUInt32 == 1
+    return answer.first?.asIdentifier(UInt32.self) == 1
   }
 
   private final class Flag: Sendable {
@@ -188,7 +188,7 @@ package final class SecretServiceServer: Sendable {
       let answer = try? await connection.call(
         MessageBus.target, "GetConnectionUnixProcessID", [.string(name)], within: .seconds(5))
       // No process has the number -1.
-      let process = answer?.first?.asUInt32.map { pid_t(bitPattern: $0) } ?? -1
+      let process = answer?.first?.asIdentifier(pid_t.self) ?? -1
       // Its executable may be on a file system that does not answer.
       let program = await BlockingCall.run { ClientProgram(process) }
       let (refusal, ended) = self.admit(name, program)

@@ -161,7 +161,7 @@ final class Notification: Sendable {
       let first = FirstAnswer(continuation)
       _ = LoopTimer(after: Self.limit) { _ = first.give(.unanswered) }
       bus.call(Self.target(owner), "Notify", arguments) { answer in
-        let number = (try? answer.get())?.first?.asUInt32
+        let number = (try? answer.get())?.first?.asIdentifier(UInt32.self)
         guard !first.give(number.map { .shown($0) } ?? .refused), let number else { return }
         // Keeps the connection until then.
         Task(executorPreference: LoopTasks.shared) { await self.take(number) }
@@ -203,7 +203,8 @@ final class Notification: Sendable {
   }
 
   private func handle(_ signal: BusSignal) {
-    guard signal.sender == owner, let number = signal.arguments.first?.asUInt32, let action = Self.action(of: signal)
+    guard signal.sender == owner, let number = signal.arguments.first?.asIdentifier(UInt32.self),
+      let action = Self.action(of: signal)
     else { return }
     let isMine = state.withLock { state in
       if state.number == 0, state.early.count < Self.earlyLimit { state.early[number] = action }

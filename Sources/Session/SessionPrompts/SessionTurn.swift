@@ -33,7 +33,7 @@ final class SessionTurn: Sendable {
       // 0: no flags. Answer 2: this connection waits in the queue for the name.
       let answer = try await bus.call(
         MessageBus.target, "RequestName", [.string(Self.name), .uint32(0)], within: Self.answerLimit)
-      guard answer.first?.asUInt32 == 2 else { return }
+      guard answer.first?.asIdentifier(UInt32.self) == 2 else { return }
     } catch {
       return
     }

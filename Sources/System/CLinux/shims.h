@@ -1,4 +1,5 @@
 #pragma once
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
@@ -81,6 +82,100 @@ static const int whorl_spawn_in_own_session = 0x80;
 static inline int whorl_open_process(pid_t pid) { return (int)syscall(434 /* pidfd_open */, pid, 0); }
 static inline int whorl_signal_process(int pidfd, int signal) {
   return (int)syscall(424 /* pidfd_send_signal */, pidfd, signal, (void *)0, 0);
+}
+
+// Lowers what this process, and the programs that it starts from then on, may use. Only the soft limits change: a process
+// that reaches one gets a signal or an error that says which.
+static inline int whorl_lower_limit(int resource, rlim_t value) {
+  struct rlimit limit;
+  if (getrlimit(resource, &limit) != 0) return -1;
+  if (limit.rlim_cur > value) limit.rlim_cur = value;
+  return setrlimit(resource, &limit);
+}
+
+// A start of a program for which posix_spawn has no attribute: within limits, from the program's first instruction.
+struct whorl_bounded_start {
+  const char *path;
+  char *const *arguments;
+  char *const *environment;
+  // Descriptors of this process, and their numbers in the program. The program gets no others.
+  const int *descriptors;
+  const int *numbers;
+  int count;
+  // The program itself, open and close-on-exec.
+  int program;
+  bool in_own_session;
+  uint64_t memory, processor_time, file_size;
+};
+
+static inline bool whorl_keeps(const struct whorl_bounded_start *start, int descriptor) {
+  if (descriptor == start->program) return true;
+  for (int index = 0; index < start->count; index++)
+    if (start->numbers[index] == descriptor) return true;
+  return false;
+}
+
+// The part that runs in the child. Returns an errno if the program cannot be executed. The child shares this process's
+// memory (vfork(2)), so nothing here takes a lock or allocates.
+static inline int whorl_become(const struct whorl_bounded_start *start) {
+  if (start->in_own_session && setsid() < 0) return errno;
+  // RLIMIT_DATA: what a process has for itself alone, without files that are mapped.
+  if (whorl_lower_limit(RLIMIT_DATA, start->memory) != 0) return errno;
+  if (whorl_lower_limit(RLIMIT_CPU, start->processor_time) != 0) return errno;
+  if (whorl_lower_limit(RLIMIT_FSIZE, start->file_size) != 0) return errno;
+  int highest = start->program > 2 ? start->program : 2;
+  for (int index = 0; index < start->count; index++) {
+    const int from = start->descriptors[index], to = start->numbers[index];
+    if ((from == to ? fcntl(to, F_SETFD, 0) : dup2(from, to)) < 0) return errno;
+    if (to > highest) highest = to;
+  }
+  for (int descriptor = 3; descriptor < highest; descriptor++)
+    if (!whorl_keeps(start, descriptor)) close(descriptor);
+  if (syscall(436 /* close_range */, highest + 1, ~0u, 0) != 0)
+    for (int descriptor = highest + 1; descriptor < getdtablesize(); descriptor++) close(descriptor);
+  struct sigaction standard = {0};
+  for (int number = 1; number < NSIG; number++) sigaction(number, &standard, (struct sigaction *)0);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, (sigset_t *)0);
+  execve(start->path, start->arguments, start->environment);
+  return errno;
+}
+
+// The number of the process; -1 with an errno where it could not be started.
+static inline pid_t whorl_start_bounded(const struct whorl_bounded_start *start) {
+  // This process's signal handlers must not run in the child.
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
+  volatile int code = 0;
+  const pid_t child = vfork();
+  if (child == 0) {
+    code = whorl_become(start);
+    _exit(127);
+  }
+  if (child < 0) code = errno;
+  sigprocmask(SIG_SETMASK, &before, (sigset_t *)0);
+  if (code == 0) return child;
+  if (child > 0) waitpid(child, (int *)0, 0);
+  errno = code;
+  return -1;
+}
+
+// `fcntl` is variadic, and F_SETSIG is declared for _GNU_SOURCE alone. After this call the kernel kills the process when
+// the other end of the socket is closed, or when something is written to it.
+static inline int whorl_kill_on_hangup(int socket, pid_t process) {
+  if (fcntl(socket, F_SETOWN, process) != 0 || fcntl(socket, 10 /* F_SETSIG */, SIGKILL) != 0) return -1;
+  return fcntl(socket, F_SETFL, fcntl(socket, F_GETFL) | O_ASYNC);
+}
+
+// A memory file of this size, which nobody can make longer.
+static inline int whorl_bounded_memory_file(const char *name, off_t size) {
+  const int file = whorl_memory_file(name);
+  if (file < 0) return -1;
+  if (ftruncate(file, size) == 0 && whorl_add_seals(file, 0x2 | 0x4 /* shrink, grow */) == 0) return file;
+  close(file);
+  return -1;
 }
 
 // `siginfo_t` names its fields by macros, which Swift does not import. `code` is 0 while the child runs.

@@ -1,4 +1,5 @@
 internal import Keys
+internal import Primitives
 package import SecretModel
 package import SecureMemory
 
@@ -7,6 +8,7 @@ package enum AgeMessage {
   /// The kind of the stanza that says for which members of a circle a file was encrypted. age skips kinds that it does
   /// not know.
   private static let epochKind = "whorl-epoch"
+  private static let epochLimit = Int(Int32.max)
 
   /// Encrypts to all of these keys. Their stanzas are in this order.
   ///
@@ -57,7 +59,8 @@ package enum AgeMessage {
   /// The number that ``seal(_:to:epoch:)`` put into the header; nil if there is none.
   package static func epoch(of file: [UInt8]) -> Int? {
     let header = try? AgeHeader(parsing: file)
-    return header?.stanzas.first { $0.words.count == 2 && $0.words[0] == epochKind }.flatMap { Int($0.words[1]) }
+    return header?.stanzas.first { $0.words.count == 2 && $0.words[0] == epochKind }
+      .flatMap { OutsideNumber(digits: $0.words[1])?.number(in: 0...epochLimit) }
   }
 
   private static func part(of contents: borrowing SecretBytes, _ range: Range<Int>) -> SecretBytes {

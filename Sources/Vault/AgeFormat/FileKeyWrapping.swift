@@ -1,4 +1,5 @@
 internal import Keys
+internal import Primitives
 internal import SecretModel
 internal import SecureMemory
 
@@ -88,7 +89,8 @@ enum FileKeyWrapping {
     _ stanza: AgeHeader.Stanza, with passphrase: borrowing SecretBytes
   ) throws(VaultError) -> SecretBytes {
     guard stanza.words.count == 3, let salt = AgeHeader.bytes(base64: stanza.words[1]), salt.count == saltCount,
-      let logN = Int(stanza.words[2]), "\(logN)" == stanza.words[2], logN > 0, stanza.body.count == bodyCount
+      let logN = OutsideNumber(digits: stanza.words[2])?.number(in: 1...Int.max), "\(logN)" == stanza.words[2],
+      stanza.body.count == bodyCount
     else { throw .malformedStanza }
     guard logN <= logNLimit else {
       throw .fileUnreadable(

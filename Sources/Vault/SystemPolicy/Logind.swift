@@ -89,7 +89,9 @@ struct Logind: Sendable {
 
   private func ownedSession(at path: String) async throws(BusError) -> (session: LoginSession, user: UInt32)? {
     guard let properties = try await all(of: path, "Session") else { return nil }
-    guard let session = LoginSession(properties), let user = properties["User"]?.asStructure?.first?.asUInt32 else {
+    guard let session = LoginSession(properties),
+      let user = properties["User"]?.asStructure?.first?.asIdentifier(UInt32.self)
+    else {
       throw .malformed
     }
     return (session, user)

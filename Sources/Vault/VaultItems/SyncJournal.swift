@@ -63,9 +63,9 @@ final class SyncJournal {
   }
 
   /// The next clock of this machine, and the version vector of a version that replaces those of `seen`.
-  private func next(after seen: [String: UInt64], _ circle: Circle) throws -> (clock: UInt64, seen: [String: UInt64]) {
+  private func next(after seen: VersionVector, _ circle: Circle) throws -> (clock: LogicalClock, seen: VersionVector) {
     var progress = try self.progress ?? change.syncProgress()
-    progress.clock = max(progress.clock, seen.values.max() ?? 0) + 1
+    progress.clock = try max(progress.clock, seen.values.max() ?? .start).next()
     try change.put(progress)
     self.progress = progress
     return (progress.clock, seen.merging([circle.id.description: progress.clock]) { $1 })
@@ -73,7 +73,7 @@ final class SyncJournal {
 
   /// A new version of an item, with its secret encrypted to the members.
   private func revision(
-    replacing seen: [String: UInt64], of item: NewItem, _ hidden: HiddenSecret, created: Double,
+    replacing seen: VersionVector, of item: NewItem, _ hidden: HiddenSecret, created: Double,
     _ circle: Circle
   ) throws -> Revision {
     let next = try next(after: seen, circle)
@@ -119,7 +119,7 @@ extension SyncJournal {
   ///
   /// - Parameter epoch: the number of the list of members that the secret is encrypted to.
   func signed(
-    _ old: Revision, _ name: [UInt8], _ title: ItemName, replacing seen: [String: UInt64], epoch: Int
+    _ old: Revision, _ name: [UInt8], _ title: ItemName, replacing seen: VersionVector, epoch: Int
   ) throws -> RecordRow {
     guard let circle = try circle() else { throw VaultError.invalidRequest("this store is in no circle") }
     let next = try next(after: seen, circle)

@@ -20,6 +20,8 @@ final class SyncReceiver {
   private var authors: Authors
   private var place: Int
   private lazy var keys = Result { try SecretKeys(of: change) }
+  /// Versions whose clock is far ahead. What else arrives may close the gap.
+  private var early: [Arrival] = []
 
   /// How long a record of a deletion is kept, in seconds.
   static let deletionAge: Double = 180 * 86_400
@@ -58,6 +60,7 @@ final class SyncReceiver {
 
   /// Stores what was received.
   func finish(isLast: Bool) throws -> SyncReceipt {
+    for arrival in early.sorted(by: { $0.revision.head.clock < $1.revision.head.clock }) { try receiveEarly(arrival) }
     if isLast, try circle.standing == .member {
       try storeWaiting()
       if circle.rescue != nil {
@@ -240,10 +243,29 @@ final class SyncReceiver {
       if let row { try publish(row, contents) }
       throw error
     }
+    guard arrival.revision.head.clock.isReachable(from: progress.clock) else { return early.append(arrival) }
+    try accept(arrival, row)
+  }
+
+  private func accept(_ arrival: Arrival, _ row: RecordRow?) throws {
     progress.clock = max(progress.clock, arrival.revision.head.clock)
     guard let row else { return try adopt(arrival, over: nil) }
     if arrival.isKept || row.head.state == .kept { return try meetKept(arrival, row) }
     try meet(arrival, row)
+  }
+
+  /// Accepts a version if the others have closed the gap to its clock, and refuses it otherwise: if its clock were
+  /// taken over here, no number would be left for later changes.
+  private func receiveEarly(_ arrival: Arrival) throws {
+    let row = try change.record(arrival.name)
+    guard !arrival.revision.head.clock.isReachable(from: progress.clock) else { return try accept(arrival, row) }
+    // Ours will be published again in its place.
+    if let row { try publish(row, arrival.file) }
+    receipt.refused.append(
+      SyncReceipt.Refusal(
+        path: SyncPath.item(arrival.name).text,
+        reason: "is from “\(circle.name(of: arrival.revision.writer))”, which counts a million changes more than any "
+          + "machine has made: do not trust it, and remove it with 'whorl sync remove'"))
   }
 
   private func publish(_ row: RecordRow, _ contents: [UInt8]) throws {
@@ -403,7 +425,6 @@ final class SyncReceiver {
   private func bring(_ file: [UInt8], _ name: [UInt8], from rescue: Circle.Rescue) throws {
     let arrival = try Arrival(file, name, from: rescue, authors)
     guard let record = arrival.record, let item = arrival.item else { return giveUp(.item(name)) }
-    progress.clock = max(progress.clock, arrival.revision.head.clock)
     let revision: Revision
     do {
       revision = try arrival.revision.encrypted(

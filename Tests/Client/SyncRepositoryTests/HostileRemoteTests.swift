@@ -111,6 +111,29 @@ struct HostileRemoteTests {
     }
   }
 
+  @Test(
+    "a remote of some KiB whose folders contain one another many times is refused, before git needs memory for it",
+    .timeLimit(.minutes(2)), arguments: ["100644 blob", "empty"])
+  func repeatedTrees(leaf: String) async throws {
+    try await withTwo { folder, one, two in
+      let text = try await blob("x", in: folder)
+      var entry = "100644 blob \(text)"
+      if leaf == "empty" { entry = "040000 tree \(try await git("mktree", in: "\(folder)/remote", input: ""))" }
+      // 100 million files, or folders without files. Their names could not be those of a circle's files.
+      for _ in 1...4 {
+        let lines = (0..<100).map { "\(entry)\tUpper\($0)\n" }
+        entry = "040000 tree \(try await git("mktree", in: "\(folder)/remote", input: lines.joined()))"
+      }
+      try await plant(["\(entry)\tUpper"], over: folder)
+      for machine in [one, two] {
+        await #expect { try await machine.sync() } throws: { error in
+          if case SyncRunError.tooMuch = error { true } else { false }
+        }
+      }
+      #expect(two.vault.files.count == 1)
+    }
+  }
+
   @Test("a remote that holds another kind of repository is refused, and nothing is written to the remote")
   func foreign() async throws {
     try await withRemote { folder in
@@ -168,7 +191,8 @@ struct HostileRemoteTests {
     for text in [
       "", "-oProxyCommand=x", "--upload-pack=x", "ext::sh -c x", "ext::sh", "fd::3", "http://example.com/x",
       "git://example.com/x", "ftp://example.com/x", "ssh://-oProxyCommand=x/y", "ssh://a@-b/c", "-x:y", "a@-b:c",
-      "https://user:password@example.com/x", "two words", "a\nb", "host:",
+      "https://user:password@example.com/x", "https://example.com/two words", "two words:x", "a\nb", "host:",
+      "file://host/x", "file:///x%0", "file:///x%00y", "file:///%ff",
     ] {
       #expect(throws: SyncRunError.self, "\(text)") { try SyncRemote(text, in: "/home/me") }
     }
@@ -176,7 +200,9 @@ struct HostileRemoteTests {
       ("ssh://git@example.com/x.git", "ssh://git@example.com/x.git"),
       ("git@example.com:x.git", "git@example.com:x.git"),
       ("https://example.com/x", "https://example.com/x"), ("/media/stick/x", "/media/stick/x"), ("x", "/home/me/x"),
-      ("../x", "/home/me/../x"), ("file:///x", "file:///x"), ("https://me@example.com/x", "https://me@example.com/x"),
+      ("../x", "/home/me/../x"), ("/media/my stick/x", "/media/my stick/x"), ("two words", "/home/me/two words"),
+      ("host:two words", "host:two words"), ("file:///x", "file:///x"),
+      ("https://me@example.com/x", "https://me@example.com/x"),
     ] {
       #expect(try SyncRemote(text, in: "/home/me").url == url)
     }

@@ -62,7 +62,7 @@ struct TransportTests {
       await #expect {
         try await three.sync()
       } throws: { error in
-        if case SyncRunError.unreachable(let reason) = error { reason.contains("denied") } else { false }
+        if case SyncRunError.unanswered(let reason) = error { reason.contains("denied") } else { false }
       }
     }
   }

@@ -55,6 +55,42 @@ struct ChildProcessTests {
     _ = await child.process.end(grace: .seconds(10)).value
   }
 
+  @Test("a child process with bounds runs within them, and is killed when the program that started it ends")
+  func bounds() async throws {
+    try await withFolder { folder in
+      // In a program of its own, which ends without ending the child.
+      await #expect(processExitsWith: .success) { [folder = folder as String] in
+        let script =
+          "(ulimit -d; ulimit -t; ulimit -f; echo $$) >'\(folder)/new'; mv '\(folder)/new' '\(folder)/said'; "
+        let child = try Child(
+          "/bin/sh", "-c", script + "exec sleep 1000",
+          bounds: ChildBounds(memory: 512 << 20, processorTime: 40, fileSize: 1 << 20))
+        for _ in 1...1_000 where access("\(folder)/said", F_OK) != 0 { usleep(10_000) }
+        #expect(!child.process.hasEnded)
+      }
+      let lines = String(decoding: try readFile("\(folder)/said"), as: UTF8.self).split(separator: "\n")
+      #expect(lines.prefix(3) == ["524288", "40", "2048"])
+      let child = try #require(lines.last)
+      // Nothing is left of the command line of a process that was killed.
+      func isRunning() -> Bool { (try? readFile("/proc/\(child)/cmdline"))?.isEmpty == false }
+      for _ in 1...500 where isRunning() { try await Task.sleep(for: .milliseconds(20)) }
+      #expect(!isRunning())
+    }
+  }
+
+  @Test("a child process that computes longer, or writes more, than its bounds allow is ended by a signal that says so")
+  func exceeded() async throws {
+    for (script, signal) in [("while :; do :; done", SIGXCPU), ("exec cat /dev/zero >\"$FILE\"", SIGXFSZ)] {
+      try await withFolder { folder in
+        let child = try Child(
+          "/bin/sh", "-c", script, environment: ["FILE=\(folder)/file"],
+          bounds: ChildBounds(memory: 512 << 20, processorTime: 1, fileSize: 1 << 20))
+        _ = await child.process.end(grace: .seconds(60)).value
+        #expect(child.process.endingSignal == signal)
+      }
+    }
+  }
+
   @Test("a child process is in a session of its own")
   func session() async throws {
     let child = try Child("/bin/sh", "-c", "cut -d ' ' -f 1,6 /proc/$$/stat >&0")
@@ -119,14 +155,17 @@ private struct Child {
   let process: ChildProcess
   let ours: Int32
 
-  init(_ program: String, _ arguments: String..., environment: [String] = [], keeping kept: [Int32] = []) throws {
+  init(
+    _ program: String, _ arguments: String..., environment: [String] = [], keeping kept: [Int32] = [],
+    bounds: ChildBounds? = nil
+  ) throws {
     var pair: [Int32] = [-1, -1]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
     defer { close(pair[1]) }
     ours = pair[0]
     process = try ChildProcess(
       try HelperProgram(at: program), arguments: [program] + arguments, environment: environment,
-      descriptors: kept, standardInput: pair[1])
+      descriptors: kept, standardInput: pair[1], bounds: bounds)
   }
 
   func hangUp() { shutdown(ours, Int32(SHUT_RDWR)) }

@@ -55,14 +55,15 @@ private func callAtRandom(seed: UInt64) async throws {
 }
 
 extension RawClient {
-  fileprivate func isOver() async throws -> Bool { try await eventually { self.isClosed.isSet } }
+  func isOver() async throws -> Bool { try await eventually { self.isClosed.isSet } }
 
   /// The outcome of a call. Cancels it after a moment if it waits for a person.
-  fileprivate func outcome(_ member: String, _ arguments: [BusValue]) async -> (answer: [BusValue], failure: BusError?)
-  {
+  func outcome(
+    _ member: String, _ arguments: [BusValue], patience: Duration = .milliseconds(300)
+  ) async -> (answer: [BusValue], failure: BusError?) {
     let number = next()
     let ending = Task {
-      try await Task.sleep(for: .milliseconds(300))
+      try await Task.sleep(for: patience)
       _ = try? await connection.call(VaultInterface.target, "Cancel", [.uint64(number)])
       try await Task.sleep(for: .seconds(30))
       Issue.record("\(member) was not answered: \(arguments)")

@@ -62,7 +62,7 @@ package struct PasskeyExport: Sendable {
     let id = Base64URL.text(of: passkey.id.bytes)
     let title = passkey.relyingPartyName.isEmpty ? passkey.relyingParty : passkey.relyingPartyName
     try text.append(
-      #"{"id":"\#(id)","creationAt":\#(Int64(passkey.created)),"title":\#(try json(title)),"credentials":["#)
+      #"{"id":"\#(id)","creationAt":\#(Int64(clamping: passkey.created)),"title":\#(try json(title)),"credentials":["#)
     let open = OpenMembers(
       credentialId: Base64URL.text(of: passkey.credentialID), rpId: passkey.relyingParty,
       username: passkey.user.name, userDisplayName: passkey.user.displayName,

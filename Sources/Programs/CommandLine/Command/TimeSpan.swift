@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A length of time as people write it: `30m`, `8h`, `3d`.
 enum TimeSpan {
   private static let units: [Character: Int64] = ["m": 60, "h": 3_600, "d": 86_400]
@@ -32,8 +34,8 @@ enum TimeSpan {
   /// For people, rounded up: "3 d", "8 h" or "30 min".
   static func words(_ seconds: Double) -> String {
     for (size, unit) in [(86_400.0, "d"), (3_600, "h")] where seconds > 2 * size {
-      return "\(Int((seconds / size).rounded(.up))) \(unit)"
+      return "\(Int(clamping: (seconds / size).rounded(.up))) \(unit)"
     }
-    return "\(Int((seconds / 60).rounded(.up))) min"
+    return "\(Int(clamping: (seconds / 60).rounded(.up))) min"
   }
 }

@@ -164,7 +164,7 @@ struct GitCredential: Command {
 
   /// The state that git returns with a password from here: the item's id and modification time.
   private static func state(of item: Item) -> String {
-    "\(statePrefix)\(Hexadecimal.text(of: item.id.bytes)).\(Int64(item.modified * 1_000))"
+    "\(statePrefix)\(Hexadecimal.text(of: item.id.bytes)).\(Int64(clamping: item.modified * 1_000))"
   }
 
   private static func state(in request: GitFields) -> String? {

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Primitives
 internal import PromptTexts
 import SecretModel
 
@@ -52,7 +53,7 @@ struct List: Command {
       let isKnown = item.state != .damaged
       table.add([
         item.title ?? item.id.spoken, item.itemClass?.word ?? "", item.group ?? "", isKnown ? access : "",
-        isKnown ? item.accessibility.rawValue : "", isKnown ? Spoken.time(Int64(item.modified)) : "",
+        isKnown ? item.accessibility.rawValue : "", isKnown ? Spoken.time(Int64(clamping: item.modified)) : "",
         [
           item.state == .living ? nil : item.state.rawValue,
           item.title == item.name?.description ? nil : item.id.spoken,
@@ -100,7 +101,7 @@ private struct ItemReport: Encodable {
     access = item.access.description
     applicationPassword = item.access.applicationPassword
     accessible = item.accessibility.rawValue
-    created = Int64(item.created)
-    modified = Int64(item.modified)
+    created = Int64(clamping: item.created)
+    modified = Int64(clamping: item.modified)
   }
 }

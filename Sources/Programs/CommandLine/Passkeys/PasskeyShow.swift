@@ -79,7 +79,7 @@ struct PasskeyShow: Command {
       return [
         ("site", siteName.isEmpty || siteName == site ? site : "\(site) (\(siteName))"), ("account", user),
         ("name", displayName), ("user id", userID), ("credential id", credentialID), ("id", id),
-        ("algorithm", algorithm), ("access", access), ("made", Spoken.time(Int64(created))),
+        ("algorithm", algorithm), ("access", access), ("made", Spoken.time(Int64(clamping: created))),
         ("last used", used.map(Spoken.time) ?? "not known"), ("discoverable", discoverable ? "yes" : "no"),
         ("verification", "\(protections[protection - 1]) (credProtect \(protection))"),
         ("hmac-secret", hmacSecret ? "yes" : "no"), ("may be backed up", backupEligible ? "yes" : "no"),

@@ -47,11 +47,12 @@ extension SyncSession {
   ///
   /// - Parameters:
   ///   - reason: the reason shown when the passcode is asked for.
-  ///   - prepare: checks the remote, and returns the call that enters its circle.
+  ///   - prepare: checks the remote, and returns its state and the call that enters its circle.
+  /// - Returns: the state of the remote, from which the first run begins.
   func enter(
     _ remote: SyncRemote, _ recovery: RecoveryKeyOption, reason: String,
-    _ prepare: (SyncRun) async throws(Failure) -> SyncEntryCall
-  ) async throws(Failure) {
+    _ prepare: (SyncRun) async throws(Failure) -> (SyncRun.Start, SyncEntryCall)
+  ) async throws(Failure) -> SyncRun.Start {
     // A request that was interrupted is made again.
     guard try await status().standing != .member else {
       throw Failure(
@@ -60,10 +61,11 @@ extension SyncSession {
     }
     try await explained { () async throws(SyncRunError) in try await repository.make(for: remote) }
     do throws(Failure) {
-      let call = try await prepare(SyncRun(repository, store.sync))
+      let (start, call) = try await prepare(SyncRun(repository, store.sync))
       try await session.asking(store, session.answers(recoveryKey: recovery.recoveryFd), reason: reason) {
         try await call(store.sync, $0)
       }
+      return start
     } catch {
       try? repository.remove()
       throw error
@@ -116,11 +118,12 @@ struct SyncInit: Command {
     let remote = try SyncSession.remote(entry.remote)
     let machine = entry.machine
     let sync = try await SyncSession(session)
-    try await sync.enter(remote, entry.recovery, reason: "share secrets with other machines") { run throws(Failure) in
-      try await sync.explained { () async throws(SyncRunError) in try await run.requireEmpty() }
-      return { service, asking throws(VaultError) in try await service.begin(.new(machine: machine), asking) }
+    let start = try await sync.enter(remote, entry.recovery, reason: "share secrets with other machines") {
+      run throws(Failure) in
+      let start = try await sync.explained { () async throws(SyncRunError) in try await run.requireEmpty() }
+      return (start, { service, asking throws(VaultError) in try await service.begin(.new(machine: machine), asking) })
     }
-    try await sync.publish()
+    try await sync.publish(from: start)
     if !entry.noTimer { try sync.enableUnits(options, hardening) }
     if options.json { return try JSON.print(["machine": machine, "remote": remote.url]) }
     StandardError.line(

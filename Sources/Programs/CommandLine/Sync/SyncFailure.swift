@@ -39,6 +39,15 @@ extension Failure {
         advice: "'whorl sync init REMOTE' makes one, 'whorl sync join REMOTE' joins one")
     case .unreachable(let reason):
       self.init(.unavailable, "\(remote) cannot be reached", advice: reason)
+    case .unanswered(let reason):
+      self.init(
+        .unavailable, "\(remote) does not let this machine in without a passphrase or password (\(reason))",
+        advice: "nobody can type one when 'whorl sync' runs by itself: give the remote a key without a passphrase "
+          + "(IdentityFile in ~/.ssh/config) or a credential helper, or run 'whorl sync now' at a terminal")
+    case .unusableFolder(let folder, let why):
+      self.init(
+        .refused, "\(folder) cannot be the remote: \(why)",
+        advice: "git would run what it names; 'git init --bare FOLDER' makes a folder that is safe")
     case .empty:
       self.init(.notFound, "\(remote) is empty: there is no circle", advice: "'whorl sync init' makes one")
     case .taken:

@@ -46,14 +46,17 @@ struct SyncJoin: Command {
         advice: "leave it out")
     }
     let sync = try await SyncSession(session)
-    try await sync.enter(remote, entry.recovery, reason: "share secrets with your other computers") {
+    let start = try await sync.enter(remote, entry.recovery, reason: "share secrets with your other computers") {
       run throws(Failure) in
-      let records = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
-      return { service, asking throws(VaultError) in
-        try await service.begin(.join(machine: machine, records: records), asking)
-      }
+      let (records, start) = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
+      return (
+        start,
+        { service, asking throws(VaultError) in
+          try await service.begin(.join(machine: machine, records: records), asking)
+        }
+      )
     }
-    try await sync.run()
+    try await sync.run(from: start)
     if !entry.noTimer { try sync.enableUnits(options, hardening) }
     guard !noWait else { return try await report(sync, machine, remote) }
     StandardError.line("Now run 'whorl sync approve' on one of the other computers. Waiting for it …")

@@ -33,14 +33,18 @@ struct SyncRecover: Command {
     let remote = try SyncSession.remote(entry.remote)
     let machine = entry.machine
     let sync = try await SyncSession(session)
-    try await sync.enter(remote, entry.recovery, reason: "bring back the secrets of a circle") { run throws(Failure) in
-      let records = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
+    let start = try await sync.enter(remote, entry.recovery, reason: "bring back the secrets of a circle") {
+      run throws(Failure) in
+      let (records, start) = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
       let key = SharedSecret(try lostKey(session.answers()))
-      return { service, asking throws(VaultError) in
-        try await service.recover(machine: machine, records: records, recoveryKey: key.copy(), asking)
-      }
+      return (
+        start,
+        { service, asking throws(VaultError) in
+          try await service.recover(machine: machine, records: records, recoveryKey: key.copy(), asking)
+        }
+      )
     }
-    let report = try await sync.run()
+    let report = try await sync.run(from: start)
     if !entry.noTimer { try sync.enableUnits(options, hardening) }
     if options.json {
       return try JSON.print(SyncOutcome(report: report, remote: remote.url).json)

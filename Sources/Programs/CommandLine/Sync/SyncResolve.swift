@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Primitives
 internal import PromptTexts
 import SecretModel
 import SyncRepository

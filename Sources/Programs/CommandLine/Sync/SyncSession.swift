@@ -64,8 +64,8 @@ struct SyncSession {
   ///
   /// - Throws: also if the remote has lost something, so that nothing was published.
   @discardableResult
-  func publish() async throws(Failure) -> SyncReport {
-    let report = try await run()
+  func publish(from start: SyncRun.Start? = nil) async throws(Failure) -> SyncReport {
+    let report = try await run(from: start)
     if let failure = SyncOutcome(report: report, remote: await remoteName() ?? "the remote").failure { throw failure }
     return report
   }
@@ -81,23 +81,29 @@ struct SyncSession {
   }
 
   /// Syncs the store with the remote, with progress at a terminal.
+  ///
+  /// - Parameter start: the state of the remote that this command has just seen, if any.
   @discardableResult
-  func run(puttingBack: Bool = false, isDry: Bool = false) async throws(Failure) -> SyncReport {
+  func run(
+    puttingBack: Bool = false, isDry: Bool = false, from start: SyncRun.Start? = nil
+  ) async throws(Failure) -> SyncReport {
     let line = SyncProgressLine(isQuiet: isQuiet, session.options)
     defer { line.end() }
     var run = SyncRun(repository, store.sync) { line.show($0) }
-    (run.puttingBack, run.isDry) = (puttingBack, isDry)
+    (run.puttingBack, run.isDry, run.start) = (puttingBack, isDry, start)
     do throws(SyncRunError) {
       return try await run.run()
-    } catch .unreachable(let reason) {
+    } catch {
+      var failure = Failure(error, remote: await remoteName())
+      switch error {
+      case .unreachable, .unanswered: break
+      default: throw failure
+      }
       // Nothing was published, and nothing is lost.
-      var failure = Failure(.unreachable(reason: reason), remote: await remoteName())
       if let pending = try? await store.sync.status().pending, pending > 0 {
         failure.what += "; \(Spoken.plural(pending, "change")) \(pending == 1 ? "waits" : "wait") here"
       }
       throw failure
-    } catch {
-      throw Failure(error, remote: await remoteName())
     }
   }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Primitives
 internal import PromptTexts
 import SecretModel
 import SyncRepository
@@ -143,12 +144,5 @@ private struct SyncStatusReport: Encodable {
     }
     waiting = status.waiting.map { Waiting(name: $0.item.description, reason: $0.reason.rawValue) }
     automatic = isAutomatic
-  }
-}
-
-extension Int64 {
-  /// The whole seconds, limited to the years up to 9999: another machine's clock may be wrong.
-  init(clamping seconds: Double) {
-    self = seconds.isFinite ? Int64(Swift.min(Swift.max(seconds, 0), 253_402_300_799)) : 0
   }
 }

@@ -24,7 +24,7 @@ extension ReaderDescription {
     self.init(
       id: ReaderAdapter.readerID(fprintdName: name), name: name, identity: ReaderIdentity(fprintdName: name),
       scanType: properties["scan-type"]?.asString == "swipe" ? .swipe : .press,
-      enrollStages: Swift.max(0, Int(properties["num-enroll-stages"]?.asInt32 ?? 0)),
+      enrollStages: properties["num-enroll-stages"]?.number(in: 0...Self.mostStages) ?? 0,
       features: [.identify, .verify, .storage, .storageList, .storageDelete, .storageClear], temperature: .cold,
       nature: nature)
   }

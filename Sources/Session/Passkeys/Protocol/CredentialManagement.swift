@@ -20,10 +20,10 @@ struct CredentialManagement: Sendable, Hashable {
 
   init(_ fields: CTAPFields) throws(CTAPStatus) {
     let number = try fields.required(1, \.integer)
-    guard (1...7).contains(number) else { throw .invalidSubcommand }
+    guard let subcommand = UInt8(exactly: number), (1...7).contains(subcommand) else { throw .invalidSubcommand }
     let parameters = try fields.fields(2)
     // Canonical CBOR has one encoding, so this equals the bytes received.
-    message = [UInt8(number)] + (fields[2]?.encoded ?? [])
+    message = [subcommand] + (fields[2]?.encoded ?? [])
     // The subcommands that fetch the next entry have no proof.
     let continues = number == 3 || number == 5
     proof = continues ? nil : try TokenProof(fields, mac: 4, version: 3)

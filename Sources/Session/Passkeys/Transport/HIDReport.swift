@@ -19,9 +19,10 @@ package enum HIDReport {
     }
     let length = message.count
     let first = filled(
-      [command.rawValue | 0x80, UInt8(length >> 8), UInt8(length & 0xFF)], message.prefix(firstPayload))
+      [command.rawValue | 0x80, UInt8(truncatingIfNeeded: length >> 8), UInt8(truncatingIfNeeded: length)],
+      message.prefix(firstPayload))
     let rest = stride(from: firstPayload, to: length, by: nextPayload).enumerated().map { sequence, start in
-      filled([UInt8(sequence)], message[start..<min(start + nextPayload, length)])
+      filled([UInt8(truncatingIfNeeded: sequence)], message[start..<min(start + nextPayload, length)])
     }
     return [first] + rest
   }

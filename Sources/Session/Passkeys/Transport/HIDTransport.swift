@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The state machine of CTAPHID, without I/O: takes reports and the time, returns reports and events. It serves one
 /// transaction at a time, for all channels together.
 package struct HIDTransport: Sendable {
@@ -61,12 +63,12 @@ package struct HIDTransport: Sendable {
   /// Handles a report. Ignores one of another length, which a real device would not receive.
   package mutating func receive(_ report: [UInt8], at now: UInt64) -> [Output] {
     guard report.count == HIDReport.count else { return [] }
-    let channel = report[..<4].reduce(0) { $0 << 8 | UInt32($1) }
+    let channel = UInt32(bigEndian: report[..<4])
     // Accept a continuation packet even after the deadline: this process may have been slow to read it.
     if report[4] & 0x80 == 0 { return resume(channel, report[4], report[5...], at: now) }
     return expire(at: now)
       + begin(
-        channel, report[4] & 0x7F, Int(report[5]) << 8 | Int(report[6]), report[7...], at: now)
+        channel, report[4] & 0x7F, Int(clamping: UInt16(bigEndian: report[5..<7])), report[7...], at: now)
   }
 
   /// Aborts a message whose next packet is late, or sends a keep-alive message to the client that waits.

@@ -93,7 +93,7 @@ enum AgentAnswer {
   static func identities(_ keys: [(key: [UInt8], comment: [UInt8])]) -> [UInt8] {
     var writer = SSHWriter()
     writer.append(byte: AgentMessage.identitiesAnswer)
-    writer.append(number: UInt32(keys.count))
+    writer.append(number: UInt32(clamping: keys.count))
     for (key, comment) in keys {
       writer.append(string: key)
       writer.append(string: comment)

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import KeySchemes
+internal import Primitives
 internal import SDBus
 internal import SecureMemory
 
@@ -19,7 +20,7 @@ final class AgentSocket: Sendable {
     self.init(taking: descriptor)
     guard var address = UnixAddress(path) else { return nil }
     // It also limits connect(2), which waits while the backlog is full.
-    var time = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
+    var time = timeval(tv_sec: Int(clamping: limit.components.seconds), tv_usec: 0)
     guard setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
       return nil
     }
@@ -42,8 +43,8 @@ final class AgentSocket: Sendable {
   /// key for the other agent. Blocks.
   func read() -> SharedSecret? {
     guard let header = read(count: 4) else { return nil }
-    let count = header.bytes.withUnsafeBytes { $0.reduce(0) { $0 << 8 | Int($1) } }
-    guard (1...AgentMessage.limit).contains(count) else { return nil }
+    let length = header.bytes.withUnsafeBytes { OutsideNumber(bigEndian: $0) }
+    guard let count = length.number(in: 1...AgentMessage.limit) else { return nil }
     return read(count: count)
   }
 
@@ -58,7 +59,7 @@ final class AgentSocket: Sendable {
 
   private func sendWhole(_ message: UnsafeRawBufferPointer) -> Bool {
     var header = SSHWriter()
-    header.append(number: UInt32(message.count))
+    header.append(number: UInt32(clamping: message.count))
     return header.bytes.withUnsafeBytes { sendAll($0) } && sendAll(message)
   }
 

@@ -1,3 +1,4 @@
+internal import Primitives
 internal import SDBus
 internal import SecretModel
 internal import SecretServiceItems
@@ -125,5 +126,5 @@ struct PropertyCalls {
   }
 
   /// A time in seconds since 1970, as the API represents it.
-  private static func time(_ seconds: Double) -> BusValue { .uint64(UInt64(max(seconds, 0))) }
+  private static func time(_ seconds: Double) -> BusValue { .uint64(UInt64(clamping: seconds)) }
 }

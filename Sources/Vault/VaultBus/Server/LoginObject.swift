@@ -67,7 +67,7 @@ package actor LoginObject {
     switch method {
     case .openSession:
       run(call) { () async throws(LoginRefusal) in
-        guard let user = call.arguments[0].asUInt32, let session = call.arguments[1].asString,
+        guard let user = call.arguments[0].asIdentifier(UInt32.self), let session = call.arguments[1].asString,
           let pamService = call.arguments[2].asString
         else { throw .failed(.unreadable("a session")) }
         let password = try Self.password(call.arguments[3])
@@ -75,7 +75,7 @@ package actor LoginObject {
       }
     case .firstFactor:
       run(call) { () async throws(LoginRefusal) in
-        guard let user = call.arguments[0].asUInt32 else { throw .failed(.unreadable("a user")) }
+        guard let user = call.arguments[0].asIdentifier(UInt32.self) else { throw .failed(.unreadable("a user")) }
         return .settled(try await self.service.firstFactor(of: user))
       }
     case .verify:
@@ -84,7 +84,7 @@ package actor LoginObject {
       }
     case .changePassword:
       run(call) { () async throws(LoginRefusal) in
-        guard let user = call.arguments[0].asUInt32 else { throw .failed(.unreadable("a user")) }
+        guard let user = call.arguments[0].asIdentifier(UInt32.self) else { throw .failed(.unreadable("a user")) }
         let old = try Self.password(call.arguments[1])
         guard let new = try Self.password(call.arguments[2]) else { throw .failed(.unreadable("a new password")) }
         return try await self.service.changePassword(of: user, from: old, to: new)
@@ -157,7 +157,7 @@ package actor LoginObject {
 
   /// The user whose finger is wanted, and the login program as the module describes it.
   private func caller(verifying arguments: [BusValue]) throws(LoginRefusal) -> Caller {
-    guard let user = arguments[0].asUInt32, let isGreeter = arguments[1].asBoolean,
+    guard let user = arguments[0].asIdentifier(UInt32.self), let isGreeter = arguments[1].asBoolean,
       let pamService = arguments[2].asString, let seat = arguments[3].asString, let terminal = arguments[4].asString
     else { throw .failed(.unreadable("a login program")) }
     return Caller(

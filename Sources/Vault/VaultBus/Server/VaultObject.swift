@@ -92,7 +92,7 @@ actor VaultObject: ServedVault {
     guard call.path == VaultInterface.target.path, call.interface == VaultInterface.target.interface,
       let method = VaultCall.named[call.member]
     else { return call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member") }
-    guard call.signature == method.arguments, let number = call.arguments.first?.asUInt64 else {
+    guard call.signature == method.arguments, let number = call.arguments.first?.asIdentifier(UInt64.self) else {
       return call.fail("org.freedesktop.DBus.Error.InvalidArgs", "takes \(method.arguments)")
     }
     if case .expected = greeting, call.member != VaultCall.hello.member {

@@ -56,7 +56,7 @@ extension ItemToAdd {
     guard let parts = value.asStructure, parts.count == 3, let packed = parts[0].asBytes else {
       throw .unreadable(Self.self)
     }
-    let place = SealedFile.Place(offset: try Int(bus: parts[1]), count: try Int(bus: parts[2]))
+    let place = try SealedFile.Place(bus: parts[1], parts[2])
     guard place.count <= room else { throw .invalidRequest("the secrets overlap in the file that carries them") }
     let secret: SharedSecret
     do throws(SealedFile.Failure) {

@@ -43,25 +43,29 @@ extension UInt16: BusCodable {
   static var busSignature: String { "q" }
   var busValue: BusValue { .uint16(self) }
   init(bus value: BusValue) throws(VaultError) {
-    guard let value = value.asUInt16 else { throw .unreadable(Self.self) }
+    guard let value = value.asIdentifier(UInt16.self) else { throw .unreadable(Self.self) }
     self = value
   }
 }
 
+/// A count, a place, a size or a limit; -1 for none. Others are refused: so the sum of some of them cannot overflow.
 extension Int: BusCodable {
   static var busSignature: String { "x" }
-  var busValue: BusValue { .int64(Int64(self)) }
-  init(bus value: BusValue) throws(VaultError) {
-    guard let value = value.asInt64 else { throw .unreadable(Self.self) }
-    self = Int(value)
+  var busValue: BusValue { .int64(Int64(clamping: self)) }
+  init(bus value: BusValue) throws(VaultError) { self = try Int(bus: value, in: -1...0x20_0000_0000_0000) }
+
+  init(bus value: BusValue, in range: ClosedRange<Int>) throws(VaultError) {
+    guard let number = value.number(in: range) else { throw .unreadable("a number") }
+    self = number
   }
 }
 
+/// A number that is only kept, compared and shown: an attribute, or a time. It may be any.
 extension Int64: BusCodable {
   static var busSignature: String { "x" }
   var busValue: BusValue { .int64(self) }
   init(bus value: BusValue) throws(VaultError) {
-    guard let value = value.asInt64 else { throw .unreadable(Self.self) }
+    guard let value = value.asIdentifier(Int64.self) else { throw .unreadable(Self.self) }
     self = value
   }
 }
@@ -97,7 +101,7 @@ extension Duration: BusCodable {
     return .int64(overflowOfSum ? (seconds < 0 ? .min : .max) : sum)
   }
   init(bus value: BusValue) throws(VaultError) {
-    guard let nanoseconds = value.asInt64 else { throw .unreadable(Self.self) }
+    guard let nanoseconds = value.asIdentifier(Int64.self) else { throw .unreadable(Self.self) }
     self = .nanoseconds(nanoseconds)
   }
 }

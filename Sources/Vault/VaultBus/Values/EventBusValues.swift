@@ -20,11 +20,11 @@ struct BusEvent {
 
   /// Nil if the arguments are not those of the signal.
   init?(_ arguments: [BusValue]) {
-    guard arguments.count == 4, let context = arguments[0].asBytes, let number = arguments[1].asInt64,
+    guard arguments.count == 4, let context = arguments[0].asBytes, let number = try? Int(bus: arguments[1]),
       let word = arguments[2].asString, arguments[3].asDictionary != nil
     else { return nil }
     self.context = ContextHandle(bytes: context)
-    self.number = Int(number)
+    self.number = number
     if let event = try? AuthenticationEvent(word, arguments[3]) {
       kind = .event(event)
     } else {

@@ -100,7 +100,7 @@ extension AccessControl.Flags: BusCodable {
   static var busSignature: String { "t" }
   var busValue: BusValue { .uint64(rawValue) }
   init(bus value: BusValue) throws(VaultError) {
-    guard let bits = value.asUInt64 else { throw .unreadable(Self.self) }
+    guard let bits = value.asIdentifier(UInt64.self) else { throw .unreadable(Self.self) }
     self.init(rawValue: bits)
   }
 }

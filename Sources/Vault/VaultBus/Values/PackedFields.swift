@@ -1,3 +1,4 @@
+internal import Primitives
 internal import SecretModel
 
 /// Writes fields one after another: the field's number (a byte), the length of its value (four bytes, the least
@@ -24,7 +25,7 @@ struct PackedFields {
 
   /// The length in four bytes, and the value.
   mutating func append(counted value: some Collection<UInt8>) {
-    append(UInt32(value.count))
+    append(UInt32(clamping: value.count))
     bytes.append(contentsOf: value)
   }
 
@@ -55,8 +56,10 @@ struct PackedReader {
 
   /// A value preceded by its length.
   mutating func counted() throws(VaultError) -> PackedReader {
-    let count = try number(4)
-    return PackedReader(bytes, try take(Int(count)))
+    guard let count = OutsideNumber(bigEndian: bytes[try take(4)].reversed()).number(in: 0...bytes.count) else {
+      throw .unreadable("what ends too early")
+    }
+    return PackedReader(bytes, try take(count))
   }
 
   // The rest of the bytes as one value.
@@ -75,16 +78,12 @@ struct PackedReader {
 
   func integer() throws(VaultError) -> UInt64 {
     var rest = self
-    let value = try rest.number(8)
+    let value = try rest.take(8)
     guard rest.isAtEnd else { throw .unreadable("a number") }
-    return value
+    return UInt64(bigEndian: bytes[value].reversed())
   }
 
   func double() throws(VaultError) -> Double { Double(bitPattern: try integer()) }
-
-  private mutating func number(_ count: Int) throws(VaultError) -> UInt64 {
-    try take(count).reversed().reduce(0) { $0 << 8 | UInt64(bytes[$1]) }
-  }
 
   private mutating func take(_ count: Int) throws(VaultError) -> Range<Int> {
     guard count <= end - next else { throw .unreadable("what ends too early") }

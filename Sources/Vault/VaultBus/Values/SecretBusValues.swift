@@ -104,7 +104,7 @@ struct ReleasedItems {
 extension ReleasedItem {
   fileprivate convenience init(_ value: BusValue, in file: borrowing SealedFile) throws(VaultError) {
     guard let parts = value.asStructure, parts.count == 3 else { throw .unreadable(Self.self) }
-    let place = SealedFile.Place(offset: try Int(bus: parts[1]), count: try Int(bus: parts[2]))
+    let place = try SealedFile.Place(bus: parts[1], parts[2])
     let secret: SecretBytes
     do throws(SealedFile.Failure) {
       secret = try file.secret(at: place)
@@ -113,6 +113,16 @@ extension ReleasedItem {
     }
     self.init(try Item(bus: parts[0]), secret: secret)
   }
+}
+
+extension SealedFile.Place {
+  /// Two arguments: the offset and the length.
+  init(bus offset: BusValue, _ count: BusValue) throws(VaultError) {
+    self.init(offset: try Int(bus: offset, in: 0...Self.limit), count: try Int(bus: count, in: 0...Self.limit))
+  }
+
+  /// No file is longer.
+  private static let limit = Int(Int32.max)
 }
 
 extension SealedFile {

@@ -47,11 +47,11 @@ struct SyncFilesOnBus {
       guard let parts = entry.asStructure, parts.count == 3, let path = parts[0].asString else {
         throw .unreadable(Self.self)
       }
-      let place = SealedFile.Place(offset: try Int(bus: parts[1]), count: try Int(bus: parts[2]))
-      guard place.offset >= 0 else {
+      guard try Int(bus: parts[1]) >= 0 else {
         files.append(SyncFile(path, nil))
         continue
       }
+      let place = try SealedFile.Place(bus: parts[1], parts[2])
       guard place.count <= room, place.count <= SyncFile.sizeLimit else { throw .unreadable(Self.self) }
       room -= place.count
       do throws(SealedFile.Failure) {

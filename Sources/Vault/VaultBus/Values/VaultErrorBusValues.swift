@@ -18,7 +18,7 @@ extension VaultErrorDetail {
   fileprivate init?(bus value: BusValue) {
     switch value {
     case .bytes: if let text = try? String(bus: value) { self = .text(text) } else { return nil }
-    case .int64(let number): self = .number(Int(number))
+    case .int64: if let number = try? Int(bus: value) { self = .number(number) } else { return nil }
     case .string(let word): self = .word(word)
     case .array("s", let words): self = .words(words.compactMap(\.asString))
     case .structure:

@@ -12,6 +12,8 @@ package struct MemberHead: Sendable {
     var records: JSONBytes
   }
 
+  private static let sequences = 1...0x1F_FFFF_FFFF_FFFF
+
   private let body: Body
   private let signed: SignedLine
 
@@ -36,7 +38,7 @@ package struct MemberHead: Sendable {
     signed = try SignedLine(parsing: file)
     body = try signed.value()
     try signed.verify(.head, by: authors)
-    guard body.circle == circle, body.sequence > 0, body.sequence < 1 << 53 else {
+    guard body.circle == circle, Self.sequences.contains(body.sequence) else {
       throw .fileUnreadable("it belongs to another circle")
     }
   }

@@ -11,7 +11,7 @@ package struct Revision: Sendable {
     /// ``HiddenSecret/commitment``; nil for a deletion.
     package var commitment: JSONBytes?
     /// The writer's logical clock: greater than that of every record it knew.
-    package var clock: UInt64
+    package var clock: LogicalClock
     /// When the item was created, in whole seconds since 1970.
     package var created: Double
     /// Nil for a deletion.
@@ -21,11 +21,11 @@ package struct Revision: Sendable {
     /// The name of the deleted record; nil for an item, whose name follows from its attributes.
     package var name: JSONBytes?
     /// The version vector: for each machine, the clock of its last version that this one replaces.
-    package var seen: [String: UInt64]
+    package var seen: VersionVector
 
     package init(
-      clock: UInt64, created: Double, item: DescribedItem? = nil, commitment: [UInt8]? = nil, modified: Double,
-      name: [UInt8]? = nil, seen: [String: UInt64]
+      clock: LogicalClock, created: Double, item: DescribedItem? = nil, commitment: [UInt8]? = nil, modified: Double,
+      name: [UInt8]? = nil, seen: VersionVector
     ) {
       self.commitment = commitment.map { JSONBytes($0) }
       self.clock = clock
@@ -69,10 +69,17 @@ package struct Revision: Sendable {
     let isDeletion = head.item == nil
     guard isDeletion == (head.name != nil), isDeletion == (head.commitment == nil), isDeletion == secretFile.isEmpty
     else { throw .fileUnreadable("it is neither an item nor a deletion") }
-    guard head.clock < 1 << 53, head.seen.count <= 10_000, head.seen[signed.signer.description] == head.clock else {
-      throw .fileUnreadable("its clock is not valid")
+    // Its writer's clock is greater than all that it has seen.
+    guard head.clock.isInForm, head.seen.count <= 10_000, head.seen.values.allSatisfy({ $0 <= head.clock }),
+      head.seen[signed.signer.description] == head.clock
+    else { throw .fileUnreadable("its clock is not valid") }
+    guard Self.times.contains(head.created), Self.times.contains(head.modified) else {
+      throw .fileUnreadable("its times are not valid")
     }
   }
+
+  /// The times of a version: from 1970 to the year 9999.
+  private static let times: ClosedRange<Double> = 0...253_402_300_799
 
   private init(_ head: Head, _ signed: SignedLine, _ secretFile: [UInt8]) {
     (self.head, self.signed, self.secretFile) = (head, signed, secretFile)
@@ -114,13 +121,6 @@ extension Revision {
     if head.commitment == other.head.commitment { return true }
     guard let mine = try? secret(with: keys), let theirs = try? other.secret(with: keys) else { return false }
     return mine.secret.bytes.constantTimeEquals(theirs.secret.bytes)
-  }
-}
-
-extension [String: UInt64] {
-  /// Whether a version with this version vector replaces one with the version vector `other`.
-  package func replaces(_ other: [String: UInt64]) -> Bool {
-    other.allSatisfy { machine, clock in self[machine] ?? 0 >= clock }
   }
 }
 

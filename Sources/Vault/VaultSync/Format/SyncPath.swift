@@ -25,6 +25,7 @@ package enum SyncPath: Sendable, Hashable {
   /// The contents of ``format`` in a repository of the first format.
   package static let earlierFormatLine = Array("\(SyncFile.earlierFormatLine)\n".utf8)
   private static let nameCount = 32
+  private static let epochLimit = Int(Int32.max)
 
   /// Nil for every other path.
   package init?(_ path: String) {
@@ -32,9 +33,9 @@ package enum SyncPath: Sendable, Hashable {
     switch (parts.first, parts.count) {
     case ("format", 1): self = .format
     case ("circle", 2):
-      guard let epoch = Int(parts[1]), epoch > 0, SyncFile.circleRecord(epoch) == path else {
-        return nil
-      }
+      guard let epoch = OutsideNumber(digits: parts[1])?.number(in: 1...Self.epochLimit),
+        SyncFile.circleRecord(epoch) == path
+      else { return nil }
       self = .circle(epoch)
     case ("requests", 2): if let id = MemberID(parts[1]) { self = .request(id) } else { return nil }
     case ("answers", 2): if let id = MemberID(parts[1]) { self = .answer(id) } else { return nil }

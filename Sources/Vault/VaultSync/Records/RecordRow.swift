@@ -22,8 +22,8 @@ package struct RecordRow: Sendable {
   /// The sealed part.
   package struct Head: Codable, Sendable {
     package var state: State
-    package var clock: UInt64
-    package var seen: [String: UInt64]
+    package var clock: LogicalClock
+    package var seen: VersionVector
     package var writer: String
     /// The digest of the signed line.
     package var version: JSONBytes

@@ -7,7 +7,7 @@ package import VaultStore
 /// every run.
 package struct SyncProgress: Codable, Sendable {
   /// The greatest logical clock of all records that are known here.
-  package var clock: UInt64 = 0
+  package var clock = LogicalClock.start
   /// How often this machine has published.
   package var sequence = 0
   /// The last ``MemberHead`` of each member.

@@ -244,19 +244,21 @@ struct SyncFormatTests {
       ItemRecord(itemClass: item.itemClass, attributes: item.attributes, created: 0, modified: 0).primary
     }
     func revision(
-      _ item: NewItem, _ secret: String, _ keys: MemberKeys, _ writer: MemberID, _ clock: UInt64
+      _ item: NewItem, _ secret: String, _ keys: MemberKeys, _ writer: MemberID, _ clock: LogicalClock,
+      at time: Double
     ) throws -> Revision {
       let hidden = try HiddenSecret(SecretBytes(text: secret))
       return try Revision(
         Revision.Head(
           clock: clock, created: 1_700_000_000, item: DescribedItem(item, secret: secret.utf8.count),
-          commitment: hidden.commitment, modified: 1_700_000_000 + Double(clock), seen: [writer.description: clock]),
+          commitment: hidden.commitment, modified: time, seen: [writer.description: clock]),
         secretFile: hidden.file(under: SecretLock(item), for: members, epoch: 2), of: circle, by: keys, as: writer)
     }
     let (current, lost) = (
-      try revision(item, "gold", lap, ids[1], 2), try revision(item, "silver", desk, ids[0], 1)
+      try revision(item, "gold", lap, ids[1], 2, at: 1_700_000_002),
+      try revision(item, "silver", desk, ids[0], 1, at: 1_700_000_001)
     )
-    let underPasscode = try revision(guarded, "platinum", desk, ids[0], 4)
+    let underPasscode = try revision(guarded, "platinum", desk, ids[0], 4, at: 1_700_000_004)
     let gone = names.name(of: Array("an item that was deleted".utf8))
     let deleted = try Revision(
       Revision.Head(
