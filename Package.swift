@@ -160,7 +160,8 @@ let package = Package(
     .target(
       name: "OtherStores",
       dependencies: [
-        "CExpat", "Moving", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems",
+        "CExpat", "CLinux", "Moving", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel",
+        "SecretServiceItems",
         "SecureMemory", "VaultBus",
       ],
       path: "Sources/Client/OtherStores", swiftSettings: onTheWay),
