@@ -247,6 +247,10 @@ struct CSVTests {
         "Visa#cc_number": "4111", "Visa#code": "123",
       ])
     #expect(
+      try await items("type,title,first_name,item_name\nname,MR,Ann,Me\n") == [
+        "Me#title": "MR", "Me#first_name": "Ann",
+      ])
+    #expect(
       throws: ImportError.malformed(
         "line 1 names no column 'password', and none with notes either: there is nothing secret in it to import")
     ) { try read("title,username,url\nA,ann,https://a.test\n") }
@@ -259,7 +263,7 @@ struct CSVTests {
     let long = String(repeating: "a:b\n", count: 1_001)
     #expect(
       try read("title,secretdata\nA,\"\(long)\"\nB,x:y\n").unusable == [
-        UnusableEntry("line 2", .field("secretdata", "has more than 1000 lines"))
+        UnusableEntry("line 2", .field("secretdata", "has more than 1000 lines, or a line with a long name"))
       ])
   }
 
@@ -276,8 +280,12 @@ struct CSVTests {
     #expect(
       throws: ImportError.malformed("it has more than 100000 lines with something in them: import it in several files")
     ) { try read("title,password\n" + String(repeating: "A,p\n", count: 100_000)) }
-    #expect(throws: ImportError.malformed("it has more than 5000000 fields: import it in several files")) {
-      try read("title,password\n" + String(repeating: "A" + String(repeating: ",", count: 999) + "\n", count: 5_000))
+    #expect(throws: ImportError.malformed("it has more than 2000000 fields: import it in several files")) {
+      try read("title,password\n" + String(repeating: "A" + String(repeating: ",", count: 999) + "\n", count: 2_001))
+    }
+    let long = String(repeating: "x", count: 1_001)
+    #expect(throws: ImportError.malformed("line 1 has no names of columns: column 2 has more than 1000 bytes")) {
+      try read("title,\(long),password\nA,x,p\n")
     }
     let names = (0..<998).map { "column \($0)" }.joined(separator: ",")
     let whole = try read("title,password,\(names)\nA,p" + String(repeating: ",x", count: 998) + "\n")

@@ -189,7 +189,10 @@ struct KeePassExportTests {
       (
         "<Entry>" + (0...1_000).map { field("f\($0)", "x") }.joined() + "</Entry>", "an entry has more than 1000 fields"
       ),
-      ("<Name>\(String(repeating: "x", count: 4_097))</Name>", "a group has a name of more than 4096 bytes"),
+      (
+        String(repeating: "<Group><Name>\(String(repeating: "x", count: 200))</Name>", count: 30),
+        "the names of groups within each other have more than 4096 bytes"
+      ),
     ]
     for (text, why) in cases {
       #expect(throws: ImportError.malformed("line 1: \(why)")) { try read(file(text)) }

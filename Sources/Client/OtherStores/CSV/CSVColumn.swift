@@ -18,6 +18,9 @@ enum CSVColumn: Hashable {
   /// An unknown column. Its values may be secret.
   case other(String)
 
+  /// The longest name that is read, in bytes.
+  static let longestName = 1_000
+
   init(named name: String) {
     let shown = name.split(separator: " ").joined(separator: " ").lowercased()
     // Compare letters and digits alone: "Login Name", "login_username" and "loginUsername" are all in use.

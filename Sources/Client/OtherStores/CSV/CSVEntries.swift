@@ -93,7 +93,9 @@ private struct CSVEntry {
     case .notes: entry.secrets.append(secret(isPath ? value.withLineBreaks : value.copy()))
     case .oneTimePassword, .other: entry.secrets.append(secret(value.copy()))
     case .lines:
-      guard let lines = value.namedLines else { return "has more than \(SecretBytes.mostNamedLines) lines" }
+      guard let lines = value.namedLines else {
+        return "has more than \(SecretBytes.mostNamedLines) lines, or a line with a long name"
+      }
       for line in lines {
         let column = labels.next(.line(named: line.name), named: line.name)
         if !line.value.bytes.isEmpty { _ = add(line.value.bytes, column) }

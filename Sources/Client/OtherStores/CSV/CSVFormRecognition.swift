@@ -58,6 +58,7 @@ extension CSVForm {
       do throws(ImportError) {
         let head = try Self.head(bytes, form)
         let known = head.fields.count { field in
+          guard field.end - field.start <= CSVColumn.longestName else { return false }
           let name = UnsafeRawBufferPointer(rebasing: bytes[field.start..<field.end])
           return CSVColumn(named: String(decoding: name, as: UTF8.self)).isKnown
         }

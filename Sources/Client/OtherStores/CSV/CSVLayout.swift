@@ -30,6 +30,10 @@ enum CSVLayout {
     var named: [(column: CSVColumn, name: String)] = []
     var labels = CSVLabels()
     for (place, field) in head.fields.enumerated() {
+      guard field.end - field.start <= CSVColumn.longestName else {
+        throw .malformed(
+          "line \(head.line) has no names of columns: column \(place + 1) has more than \(CSVColumn.longestName) bytes")
+      }
       guard let name = table.text(field) else {
         throw .malformed("line \(head.line): the name of column \(place + 1) is not in UTF-8")
       }
@@ -37,6 +41,7 @@ enum CSVLayout {
       named.append((labels.next(CSVColumn(named: name), named: shown), shown))
     }
     Self.interpretAccount(&named)
+    Self.interpretTitle(&named, &labels)
     try Self.check(named.map(\.column), onLine: head.line)
     guard table.records.count > 1 else {
       throw .malformed("line \(head.line) is read as the names of the columns, and no entry follows it")
@@ -90,6 +95,15 @@ enum CSVLayout {
     } else {
       named[place].column = has(.user) ? .field("account") : .user
     }
+  }
+
+  /// Dashlane's file of personal data has forms of address under "title", and titles under "item_name".
+  private static func interpretTitle(_ named: inout [(column: CSVColumn, name: String)], _ labels: inout CSVLabels) {
+    guard let place = named.firstIndex(where: { $0.column == .other("item_name") }),
+      let title = named.firstIndex(where: { $0.column == .title })
+    else { return }
+    named[place].column = .title
+    named[title].column = labels.next(.other(named[title].name), named: named[title].name)
   }
 
   // MARK: Names and values in turn
@@ -147,8 +161,10 @@ enum CSVLayout {
       cells.append(Cell(column: labels.next(.notes, named: "note"), name: "note", field: fields[fields.count - 1]))
     }
     for place in stride(from: 1, to: fields.count - 1, by: 2) {
-      guard let name = table.text(fields[place]) else {
-        return .failure(UnreadableLine(why: "has a name of a field that is not in UTF-8"))
+      guard fields[place].end - fields[place].start <= CSVColumn.longestName, let name = table.text(fields[place])
+      else {
+        let why = "has a name of a field that is not in UTF-8, or has more than \(CSVColumn.longestName) bytes"
+        return .failure(UnreadableLine(why: why))
       }
       let shown = shown(name, place)
       cells.append(

@@ -13,7 +13,7 @@ struct CSVReading {
   /// write, and little enough for memory and time.
   private static let mostColumns = 1_000
   private static let mostRecords = 100_000
-  private static let mostFields = 5_000_000
+  private static let mostFields = 2_000_000
 
   /// What is wrong with a line that has more fields than are read.
   static func tooWide(line: Int) -> ImportError {

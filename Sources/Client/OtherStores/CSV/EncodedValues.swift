@@ -7,7 +7,8 @@ extension SecretBytes {
   static let mostNamedLines = 1_000
 
   /// Lines of a name, a colon and a value, as Zoho Vault has them, also those without a value. A line without a colon
-  /// belongs to the value before it. Nil if there are more than ``mostNamedLines``.
+  /// belongs to the value before it. Nil if there are more than ``mostNamedLines``, or one
+  /// with a name that is too long.
   var namedLines: [(name: String, value: SharedSecret)]? {
     borrowing get {
       withUnsafeBytes { bytes in
@@ -23,6 +24,7 @@ extension SecretBytes {
             }
             continue
           }
+          guard colon - line.startIndex <= CSVColumn.longestName else { return nil }
           let name = String(decoding: line[..<colon], as: UTF8.self)
           lines.append((name, (colon + 1)..<line.endIndex))
         }

@@ -9,7 +9,8 @@ internal import SecureMemory
 final class KeePassExport {
   private let parser: XML_Parser
   private var path: [String] = []
-  private var groups: [(name: String, isBin: Bool)] = []
+  /// The groups around this place. The path of the outermost one, which stands for the whole file, is empty.
+  private var groups: [(path: String, isBin: Bool)] = []
   private var bin = ""
   /// The text of the element that is being read.
   private var text = SecretBytes(count: 0)
@@ -41,10 +42,10 @@ final class KeePassExport {
 
   /// The deepest nesting of elements that is read.
   private static let deepest = 64
-  /// The most entries of a file, the most fields of an entry, and the longest name of a group in bytes, that are read.
+  /// The most entries of a file, the most fields of an entry, and the longest path of a group in bytes, that are read.
   private static let mostEntries = 100_000
   private static let mostFields = 1_000
-  private static let longestGroupName = 4_096
+  private static let longestPath = 4_096
   /// The labels of an entry's own notes and one-time passwords.
   private static let labels = ["notes", "totp"]
 
@@ -122,9 +123,8 @@ final class KeePassExport {
     switch element {
     case "Group": groups.append(("", false))
     case "Entry":
-      let folder = groups.dropFirst().map(\.name).joined(separator: "/")
       var new = PasswordEntry(origin: "the entry on line \(whorl_expat_line(parser))")
-      new.folder = folder
+      new.folder = groups.last?.path ?? ""
       entry = new
       identifier = ""
     case "String": (key, value, protection) = ("", nil, .none)
@@ -158,11 +158,13 @@ final class KeePassExport {
     switch (element, path.last) {
     case ("RecycleBinUUID", "Meta"?): bin = plainText
     case ("UUID", "Group"?): groups[groups.count - 1].isBin = !bin.isEmpty && plainText == bin
-    case ("Name", "Group"?):
-      guard text.count <= Self.longestGroupName else {
-        return stop("a group has a name of more than \(Self.longestGroupName) bytes")
+    case ("Name", "Group"?) where groups.count > 1:
+      let above = groups[groups.count - 2].path
+      // Each entry of the group keeps it.
+      guard above.utf8.count + text.count < Self.longestPath else {
+        return stop("the names of groups within each other have more than \(Self.longestPath) bytes")
       }
-      groups[groups.count - 1].name = plainText
+      groups[groups.count - 1].path = above.isEmpty ? plainText : "\(above)/\(plainText)"
     case ("Notes", "Group"?): if !text.isEmpty { hasGroupNotes = true }
     case ("UUID", "Entry"?): identifier = plainText
     case ("Tags", "Entry"?): if !plainText.isEmpty { entry?.fields["Tags"] = plainText }

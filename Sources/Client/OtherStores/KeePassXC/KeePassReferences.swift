@@ -16,7 +16,7 @@ struct KeePassReferences {
   /// The most references that are followed from one field.
   private static let longest = 8
   /// The longest text that is taken over as a title, a user, an address or a field, in bytes.
-  private static let longestText = 64 << 10
+  private static let longestText = 1 << 10
 
   /// - Parameter identifier: in base64, as the export has it.
   mutating func add(_ entry: PasswordEntry, _ identifier: String) {
