@@ -144,13 +144,15 @@ enum ForeignFormat {
 
   private static func markup(_ text: UnsafeRawBufferPointer) -> String? {
     guard text.first == UInt8(ascii: "<") else { return nil }
-    let beginning = String(decoding: text.prefix(1_000), as: UTF8.self).lowercased()
-    let known: [(String, String)] = [
-      ("<pwlist", "it is the XML of KeePass 1: export it there as CSV"),
-      ("keepassx_database", "it is the XML of KeePassX: open its database in KeePassXC, and export it there"),
-      ("<passwordsafe", "it is the XML of Password Safe: export it there as plain text"),
-      ("<plist", apple), ("<!doctype netscape-bookmark", page), ("<!doctype html", page), ("<html", page),
+    // Searched in place: the beginning of a short export has passwords in it.
+    let beginning = UnsafeRawBufferPointer(rebasing: text.prefix(1_000))
+    let known: [([String], String)] = [
+      (["<pwlist"], "it is the XML of KeePass 1: export it there as CSV"),
+      (["KEEPASSX_DATABASE"], "it is the XML of KeePassX: open its database in KeePassXC, and export it there"),
+      (["<passwordsafe"], "it is the XML of Password Safe: export it there as plain text"),
+      (["<plist"], apple),
+      (["<!DOCTYPE NETSCAPE", "<!DOCTYPE html", "<!DOCTYPE HTML", "<!doctype html", "<html", "<HTML"], page),
     ]
-    return known.first { beginning.contains($0.0) }?.1
+    return known.first { $0.0.contains { beginning.contains($0) } }?.1
   }
 }

@@ -131,8 +131,7 @@ struct PassContents {
 
 /// A line "NAME: VALUE" in a file of gopass.
 private struct GopassField {
-  /// In lower case. Not secret.
-  let name: String
+  private let name: Slice<UnsafeRawBufferPointer>
   let value: Slice<UnsafeRawBufferPointer>
 
   /// Nil for a line without a name.
@@ -140,9 +139,12 @@ private struct GopassField {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")), line.startIndex < colon,
       line[..<colon].allSatisfy({ (0x21...0x7E).contains($0) })
     else { return nil }
-    name = String(decoding: line[..<colon], as: UTF8.self).lowercased()
+    name = line[..<colon]
     value = PassContents.trimmed(line[(colon + 1)...])
   }
+
+  /// Whether it has this name, in any case. Compared in place: a line that only looks like a field may be secret.
+  func isNamed(_ word: String) -> Bool { name.isWord(word) }
 
   /// The lines up to the first empty one, and what follows that.
   static func split(
@@ -177,7 +179,7 @@ private struct GopassMessage {
         throw .unreadable(
           "is in the old form of gopass, and its line \(number + 2) is no field: 'gopass edit' shows it")
       }
-      if field.name == "password", password == nil { password = field.value } else { others.append(line) }
+      if field.isNamed("password"), password == nil { password = field.value } else { others.append(line) }
     }
     let ends = [PassContents.newline]
     var rest = SecretBytes(count: others.reduce(0) { $0 + $1.count + 1 } + body.count + 1)
@@ -211,10 +213,10 @@ private struct GopassFile {
     var notes: [Slice<UnsafeRawBufferPointer>] = []
     for line in lines {
       switch GopassField(line) {
-      case let field? where field.name == "content-transfer-encoding":
-        guard field.value.elementsEqual("base64".utf8, by: { $0 | 0x20 == $1 | 0x20 }) else { return nil }
+      case let field? where field.isNamed("content-transfer-encoding"):
+        guard field.value.isWord("base64") else { return nil }
         isEncoded = true
-      case let field? where field.name == "content-disposition": break
+      case let field? where field.isNamed("content-disposition"): break
       default: notes.append(line)
       }
     }
@@ -244,4 +246,9 @@ private struct GopassFile {
     bytes.resize(to: count)
     return SharedSecret(bytes)
   }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+  /// Whether it is this word of letters, digits and hyphens, in any case.
+  fileprivate func isWord(_ word: String) -> Bool { elementsEqual(word.utf8) { $0 | 0x20 == $1 | 0x20 } }
 }
