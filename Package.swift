@@ -141,7 +141,8 @@ let package = Package(
     library(
       "OtherStores", in: "Sources/Client",
       [
-        "CExpat", "Moving", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems",
+        "CExpat", "CLinux", "Moving", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel",
+        "SecretServiceItems",
         "SecureMemory", "VaultBus",
       ], onTheWay),
     library(

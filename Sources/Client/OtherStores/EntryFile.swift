@@ -10,18 +10,27 @@ package enum EntryFile {
   /// The path that means standard input.
   package static let standardInput = "-"
 
+  /// Whether there is a file at the path, which stays when it has been read, unlike a pipe from another program.
+  package static func isKept(_ path: String) -> Bool {
+    var status = stat()
+    return path != standardInput && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// The entries of a CSV file with a header.
   package static func csv(_ path: String) throws(ImportError) -> ReadEntries {
-    let text = try FileText.utf8(bytes(of: path)).bytes
+    let text = try text(of: path).bytes
     guard first(of: text) != UInt8(ascii: "<") else {
-      throw .malformed("it is XML and not CSV: --from keepassxc reads the XML of KeePass")
+      throw .malformed(
+        text.bytes.withUnsafeBytes { UnsafeRawBufferPointer(rebasing: $0.prefix(4_096)).contains("<KeePassFile") }
+          ? "it is XML and not CSV: --from keepassxc reads the XML of KeePass"
+          : "it is XML, of which only KeePass's is read: have its program export it as CSV")
     }
     return try CSVEntries.read(CSVTable(text))
   }
 
   /// The entries that KeePassXC has exported, as CSV or as XML.
   package static func keepassxc(_ path: String) throws(ImportError) -> ReadEntries {
-    let (text, wasUTF16) = try FileText.utf8(bytes(of: path))
+    let (text, wasUTF16) = try text(of: path)
     guard first(of: text) == UInt8(ascii: "<") else { return try CSVEntries.read(CSVTable(text)) }
     return try KeePassExport.read(text.bytes, isUTF8: wasUTF16)
   }
@@ -34,14 +43,19 @@ package enum EntryFile {
     }
   }
 
-  private static func bytes(of path: String) throws(ImportError) -> SecretBytes {
-    guard path != standardInput else { return try read(STDIN_FILENO, "standard input") }
+  private static func text(of path: String) throws(ImportError) -> (bytes: SharedSecret, wasUTF16: Bool) {
+    guard path != standardInput else { return try FileText.utf8(read(STDIN_FILENO, "standard input"), at: nil) }
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
       throw errno == ENOENT ? .missing(path) : .system("\(path): \(String(cString: strerror(errno)))")
     }
     defer { close(file) }
-    return try read(file, path)
+    var status = stat()
+    // Some vaults are folders.
+    if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, let words = ForeignFormat.of(path: path) {
+      throw .malformed(words)
+    }
+    return try FileText.utf8(read(file, path), at: path)
   }
 
   private static func read(_ file: Int32, _ name: String) throws(ImportError) -> SecretBytes {
@@ -49,9 +63,21 @@ package enum EntryFile {
       return try SecretBytes.read(from: file, limit: limit)
     } catch {
       switch error {
-      case .tooLong(let limit): throw .malformed("\(name) is larger than \(limit >> 20) MiB")
+      case .tooLong: throw .malformed(tooLong(file, name))
       case .endOfInput, .system: throw .system("\(name): \(error)")
       }
     }
+  }
+
+  /// What to say of a file that is too long: often it is an archive, or XML with the files that were kept with entries.
+  private static func tooLong(_ file: Int32, _ name: String) -> String {
+    var head = SecretBytes(count: 64 << 10)
+    let words = head.withUnsafeMutableBytes { head in
+      // Writes at most the length of the buffer, which it borrows; fails for a pipe.
+      let count = max(0, pread(file, head.baseAddress, head.count, 0))
+      return ForeignFormat.words(for: UnsafeRawBufferPointer(rebasing: head[..<count]), at: name)
+    }
+    return words
+      ?? "\(name) is larger than \(limit >> 20) MiB: export it as CSV, which has no attached files, or in several parts"
   }
 }

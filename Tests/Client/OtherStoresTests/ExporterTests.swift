@@ -35,7 +35,7 @@ struct ExporterFile: CustomTestStringConvertible {
       ],
       items: [
         "Forum/ann": "pw1", "Forum/ann#notes": "a note", "Forum/ann#fields": "pin: 12", "Forum/ann#totp": "ABC",
-        "Door": "the code",
+        "Door#notes": "the code",
       ], attributes: ["whorl.url": "https://forum.test", "whorl.folder": "Club"]),
     ExporterFile(
       program: "Bitwarden, an organization",
@@ -48,7 +48,7 @@ struct ExporterFile: CustomTestStringConvertible {
       lines: [
         "url,username,password,totp,extra,name,grouping,fav", "https://forum.test,ann,pw1,ABC,a note,Forum,Club,0",
         "http://sn,,,,the code,Door,,0",
-      ], items: ["Forum/ann": "pw1", "Forum/ann#totp": "ABC", "Forum/ann#notes": "a note", "Door": "the code"],
+      ], items: ["Forum/ann": "pw1", "Forum/ann#totp": "ABC", "Forum/ann#notes": "a note", "Door#notes": "the code"],
       attributes: ["whorl.url": "https://forum.test", "whorl.folder": "Club"]),
     ExporterFile(
       program: "Dashlane",
@@ -129,8 +129,8 @@ struct ExporterFile: CustomTestStringConvertible {
         "Card,,,,,,Ann Example,4111,123,,,,,,,,,,,,,,credit_card,",
       ],
       items: [
-        "Forum/ann": "pw1", "Forum/ann#notes": "a note", "Card": "Ann Example", "Card/#cardnumber": "4111",
-        "Card/#cvc": "123",
+        "Forum/ann": "pw1", "Forum/ann#notes": "a note", "Card#cardholdername": "Ann Example",
+        "Card#cardnumber": "4111", "Card#cvc": "123",
       ], attributes: ["whorl.url": "https://forum.test", "whorl.folder": "Club"]),
     ExporterFile(
       program: "RoboForm",

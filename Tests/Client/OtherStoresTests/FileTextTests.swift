@@ -1,3 +1,4 @@
+import Glibc
 import Moving
 import ProgramDriver
 import SecureMemory
@@ -52,8 +53,24 @@ struct FileTextTests {
       (Array("PWS3abc".utf8), "it is a database of Password Safe"), (Array("PK\u{3}\u{4}".utf8), "it is a ZIP archive"),
       (Array("age-encryption.org/v1\n".utf8), "it is encrypted by age"),
       (Array("\r\n-----BEGIN AGE ENCRYPTED FILE-----\r\n".utf8), "it is encrypted by age"),
-      (Array("-----BEGIN PGP MESSAGE-----\n".utf8), "decrypt it first"), (Array("{\"items\":[]}".utf8), "it is JSON"),
-      (Array("<KeePassFile/>".utf8), "it is XML and not CSV"),
+      (Array("-----BEGIN PGP MESSAGE-----\n".utf8), "decrypt it first"),
+      (Array("-----BEGIN PRIVATE KEY-----\n".utf8), "or a key, and no export"),
+      (Array("{\"items\":[]}".utf8), "it is JSON"), (Array("[ {\"url\":\"\"}]".utf8), "it is JSON"),
+      (Array("{\n  \"encrypted\": true,\n".utf8), "an encrypted export of Bitwarden: export it there as CSV"),
+      (Array("{\"encrypted\":false,\"folders\":[]}".utf8), "it is JSON of Bitwarden: export it there as CSV"),
+      (Array("{\"logins\":[{\"encryptedPassword\":\"\"}]}".utf8), "export them in Firefox"),
+      (Array("{\"version\":\"1.3\",\"vaults\":{}}".utf8), "Proton Pass: export it there as CSV"),
+      (Array("{\"version\":{},\"exporterRpId\":\"a\"}".utf8), "whorl passkey import"),
+      (Array("PK\u{3}\u{4}    export.attributes".utf8), "1Password (1PUX): export it there as CSV"),
+      (Array("PK\u{3}\u{4}    [Content_Types].xml".utf8), "it is a workbook"),
+      (Array("PK\u{3}\u{4}    credentials.csv".utf8), "import credentials.csv"),
+      (Array("PK\u{3}\u{4}    Proton Pass/data.pgp".utf8), "Proton Pass: export it there as CSV"),
+      (Array("PK\u{3}\u{4}    data.json".utf8), "Bitwarden's: export it there as CSV"),
+      ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "it is an archive: unpack it"),
+      (Array("b~>buttercup/a".utf8), "it is a vault of Buttercup"), (Array("%PDF-1.7".utf8), "a document to print"),
+      (Array("<!DOCTYPE html>\n<html>".utf8), "it is a web page"), (Array("<pwlist>".utf8), "the XML of KeePass 1"),
+      (Array("<KeePassFile/>".utf8), "it is XML and not CSV: --from keepassxc"),
+      (Array("<?xml version=\"1.0\"?><root/>".utf8), "it is XML, of which only KeePass's is read"),
       (Array("title,password\nA,\0\n".utf8), "line 2 has a NUL"),
     ]
     for (bytes, why) in cases {
@@ -62,6 +79,58 @@ struct FileTextTests {
       } throws: { error in
         if case .malformed(let told)? = error as? ImportError { told.contains(why) } else { false }
       }
+    }
+  }
+
+  @Test(
+    "a vault or an archive that only its name tells is refused with the export of its program that works",
+    arguments: [
+      ("a.1pux", "1Password"), ("a.opvault", "1Password"), ("a.agilekeychain", "1Password"), ("a.dash", "Dashlane"),
+      ("a.enpassdb", "Enpass"), ("a.walletx", "Enpass"), ("a.psafe3", "Password Safe"), ("a.KDBX", "KeePass"),
+      ("a.kdb", "KeePass"), ("a.bcup", "Buttercup"), ("a.rfo", "RoboForm"), ("a.spdb", "Sticky Password"),
+      ("a.csv.gpg", "gpg --decrypt"), ("a.csv.age", "age --decrypt"), ("a.zip", "unpack it"), ("a.xls", "spreadsheet"),
+      ("a.keychain-db", "Apple"),
+    ])
+  func names(name: String, word: String) async throws {
+    try await withFolder { folder in
+      let path = "\(folder)/\(name)"
+      let isFolder = name.hasSuffix("vault") || name.hasSuffix("agilekeychain")
+      if isFolder { try #require(mkdirPrivate(path)) } else { try writeFile(path, Array("title,password\nA,p\n".utf8)) }
+      for isXML in [true, false] {
+        #expect {
+          _ = isXML ? try EntryFile.keepassxc(path) : try EntryFile.csv(path)
+        } throws: { error in
+          if case .malformed(let told)? = error as? ImportError { told.contains(word) } else { false }
+        }
+      }
+    }
+  }
+
+  @Test("a file that is too large is told which export works")
+  func tooLarge() async throws {
+    let cases = [
+      ("PK\u{3}\u{4}    export.data", "1Password (1PUX): export it there as CSV"),
+      ("<KeePassFile>", "is larger than 64 MiB: export it as CSV, which has no attached files"),
+    ]
+    for (head, why) in cases {
+      try await withFolder { folder in
+        try writeFile("\(folder)/file", Array(head.utf8))
+        try #require(truncate("\(folder)/file", EntryFile.limit + 1) == 0)
+        #expect {
+          _ = try EntryFile.keepassxc("\(folder)/file")
+        } throws: { error in
+          if case .malformed(let told)? = error as? ImportError { told.contains(why) } else { false }
+        }
+      }
+    }
+  }
+
+  @Test("only a file on the disk is told to be there after an import")
+  func kept() async throws {
+    try await withFolder { folder in
+      try writeFile("\(folder)/file", [])
+      #expect(EntryFile.isKept("\(folder)/file"))
+      for path in ["-", folder, "\(folder)/gone", "/dev/null"] { #expect(!EntryFile.isKept(path)) }
     }
   }
 }

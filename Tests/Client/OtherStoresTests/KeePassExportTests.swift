@@ -137,4 +137,72 @@ struct KeePassExportTests {
   func refused(file: String, why: String) throws {
     #expect(throws: ImportError.malformed(why)) { try read(file) }
   }
+
+  @Test("a KeePass entry without a password, and fields called like its own notes, keep their names")
+  func names() async throws {
+    func entry(_ fields: [(String, String)]) -> String {
+      let strings = fields.map {
+        "<String><Key>\($0.0)</Key><Value ProtectInMemory=\"True\">\($0.1)</Value></String>"
+      }
+      return "<Entry>\(strings.joined())</Entry>"
+    }
+    let entries = [
+      entry([("Title", "A"), ("Password", ""), ("Notes", "n"), ("PIN", "1")]),
+      entry([("Title", "B"), ("Password", "p"), ("Notes", ""), ("notes", "m"), ("totp", "t")]),
+      entry([("Title", "C"), ("notes", "m"), ("Notes", "n"), ("two\nlines", "x")]),
+    ]
+    let read = try read("<KeePassFile><Root><Group>\(entries.joined())</Group></Root></KeePassFile>")
+    var items: [String: String] = [:]
+    for entry in read.entries {
+      for item in try await read.items(of: entry) { items[item.name.description] = item.secret.text }
+    }
+    #expect(
+      items == [
+        "A#notes": "n", "A#PIN": "1", "B": "p", "B#notes 2": "m", "B#totp 2": "t", "C#notes 2": "m", "C#notes": "n",
+        "C#two lines": "x",
+      ])
+    #expect(read.unusable.isEmpty)
+  }
+
+  @Test("notes of a KeePass group are reported, and a file without entries is refused")
+  func groups() throws {
+    let entry =
+      "<Entry><String><Key>Title</Key><Value>A</Value></String><String><Key>Password</Key><Value>p</Value></String></Entry>"
+    let read = try read("<KeePassFile><Root><Group><Name>G</Name><Notes>n</Notes>\(entry)</Group></Root></KeePassFile>")
+    #expect(read.unusable == [UnusableEntry("notes of groups", .source("belong to no entry: copy them by hand"))])
+    #expect(throws: ImportError.malformed("there is no entry in it")) {
+      try self.read("<KeePassFile><Root><Group><Notes/></Group></Root></KeePassFile>")
+    }
+  }
+
+  @Test("an XML export with too many entries or fields, or with a huge name, is refused", .timeLimit(.minutes(1)))
+  func bounds() throws {
+    func file(_ text: String) -> String { "<KeePassFile><Root><Group>\(text)</Group></Root></KeePassFile>" }
+    func field(_ name: String, _ value: String) -> String {
+      "<String><Key>\(name)</Key><Value>\(value)</Value></String>"
+    }
+    let cases = [
+      (
+        String(repeating: "<Entry/>", count: 100_001),
+        "it has more than 100000 entries: export its groups one after the other"
+      ),
+      (
+        "<Entry>" + (0...1_000).map { field("f\($0)", "x") }.joined() + "</Entry>", "an entry has more than 1000 fields"
+      ),
+      (
+        String(repeating: "<Group><Name>\(String(repeating: "x", count: 200))</Name>", count: 30),
+        "the names of groups within each other have more than 4096 bytes"
+      ),
+    ]
+    for (text, why) in cases {
+      #expect(throws: ImportError.malformed("line 1: \(why)")) { try read(file(text)) }
+    }
+    // Many entries that refer to one long text.
+    let long = String(repeating: "x", count: 1 << 20)
+    let clones = String(
+      repeating: "<Entry>\(field("Title", reference("T", 1)))\(field("Password", "p"))</Entry>", count: 20_000)
+    let clonesRead = try read(file(entry(1, ["Title": long, "Password": "p"]) + clones))
+    #expect(clonesRead.unusable.count == 20_001)
+    #expect(clonesRead.unusable.last?.reason == .refused(.invalidName("the service is longer than 255 bytes")))
+  }
 }

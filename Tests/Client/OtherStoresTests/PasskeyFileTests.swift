@@ -231,4 +231,13 @@ struct PasskeyFileTests {
       #expect(throws: (any Error).self) { try JSONDecoder().decode([OpenText.Mark].self, from: Data(wrong.utf8)) }
     }
   }
+
+  @Test("a file of passkeys that is nested deep or has very many members is refused at once", .timeLimit(.minutes(1)))
+  func bounds() {
+    let deep = "{\"version\":{\"major\":1},\"accounts\":" + String(repeating: "[", count: 1 << 20)
+    let wide = "{" + String(repeating: "\"a\":\"b\",", count: 200_000) + "\"c\":1}"
+    for text in [deep, wide] {
+      #expect(throws: ImportError.self) { try PasskeyFile(SharedSecret(SecretBytes(copying: Array(text.utf8).span))) }
+    }
+  }
 }

@@ -22,10 +22,10 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("links in a folder of pass are followed, but not in a circle, and files that cannot be an entry are reported")
+  @Test("a folder of pass is read once, under its own name, and files that cannot be an entry are reported")
   func links() async throws {
     try await PasswordFolder.with { folder in
-      for path in ["web/alice.gpg", "web/deep/b.gpg", "other.age", "mail.gpg", "web/with space.gpg"] {
+      for path in ["web/alice.gpg", "web/deep/b.gpg", "other.age", "mail.gpg", "web/with space.gpg", "web/read.me"] {
         try folder.write(path, "no file of GnuPG's")
       }
       try #require(mkdirPrivate("\(folder.folder)/outside") && mkdirPrivate("\(folder.store)/pipe.gpg"))
@@ -33,27 +33,65 @@ struct PasswordStoreTests {
       try writeFile("\(folder.store)/line\nbreak.gpg", [])
       let links = [
         ("web", "linked"), ("../outside", "elsewhere"), (".", "circle"), ("../..", "web/deep/up"), ("nowhere", "gone"),
-        ("nowhere.gpg", "gone.gpg"), ("mail.gpg", "letter.gpg"),
+        ("nowhere.gpg", "gone.gpg"), ("mail.gpg", "letter.gpg"), ("../outside", "z-elsewhere"),
       ]
       for (target, link) in links { try #require(symlink(target, "\(folder.store)/\(link)") == 0) }
       try #require(rmdir("\(folder.store)/pipe.gpg") == 0 && mkfifo("\(folder.store)/pipe.gpg", 0o600) == 0)
       let store = try PasswordStore(in: folder.store, environment: folder.environment)
       #expect(
         store.entries.map(\.name.description) == [
-          "elsewhere/c", "letter", "linked/alice", "linked/deep/b", "linked/with space", "mail", "web/alice",
-          "web/deep/b", "web/with space",
+          "letter", "mail", "web/alice", "web/deep/b", "web/with space", "elsewhere/c",
         ])
-      #expect(store.unusable.map(\.called) == ["gone", "gone.gpg", "line\nbreak", "other.age", "pipe.gpg"])
+      #expect(store.unusable.map(\.called) == ["gone", "gone.gpg", "pipe.gpg", "line\nbreak", "other.age"])
       #expect(store.unusable.first?.reason == .source("is a link that leads nowhere"))
       #expect(
         store.unusable.contains(
-          UnusableEntry("other.age", .source("is encrypted with age, and only files of GnuPG are read"))))
+          UnusableEntry(
+            "other.age",
+            .source(
+              "is encrypted with age, and only files of GnuPG are read: store what 'age --decrypt' shows with 'whorl set'"
+            ))))
       #expect(
         store.leftOut == [
-          "the link 'circle', which leads back to a folder that it is in",
-          "the link 'linked/deep/up', which leads back to a folder that it is in",
-          "the link 'web/deep/up', which leads back to a folder that it is in",
+          "the link 'circle', which leads back to the whole folder",
+          "the link 'linked', as its folder is read as 'web'",
+          "the link 'web/deep/up', which leads back to the whole folder",
+          "the link 'z-elsewhere', as its folder is read as 'elsewhere'",
+          "the file 'web/read.me', which is no entry of pass",
         ])
+    }
+  }
+
+  @Test("a folder of pass whose links form a lattice is listed at once", .timeLimit(.minutes(1)))
+  func lattice() async throws {
+    try await withFolder { folder in
+      // 2^31 ways lead from the first of these folders to the last.
+      for level in 0..<32 {
+        try #require(mkdirPrivate("\(folder)/\(level)"))
+        try writeFile("\(folder)/\(level)/entry.gpg", [])
+        for name in ["a", "b"] where level < 31 {
+          try #require(symlink("../\(level + 1)", "\(folder)/\(level)/\(name)") == 0)
+        }
+      }
+      let tree = try PasswordTree(in: folder)
+      #expect(tree.files.count == 32 && tree.leftOut.count == 62 && tree.unusable.isEmpty)
+    }
+  }
+
+  @Test("folders of pass that are nested too deep are reported, and a file in place of the folder is refused")
+  func depth() async throws {
+    try await withFolder { folder in
+      var path = folder
+      for _ in 0..<40 {
+        path += "/f"
+        try #require(mkdirPrivate(path))
+      }
+      let tree = try PasswordTree(in: folder)
+      #expect(tree.unusable.map(\.reason) == [.source("is in more than 32 folders")])
+      try writeFile("\(folder)/file", [])
+      #expect(throws: ImportError.malformed("\(folder)/file is a file, and pass keeps a folder: name that")) {
+        try PasswordTree(in: "\(folder)/file")
+      }
     }
   }
 
@@ -147,71 +185,29 @@ struct PasswordStoreTests {
     }
   }
 
-  @Test("a pass entry is split into its first line and the rest, without blank lines at the end")
-  func parts() {
-    func parts(_ text: String) -> [String] { PasswordStore.parts(SecretBytes(text: text)).map { $0.value.bytes.text } }
-    #expect(parts("a\r\nb\n") == ["a", "b"])
-    #expect(parts("a") == ["a"])
-    #expect(parts("a\n\n \n") == ["a"])
-    #expect(parts("\n\nb\nc\n\n") == ["", "b\nc"])
-    #expect(parts("") == [""])
-  }
-}
-
-/// A key and a folder of pass for one test.
-struct PasswordFolder {
-  static let gpgIsInstalled: Bool = {
-    let there = access("/usr/bin/gpg", X_OK) == 0
-    if !there { print("gpg is not installed: the tests of pass are skipped") }
-    return there
-  }()
-
-  let folder: String
-  var store: String { "\(folder)/store" }
-  var environment: [String] { ["PATH=/usr/bin:/bin", "HOME=\(folder)", "GNUPGHOME=\(folder)/gnupg"] }
-
-  /// - Parameter passphrase: the key's passphrase; if it is empty, gpg does not ask for one.
-  static func with(passphrase: String = "", _ body: (PasswordFolder) async throws -> Void) async throws {
-    try await withFolder { folder in
-      let made = PasswordFolder(folder: folder)
-      try #require(mkdirPrivate("\(folder)/gnupg") && mkdirPrivate(made.store))
-      try await made.gpg(
-        "--pinentry-mode", "loopback", "--passphrase", passphrase, "--quick-gen-key", "alice@example.org",
-        "future-default", "default", "never")
-      let result: Result<Void, any Error>
-      do { result = .success(try await body(made)) } catch { result = .failure(error) }
-      try await made.endAgent()
-      try result.get()
+  @Test("an entry of pass that is longer than a secret can be is reported with that limit")
+  func tooLong() async throws {
+    try await PasswordFolder.with { folder in
+      try await folder.encrypt("long", String(repeating: "x", count: 2 << 20))
+      let store = try PasswordStore(in: folder.store, environment: folder.environment)
+      await #expect(throws: ImportError.unreadable("has more in it than the 1 MiB that a secret can have")) {
+        try await store.items(of: store.entries[0])
+      }
     }
   }
 
-  func write(_ path: String, _ text: String) throws {
-    var folder = store
-    for part in path.split(separator: "/").dropLast() {
-      folder += "/\(part)"
-      _ = mkdirPrivate(folder)
+  @Test("an entry of pass that is encrypted to thousands of keys is decrypted", .timeLimit(.minutes(1)))
+  func manyKeys() async throws {
+    try await PasswordFolder.with { folder in
+      try await folder.encrypt("many", "the password")
+      let path = "\(folder.store)/many.gpg"
+      let bytes = try readFile(path)
+      // The first packet has the session key for one key; its second byte is its length.
+      try #require(bytes[0] == 0x84)
+      let packet = bytes[..<(2 + Int(bytes[1]))]
+      try writeFile(path, Array(repeatElement(packet, count: 4_000).joined()) + bytes[packet.endIndex...])
+      let store = try PasswordStore(in: folder.store, environment: folder.environment)
+      #expect(try await store.items(of: store.entries[0]).first?.secret.text == "the password")
     }
-    try writeFile("\(store)/\(path)", Array(text.utf8))
   }
-
-  func encrypt(_ name: String, _ text: String) async throws {
-    try write("\(name).gpg", "")
-    try await gpg("--yes", "--encrypt", "-r", "alice@example.org", "-o", "\(store)/\(name).gpg", input: text)
-  }
-
-  private func gpg(_ words: String..., input: String? = nil) async throws {
-    try await Invocation(
-      program: "/usr/bin/gpg", arguments: ["--batch", "--quiet"] + words, input: input.map { Array($0.utf8) },
-      environment: variables
-    ).run().mustSucceed()
-  }
-
-  /// Ends the agent, which forgets the passphrase and reads its configuration again.
-  func endAgent() async throws {
-    try await Invocation(
-      program: "/usr/bin/gpgconf", arguments: ["--kill", "gpg-agent"], environment: variables
-    ).run().mustSucceed()
-  }
-
-  private var variables: [String: String] { ["HOME": folder, "GNUPGHOME": "\(folder)/gnupg"] }
 }

@@ -156,12 +156,43 @@ struct ImportTests {
     }
   }
 
+  @Test("whorl import names a file that contains the secrets still, and nothing that is gone when it was read")
+  func remains() async throws {
+    try await TestStore.with { store in
+      let words = ["--from", "csv", "--yes", "--access", "none"]
+      let pipe = try await Invocation(
+        arguments: store.arguments(["import", "/dev/fd/3"] + words), descriptors: ["title,password\nA,p\n"]
+      ).run()
+      #expect(pipe.status == 0 && !pipe.diagnostics.contains("delete it"), "\(pipe.diagnostics)")
+      try writeFile("\(store.folder)/b.csv", Array("title,password\nB,p\n".utf8))
+      let file = try await Invocation(arguments: store.arguments(["import", "\(store.folder)/b.csv"] + words)).run()
+      #expect(file.status == 0 && file.diagnostics.contains("b.csv contains the secrets unencrypted"))
+    }
+  }
+
+  @Test("an entry without a password is listed under the names of its items, before and after it is imported")
+  func withoutPassword() async throws {
+    try await TestStore.with { store in
+      let file = Array("name,password,note,cardnumber,type\nVisa,,mine,4111,credit_card\nClub,,,,folder\n".utf8)
+      let planned = try await store.whorl("import", "--from", "csv", "-", "--dry-run", input: file)
+      #expect(planned.status == 0 && planned.diagnostics.hasPrefix("Would bring in 1 entry:\n  Visa#notes\n"))
+      for brought in [#"["Visa#cardnumber","Visa#notes"]"#, "[]"] {
+        let result = try await store.whorl(
+          "import", "--from", "csv", "-", "--yes", "--access", "none", "--json", input: file)
+        #expect(result.status == 0 && result.text.contains(#""brought":"# + brought), "\(result.text)")
+      }
+      #expect(try await store.whorl("get", "Visa#cardnumber").text == "4111")
+    }
+  }
+
   @Test("whorl import reports bad input in one line, and with a status for its kind")
   func badInput() async throws {
     try await TestStore.with { store in
       let bad: [([String], Int32, String)] = [
         (["--from", "csv", "-"], 65, "there is nothing in it"),
         (["--from", "csv", "/nonexistent"], 66, "there is nothing at /nonexistent"),
+        (["--from", "csv", "/nonexistent.1pux"], 66, "there is nothing at /nonexistent.1pux"),
+        (["--from", "pass", "/etc/passwd"], 65, "/etc/passwd is a file, and pass keeps a folder"),
         (["--from", "csv", "/"], 74, "cannot read /: Is a directory"),
         (["--from", "csv"], 64, "Name the file"),
         (["--from", "secret-service", "x"], 64, "The Secret Service has no path"),

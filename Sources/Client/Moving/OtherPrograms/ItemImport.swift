@@ -49,6 +49,7 @@ package struct ItemImport: Sendable {
   package func bring(_ plan: ImportPlan) async throws -> ImportOutcome {
     var outcome = ImportOutcome(
       alreadyThere: plan.alreadyThere, duplicates: plan.duplicates, unusable: plan.unusable, leftOut: plan.leftOut)
+    var own: Set<ItemName> = []
     for entry in plan.coming {
       let items: [ImportedItem]
       do throws(ImportError) {
@@ -60,7 +61,13 @@ package struct ItemImport: Sendable {
       for item in items.reversed() {
         do throws(VaultError) {
           switch try await store.bringIn(new(item), secret: item.secret.copy()) {
-          case .added: outcome.brought.append(item.name)
+          case .added:
+            outcome.brought.append(item.name)
+            own.insert(item.name)
+          case .alreadyThere where own.contains(item.name):
+            // Such as the notes of "a", and an entry that is called "a#notes".
+            let why = "has the name of another secret that was brought in: rename its entry there"
+            outcome.unusable.append(UnusableEntry(item.name.description, .source(why)))
           case .alreadyThere: outcome.alreadyThere.append(item.name)
           }
         } catch {

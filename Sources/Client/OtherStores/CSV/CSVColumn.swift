@@ -18,6 +18,9 @@ enum CSVColumn: Hashable {
   /// An unknown column. Its values may be secret.
   case other(String)
 
+  /// The longest name that is read, in bytes.
+  static let longestName = 1_000
+
   init(named name: String) {
     let shown = name.split(separator: " ").joined(separator: " ").lowercased()
     // Compare letters and digits alone: "Login Name", "login_username" and "loginUsername" are all in use.
@@ -31,12 +34,24 @@ enum CSVColumn: Hashable {
     }
   }
 
-  /// The kind of a value with its own name inside an entry. Excludes kinds that only make sense for a whole column.
+  /// The kind of a value with its own name inside an entry. Excludes kinds that only make sense for a whole column, and
+  /// columns that are ignored: the person may have made a field of that name.
   static func line(named name: String) -> CSVColumn {
     let column = CSVColumn(named: name)
     return switch column {
-    case .account, .path, .lines, .kind: .other(name.lowercased())
+    case .ignored("secrettype"): column
+    case .account, .path, .lines, .kind, .ignored: .other(name.lowercased())
     default: column
+    }
+  }
+
+  /// What follows the entry's name in that of an item with its values; nil if they get no item or the entry's own name.
+  var label: String? {
+    switch self {
+    case .notes: "notes"
+    case .oneTimePassword: "totp"
+    case .other(let label): label
+    default: nil
     }
   }
 
@@ -49,6 +64,9 @@ enum CSVColumn: Hashable {
   }
 
   var isKnown: Bool { if case .other = self { false } else { true } }
+
+  /// Whether its values are secrets.
+  var isSecret: Bool { self == .password || label != nil }
 
   private static let known: [String: CSVColumn] = {
     let names: [CSVColumn: [String]] = [

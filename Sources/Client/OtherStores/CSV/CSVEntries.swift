@@ -7,8 +7,9 @@ struct CSVEntries {
   private let layout: CSVLayout
   private var entries: [PasswordEntry] = []
   private var unusable: [UnusableEntry] = []
-  /// The columns whose values are not imported.
+  /// The columns whose values are not imported, in the order in which they were found.
   private var ignored: [String] = []
+  private var ignoredNames: Set<String> = []
 
   static func read(_ table: CSVTable) throws(ImportError) -> ReadEntries {
     guard !table.records.isEmpty else { throw .malformed("there is nothing in it") }
@@ -30,17 +31,23 @@ struct CSVEntries {
     switch layout.cells(record, table) {
     case .failure(let problem): unusable.append(UnusableEntry(origin, .source(problem.why)))
     case .success(let cells):
-      var building = CSVEntry(origin: origin, table.form, isPath: cells.contains { $0.column == .path })
+      let isPath = cells.contains { $0.column == .path }
+      var building = CSVEntry(origin: origin, table.form, layout.labels, isPath: isPath)
       for cell in cells where !cell.field.isEmpty {
-        if cell.column.isLeftOut, !ignored.contains(cell.name) { ignored.append(cell.name) }
+        if cell.column.isLeftOut, ignoredNames.insert(cell.name).inserted { ignored.append(cell.name) }
         let value = table.secret(cell.field)
-        if let problem = FieldProblem.find(in: value) {
+        if let problem = problem(of: value, in: cell.column) ?? building.add(value, cell.column) {
           return unusable.append(UnusableEntry(origin, .field(cell.name, problem)))
         }
-        building.add(value, cell.column, named: cell.name)
       }
       if !building.isFolder { entries.append(building.finished) }
     }
+  }
+
+  private func problem(of value: borrowing SecretBytes, in column: CSVColumn) -> String? {
+    guard !column.isLeftOut else { return nil }
+    let isWebPage = layout.isOfLastPass || [.password, .user, .oneTimePassword].contains(column)
+    return FieldProblem.find(in: value, isWebPage ? .webPage : .ordinary)
   }
 }
 
@@ -48,25 +55,29 @@ struct CSVEntries {
 private struct CSVEntry {
   private var entry: PasswordEntry
   private var email = ""
+  private var labels: CSVLabels
   private let form: CSVForm
   /// Whether its title includes its groups.
   private let isPath: Bool
-  /// Whether it is a folder instead of an entry.
-  private(set) var isFolder = false
+  /// Whether its line says that it is a folder.
+  private var isSaidToBeFolder = false
 
   /// What Password Safe writes in place of a full stop in a title, and of a line break in notes.
   private static let guillemet: Character = "»"
 
-  init(origin: String, _ form: CSVForm, isPath: Bool) {
+  /// - Parameter labels: those of the file's columns, which named lines within a field continue.
+  init(origin: String, _ form: CSVForm, _ labels: CSVLabels, isPath: Bool) {
     entry = PasswordEntry(origin: origin)
-    (self.form, self.isPath) = (form, isPath)
+    (self.form, self.labels, self.isPath) = (form, labels, isPath)
   }
 
+  /// Adds a value, or returns why it cannot be read, as the words after the name of its column.
+  ///
   /// - Parameter value: in UTF-8, and not empty.
-  mutating func add(_ value: borrowing SecretBytes, _ column: CSVColumn, named name: String) {
+  mutating func add(_ value: borrowing SecretBytes, _ column: CSVColumn) -> String? {
     func text() -> String { form.isOfPasswordExporter ? value.withoutPercents.plainText ?? "" : value.plainText ?? "" }
-    func secret(_ label: String?, _ value: consuming SecretBytes) -> PasswordEntry.Secret {
-      PasswordEntry.Secret(label: label, value: SharedSecret(value))
+    func secret(_ value: consuming SecretBytes) -> PasswordEntry.Secret {
+      PasswordEntry.Secret(label: column.label, value: SharedSecret(value))
     }
     switch column {
     case .title, .account: entry.title = text()
@@ -75,16 +86,32 @@ private struct CSVEntry {
     case .url: entry.url = text()
     case .folder: entry.folder = text()
     case .path: addPath(text())
-    case .kind: isFolder = ["group", "folder"].contains(text().lowercased())
+    case .kind: isSaidToBeFolder = ["group", "folder"].contains(text().lowercased())
     case .field(let name): entry.fields[name] = text()
     case .password:
-      entry.secrets.insert(secret(nil, form.isOfPasswordExporter ? value.withoutPercents : value.copy()), at: 0)
-    case .notes: entry.secrets.append(secret("notes", isPath ? value.withLineBreaks : value.copy()))
-    case .oneTimePassword: entry.secrets.append(secret("totp", value.copy()))
-    case .other(let label): entry.secrets.append(secret(label, value.copy()))
-    case .lines: for (name, value) in value.namedLines { add(value.bytes, .line(named: name), named: name) }
+      entry.secrets.insert(secret(form.isOfPasswordExporter ? value.withoutPercents : value.copy()), at: 0)
+    case .notes: entry.secrets.append(secret(isPath ? value.withLineBreaks : value.copy()))
+    case .oneTimePassword, .other: entry.secrets.append(secret(value.copy()))
+    case .lines:
+      guard let lines = value.namedLines else {
+        return "has more than \(SecretBytes.mostNamedLines) lines, or a line with a long name"
+      }
+      for line in lines {
+        let column = labels.next(.line(named: line.name), named: line.name)
+        if !line.value.bytes.isEmpty { _ = add(line.value.bytes, column) }
+      }
     case .ignored: break
     }
+    return nil
+  }
+
+  /// Whether it is a folder and not an entry: its line says so, or names nothing but a folder, and has no secret.
+  var isFolder: Bool {
+    guard entry.secrets.isEmpty else { return false }
+    // LastPass writes this address for a folder.
+    let isFolderOfLastPass = entry.url == "http://group"
+    let isNamed = !(entry.title.isEmpty && entry.user.isEmpty && entry.url.isEmpty && email.isEmpty)
+    return isSaidToBeFolder || isFolderOfLastPass || !isNamed && entry.fields.isEmpty && !entry.folder.isEmpty
   }
 
   private mutating func addPath(_ text: String) {

@@ -3,6 +3,8 @@ internal import Moving
 // Detects the format of a file.
 extension CSVForm {
   private static let separators = ",;\t|".utf8
+  /// The most lines that are read in front of the header.
+  private static let longestPreamble = 8
 
   /// Detects it from the beginning of the file.
   init(of bytes: UnsafeRawBufferPointer) throws(ImportError) {
@@ -23,7 +25,7 @@ extension CSVForm {
     let lineEnds: [UInt8] = hasLoneReturns ? [0x0D] : [0x0A]
     func line() -> Slice<UnsafeRawBufferPointer> { bytes[start...].prefix { !lineEnds.contains($0) } }
     var isSaid = false
-    while true {
+    for _ in 0..<Self.longestPreamble {
       let length = line().count
       // Text of the file's first lines, which hold no secrets.
       let text = length <= 200 ? String(decoding: line(), as: UTF8.self) : ""
@@ -42,27 +44,30 @@ extension CSVForm {
       start = min(start + length + 1, bytes.count)
       firstLine += 1
     }
+    return isSaid
   }
 
   /// The separator that gives the header the most known columns.
   private func likeliestSeparator(_ bytes: UnsafeRawBufferPointer) throws(ImportError) -> UInt8 {
     var best: (separator: UInt8, known: Int)?
     var problem: ImportError?
+    let tooWide = CSVReading.tooWide(line: firstLine)
     for separator in Self.separators {
       var form = self
       form.separator = separator
       do throws(ImportError) {
         let head = try Self.head(bytes, form)
         let known = head.fields.count { field in
+          guard field.end - field.start <= CSVColumn.longestName else { return false }
           let name = UnsafeRawBufferPointer(rebasing: bytes[field.start..<field.end])
           return CSVColumn(named: String(decoding: name, as: UTF8.self)).isKnown
         }
         if known > best?.known ?? -1 { best = (separator, known) }
       } catch {
-        problem = problem ?? error
+        problem = problem == tooWide ? problem : error == tooWide ? error : problem ?? error
       }
     }
-    if best == nil, let problem { throw problem }
+    if let problem, best == nil || best?.known == 0 && problem == tooWide { throw problem }
     return best?.separator ?? separator
   }
 

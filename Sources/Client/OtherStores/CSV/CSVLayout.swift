@@ -1,4 +1,5 @@
 internal import Moving
+internal import SecretModel
 
 /// How the values of a file are labelled.
 enum CSVLayout {
@@ -11,7 +12,9 @@ enum CSVLayout {
   }
 
   /// The first line names the columns.
-  case columns([(column: CSVColumn, name: String)])
+  ///
+  /// - Parameter labels: what a further column of a line continues.
+  case columns([(column: CSVColumn, name: String)], labels: CSVLabels)
   /// Each line has a title, alternating names and values, and perhaps a note, as in Enpass.
   ///
   /// - Parameter firstEntry: the first record with an entry.
@@ -25,39 +28,62 @@ enum CSVLayout {
       return
     }
     var named: [(column: CSVColumn, name: String)] = []
+    var labels = CSVLabels()
     for (place, field) in head.fields.enumerated() {
+      guard field.end - field.start <= CSVColumn.longestName else {
+        throw .malformed(
+          "line \(head.line) has no names of columns: column \(place + 1) has more than \(CSVColumn.longestName) bytes")
+      }
       guard let name = table.text(field) else {
         throw .malformed("line \(head.line): the name of column \(place + 1) is not in UTF-8")
       }
-      let shown = name.isEmpty ? "column \(place + 1)" : name
-      named.append((Self.column(CSVColumn(named: name), shown, after: named.map(\.column)), shown))
+      let shown = Self.shown(name, place)
+      named.append((labels.next(CSVColumn(named: name), named: shown), shown))
     }
     Self.interpretAccount(&named)
-    let holdsSecrets = named.contains { $0.column == .password || $0.column == .lines }
-    guard holdsSecrets else {
-      throw .malformed(
-        "line \(head.line) names no column 'password'. Where the program writes no line with the names, as Keeper and "
-          + "mSecure do, put one in front, such as folder,title,login,password,url,notes")
-    }
+    Self.interpretTitle(&named, &labels)
+    try Self.check(named.map(\.column), onLine: head.line)
     guard table.records.count > 1 else {
       throw .malformed("line \(head.line) is read as the names of the columns, and no entry follows it")
     }
-    self = .columns(named)
+    self = .columns(named, labels: labels)
   }
 
   /// The first record with an entry.
   var firstEntry: Int { if case .pairs(let firstEntry) = self { firstEntry } else { 1 } }
 
-  /// If two columns are of one kind, the second is treated as an unknown column with its own name.
-  private static func column(_ column: CSVColumn, _ shown: String, after before: [CSVColumn]) -> CSVColumn {
-    switch column {
-    case .other: return .other(shown.lowercased())
-    case .ignored, .field, .lines: return column
-    default: break
+  /// Whether the columns are those of LastPass, which may write characters as web pages do.
+  var isOfLastPass: Bool {
+    guard case .columns(let named, _) = self else { return false }
+    let names = Set(named.map { $0.name.lowercased() })
+    return names.contains("extra") && names.contains("grouping")
+  }
+
+  /// The labels that further values of a line continue.
+  var labels: CSVLabels { if case .columns(_, let labels) = self { labels } else { CSVLabels() } }
+
+  /// The name of a column on one line; its number if it has none.
+  private static func shown(_ name: String, _ place: Int) -> String {
+    let words = name.split { $0.isWhitespace || $0.isNewline || String($0).hasControlCharacters }
+    return words.isEmpty ? "column \(place + 1)" : words.joined(separator: " ")
+  }
+
+  /// Refuses a first line that names no column of secrets, as that of a file without names.
+  private static func check(_ columns: [CSVColumn], onLine line: Int) throws(ImportError) {
+    let known = Set(columns)
+    guard known.isDisjoint(with: [.password, .lines]) else { return }
+    let hasName = !known.isDisjoint(with: [.title, .path, .url])
+    // A file of notes or cards alone. One known column may be a word of an entry, two are not.
+    if hasName, !known.isDisjoint(with: [.notes, .oneTimePassword, .kind]), columns.contains(where: \.isSecret) {
+      return
     }
-    guard before.contains(column) else { return column }
-    // Buttercup names its folders twice.
-    return column == .folder || column == .kind ? .ignored(shown.lowercased()) : .other(shown.lowercased())
+    if hasName, !known.isDisjoint(with: [.user, .email, .account, .notes, .folder]) {
+      throw .malformed(
+        "line \(line) names no column 'password', and none with notes either: there is nothing secret in it to import")
+    }
+    throw .malformed(
+      "line \(line) names no column 'password'. Where the program writes no line with the names, as Keeper and "
+        + "mSecure do, put one in front, such as folder,title,login,password,url,notes")
   }
 
   /// KeePass 1 calls the title an account, and other programs the user.
@@ -69,6 +95,15 @@ enum CSVLayout {
     } else {
       named[place].column = has(.user) ? .field("account") : .user
     }
+  }
+
+  /// Dashlane's file of personal data has forms of address under "title", and titles under "item_name".
+  private static func interpretTitle(_ named: inout [(column: CSVColumn, name: String)], _ labels: inout CSVLabels) {
+    guard let place = named.firstIndex(where: { $0.column == .other("item_name") }),
+      let title = named.firstIndex(where: { $0.column == .title })
+    else { return }
+    named[place].column = .title
+    named[title].column = labels.next(.other(named[title].name), named: named[title].name)
   }
 
   // MARK: Names and values in turn
@@ -89,7 +124,7 @@ enum CSVLayout {
   /// The values of a line, or why it cannot be read, as the words after "it".
   func cells(_ record: CSVRecord, _ table: CSVTable) -> Result<[Cell], UnreadableLine> {
     switch self {
-    case .columns(let named): Self.cells(record, named)
+    case .columns(let named, let labels): Self.cells(record, named, labels)
     case .pairs: Self.cells(record, table)
     }
   }
@@ -97,36 +132,44 @@ enum CSVLayout {
   struct UnreadableLine: Error { var why: String }
 
   private static func cells(
-    _ record: CSVRecord, _ named: [(column: CSVColumn, name: String)]
+    _ record: CSVRecord, _ named: [(column: CSVColumn, name: String)], _ labels: CSVLabels
   ) -> Result<[Cell], UnreadableLine> {
     // Programs leave out empty fields at the end of a line.
     var cells = zip(named, record.fields).map { Cell(column: $0.column, name: $0.name, field: $1) }
     let further = record.fields.dropFirst(named.count)
     guard !further.allSatisfy(\.isEmpty) else { return .success(cells) }
     // The last column of RoboForm and Keeper repeats for any number of fields.
-    let last = named[named.count - 1].name.lowercased().filter(\.isLetter)
-    guard ["rffields", "rffieldsv", "customfields"].contains(last) else {
+    let last = named[named.count - 1]
+    guard ["rffields", "rffieldsv", "customfields"].contains(last.name.lowercased().filter(\.isLetter)) else {
       let why = "has \(record.fields.count) fields, and the first line names \(named.count)"
       return .failure(UnreadableLine(why: why))
     }
-    cells += further.map { Cell(column: named[named.count - 1].column, name: named[named.count - 1].name, field: $0) }
+    var labels = labels
+    cells += further.map {
+      Cell(column: labels.next(.other(last.name), named: last.name), name: last.name, field: $0)
+    }
     return .success(cells)
   }
 
   private static func cells(_ record: CSVRecord, _ table: CSVTable) -> Result<[Cell], UnreadableLine> {
     let fields = record.fields
-    var cells = [Cell(column: .title, name: "title", field: fields[0])]
-    var place = 1
-    while place + 1 < fields.count {
-      guard let name = table.text(fields[place]) else {
-        return .failure(UnreadableLine(why: "has a name of a field that is not in UTF-8"))
-      }
-      cells.append(
-        Cell(
-          column: column(.line(named: name), name, after: cells.map(\.column)), name: name, field: fields[place + 1]))
-      place += 2
+    var labels = CSVLabels()
+    var cells = [Cell(column: labels.next(.title, named: "title"), name: "title", field: fields[0])]
+    // An odd field at the end is the note, whose label a field of that name must not take.
+    let hasNote = fields.count % 2 == 0
+    if hasNote {
+      cells.append(Cell(column: labels.next(.notes, named: "note"), name: "note", field: fields[fields.count - 1]))
     }
-    if place < fields.count { cells.append(Cell(column: .notes, name: "note", field: fields[place])) }
+    for place in stride(from: 1, to: fields.count - 1, by: 2) {
+      guard fields[place].end - fields[place].start <= CSVColumn.longestName, let name = table.text(fields[place])
+      else {
+        let why = "has a name of a field that is not in UTF-8, or has more than \(CSVColumn.longestName) bytes"
+        return .failure(UnreadableLine(why: why))
+      }
+      let shown = shown(name, place)
+      cells.append(
+        Cell(column: labels.next(.line(named: name), named: shown), name: shown, field: fields[place + 1]))
+    }
     return .success(cells)
   }
 }

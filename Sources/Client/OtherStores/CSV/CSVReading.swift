@@ -6,6 +6,19 @@ struct CSVReading {
   private let form: CSVForm
   private var index: Int
   private var line: Int
+  /// The number of all fields so far.
+  private var count = 0
+
+  /// The most fields of a line, the most lines with fields, and the most fields of a file: several times what programs
+  /// write, and little enough for memory and time.
+  private static let mostColumns = 1_000
+  private static let mostRecords = 100_000
+  private static let mostFields = 2_000_000
+
+  /// What is wrong with a line that has more fields than are read.
+  static func tooWide(line: Int) -> ImportError {
+    .malformed("line \(line) has more than \(mostColumns) fields, and no program's export has")
+  }
 
   init(_ bytes: UnsafeRawBufferPointer, _ form: CSVForm) {
     (self.bytes, self.form) = (bytes, form)
@@ -17,7 +30,16 @@ struct CSVReading {
     var records: [CSVRecord] = []
     while index < bytes.count {
       let record = try record()
-      if !record.fields.allSatisfy(\.isEmpty) { records.append(record) }
+      guard !record.fields.allSatisfy(\.isEmpty) else { continue }
+      guard records.count < Self.mostRecords else {
+        throw .malformed(
+          "it has more than \(Self.mostRecords) lines with something in them: import it in several files")
+      }
+      count += record.fields.count
+      guard count <= Self.mostFields else {
+        throw .malformed("it has more than \(Self.mostFields) fields: import it in several files")
+      }
+      records.append(record)
     }
     return records
   }
@@ -25,6 +47,9 @@ struct CSVReading {
   mutating func record() throws(ImportError) -> CSVRecord {
     var record = CSVRecord(line: line, fields: [try field(isFirst: true)])
     while isAt(form.separator) {
+      guard record.fields.count < Self.mostColumns else {
+        throw Self.tooWide(line: record.line)
+      }
       index += 1
       record.fields.append(try field(isFirst: false))
     }
@@ -87,7 +112,7 @@ struct CSVReading {
   /// Whether the next two bytes are an escape for the second one.
   private var isEscape: Bool {
     guard isAt(form.escape), index + 1 < bytes.count else { return false }
-    return [UInt8(ascii: "\""), form.escape].contains(bytes[index + 1])
+    return bytes[index + 1] == UInt8(ascii: "\"") || bytes[index + 1] == form.escape
   }
 
   private func isAt(_ byte: UInt8) -> Bool { index < bytes.count && bytes[index] == byte }

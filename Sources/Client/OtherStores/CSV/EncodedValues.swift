@@ -3,12 +3,19 @@ internal import SecureMemory
 // Decodes values that some programs encode within a field, in locked memory.
 
 extension SecretBytes {
-  /// Lines of a name, a colon and a value, as Zoho Vault has them. A line without a colon belongs to the value before it.
-  var namedLines: [(name: String, value: SharedSecret)] {
+  /// The most lines that are read of one field.
+  static let mostNamedLines = 1_000
+
+  /// Lines of a name, a colon and a value, as Zoho Vault has them, also those without a value. A line without a colon
+  /// belongs to the value before it. Nil if there are more than ``mostNamedLines``, or one
+  /// with a name that is too long.
+  var namedLines: [(name: String, value: SharedSecret)]? {
     borrowing get {
       withUnsafeBytes { bytes in
         var lines: [(name: String, range: Range<Int>)] = []
-        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+        for whole in bytes.split(separator: UInt8(ascii: "\n"), maxSplits: Self.mostNamedLines) {
+          guard lines.count < Self.mostNamedLines else { return nil }
+          let line = whole.last == UInt8(ascii: "\r") ? whole.dropLast() : whole
           guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
             if let last = lines.popLast() {
               lines.append((last.name, last.range.lowerBound..<line.endIndex))
@@ -17,10 +24,11 @@ extension SecretBytes {
             }
             continue
           }
+          guard colon - line.startIndex <= CSVColumn.longestName else { return nil }
           let name = String(decoding: line[..<colon], as: UTF8.self)
           lines.append((name, (colon + 1)..<line.endIndex))
         }
-        return lines.filter { !$0.range.isEmpty }.map { name, range in
+        return lines.map { name, range in
           (name, SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[range]))))
         }
       }

@@ -6,37 +6,17 @@ enum FileText {
   /// The bytes that some programs write in front of a text in UTF-8.
   static let utf8Mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// The first bytes of files that are not exported text, and advice for them.
-  private static let others: [([UInt8], String)] = [
-    ([0x03, 0xD9, 0xA2, 0x9A], "it is a database of KeePass: export it there as XML or CSV"),
-    (Array("PWS3".utf8), "it is a database of Password Safe: export it there as plain text"),
-    (Array("PK\u{3}\u{4}".utf8), "it is a ZIP archive or a workbook: name a file of it in CSV"),
-    (Array("SQLite format 3".utf8), "it is a database: have its program export it as CSV"),
-    ([0xFF, 0xFE, 0, 0], "it is in UTF-32: save it in UTF-8"),
-    ([0, 0, 0xFE, 0xFF], "it is in UTF-32: save it in UTF-8"),
-  ]
-
-  /// The same for texts, which may begin with blanks.
-  private static let otherTexts: [(String, String)] = [
-    ("age-encryption.org/", "it is encrypted by age: leave --from out for an export of whorl"),
-    ("-----BEGIN AGE ", "it is encrypted by age, in its form for text: 'age --decrypt' opens it"),
-    ("-----BEGIN ", "it is encrypted, or a key, and no export: decrypt it first"),
-    ("{", "it is JSON: export it as CSV"),
-  ]
-
   /// Converts a text in UTF-16, and returns every other text as it is.
   ///
+  /// - Parameter path: of the file; nil for standard input.
   /// - Throws: `malformed` for a file that is not text.
-  static func utf8(_ bytes: consuming SecretBytes) throws(ImportError) -> (bytes: SharedSecret, wasUTF16: Bool) {
+  static func utf8(
+    _ bytes: consuming SecretBytes, at path: String?
+  ) throws(ImportError) -> (bytes: SharedSecret, wasUTF16: Bool) {
     let found = bytes.withUnsafeBytes { bytes in
-      let text = (bytes.starts(with: utf8Mark) ? bytes.dropFirst(utf8Mark.count) : bytes[...]).drop {
-        " \t\r\n".utf8.contains($0)
-      }
-      let other =
-        others.first { bytes.starts(with: $0.0) }?.1 ?? otherTexts.first { text.starts(with: $0.0.utf8) }?.1
-      return (other: other, order: UTF16Order(of: bytes))
+      (foreign: ForeignFormat.words(for: bytes, at: path), order: UTF16Order(of: bytes))
     }
-    if let other = found.other { throw .malformed(other) }
+    if let foreign = found.foreign { throw .malformed(foreign) }
     let text = try found.order.map { (order) throws(ImportError) in try order.utf8(bytes) } ?? bytes.copy()
     let line = text.withUnsafeBytes { bytes in
       bytes.firstIndex(of: 0).map { end in bytes[..<end].count { $0 == UInt8(ascii: "\n") } + 1 }

@@ -41,25 +41,35 @@ struct PasswordEntry: Sendable {
     return String(authority.split(separator: "@").last ?? "")
   }
 
-  /// The items that the entry becomes. Its first secret gets the entry's name: in an entry without a password, that may
-  /// be a note.
+  /// The items that the entry becomes: its password under the entry's name, and each other secret under that name, `#`
+  /// and its label, whether there is a password or not. The first has the entry's attributes.
   ///
   /// - Throws: what is wrong with a name.
   func items(named name: ItemName) throws(VaultError) -> [ImportedItem] {
     var items: [ImportedItem] = []
-    var labels: [String: Int] = [:]
-    for secret in secrets where !secret.value.bytes.isEmpty {
-      guard !items.isEmpty else {
-        items.append(ImportedItem(name, attributes, secret: secret.value.copy()))
-        continue
-      }
-      var label = secret.label ?? "password"
-      labels[label, default: 0] += 1
-      if let number = labels[label], number > 1 { label += " \(number)" }
-      let beside = try ItemName(service: name.service, account: "\(name.account)#\(label)")
-      items.append(ImportedItem(beside, secret: secret.value.copy()))
+    for (called, secret) in try filled(name) {
+      items.append(ImportedItem(called, items.isEmpty ? attributes : [:], secret: secret.bytes.copy()))
     }
     return items
+  }
+
+  /// The names of ``items(named:)``.
+  func itemNames(named name: ItemName) throws(VaultError) -> [ItemName] { try filled(name).map(\.name) }
+
+  /// The secrets that are not empty, with the names of their items.
+  private func filled(_ name: ItemName) throws(VaultError) -> [(name: ItemName, secret: SharedSecret)] {
+    var result: [(name: ItemName, secret: SharedSecret)] = []
+    var numbers = LabelNumbers()
+    var hasPassword = false
+    for secret in secrets {
+      // Empty ones count as well, so that the labels of the others do not depend on them.
+      let label = secret.label ?? (hasPassword ? "password" : nil)
+      hasPassword = hasPassword || label == nil
+      let numbered = label.map { numbers.next($0) }
+      guard !secret.value.bytes.isEmpty else { continue }
+      result.append((try numbered.map { (label) throws(VaultError) in try name.beside(label) } ?? name, secret.value))
+    }
+    return result
   }
 
   private var attributes: [AttributeName: AttributeValue] {
@@ -67,6 +77,19 @@ struct PasswordEntry: Sendable {
     texts += [(.label, title), (.url, url), (.folder, folder)]
     return Dictionary(
       texts.filter { !$0.1.isEmpty }.map { ($0.0, AttributeValue.text($0.1)) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
+extension ItemName {
+  /// The name of a further secret of the entry with this name.
+  fileprivate func beside(_ label: String) throws(VaultError) -> ItemName {
+    // A label is the name of a field, which may be of several lines.
+    let words = label.split { $0.isNewline || String($0).hasControlCharacters }.joined(separator: " ")
+    do throws(VaultError) {
+      return try ItemName(parsing: "\(self)#\(words)")
+    } catch {
+      throw .invalidName("with its field '\(words.prefix(40))' it is longer than \(Self.limit) bytes")
+    }
   }
 }
 

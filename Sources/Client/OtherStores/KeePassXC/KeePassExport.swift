@@ -9,7 +9,8 @@ internal import SecureMemory
 final class KeePassExport {
   private let parser: XML_Parser
   private var path: [String] = []
-  private var groups: [(name: String, isBin: Bool)] = []
+  /// The groups around this place. The path of the outermost one, which stands for the whole file, is empty.
+  private var groups: [(path: String, isBin: Bool)] = []
   private var bin = ""
   /// The text of the element that is being read.
   private var text = SecretBytes(count: 0)
@@ -37,8 +38,16 @@ final class KeePassExport {
     case encrypted
   }
 
+  private var hasGroupNotes = false
+
   /// The deepest nesting of elements that is read.
   private static let deepest = 64
+  /// The most entries of a file, the most fields of an entry, and the longest path of a group in bytes, that are read.
+  private static let mostEntries = 100_000
+  private static let mostFields = 1_000
+  private static let longestPath = 4_096
+  /// The labels of an entry's own notes and one-time passwords.
+  private static let labels = ["notes", "totp"]
 
   /// - Parameter isUTF8: whether the text is UTF-8, whatever its XML declaration says.
   static func read(_ bytes: borrowing SecretBytes, isUTF8: Bool = false) throws(ImportError) -> ReadEntries {
@@ -58,7 +67,7 @@ final class KeePassExport {
       // Borrows the bytes for the call.
       XML_Parse(parser, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count), 1)
     }
-    return try withExtendedLifetime(export) { () throws(ImportError) in
+    let read = try withExtendedLifetime(export) { () throws(ImportError) in
       guard status == XML_STATUS_OK else {
         // XML_ErrorString: the words are the library's (transfer none)
         let words = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) }
@@ -66,6 +75,8 @@ final class KeePassExport {
       }
       return export.result
     }
+    guard !(read.entries.isEmpty && read.unusable.isEmpty) else { throw .malformed("there is no entry in it") }
+    return read
   }
 
   private init(_ parser: XML_Parser) { self.parser = parser }
@@ -78,6 +89,9 @@ final class KeePassExport {
       case .failure(let problem):
         unusable.append(UnusableEntry(entry.called, .field(problem.field, problem.why)))
       }
+    }
+    if hasGroupNotes {
+      unusable.append(UnusableEntry("notes of groups", .source("belong to no entry: copy them by hand")))
     }
     var leftOut = ["of every entry, its icon, its times and how KeePass types it"]
     if changedEntries > 0 {
@@ -109,9 +123,8 @@ final class KeePassExport {
     switch element {
     case "Group": groups.append(("", false))
     case "Entry":
-      let folder = groups.dropFirst().map(\.name).joined(separator: "/")
       var new = PasswordEntry(origin: "the entry on line \(whorl_expat_line(parser))")
-      new.folder = folder
+      new.folder = groups.last?.path ?? ""
       entry = new
       identifier = ""
     case "String": (key, value, protection) = ("", nil, .none)
@@ -145,7 +158,14 @@ final class KeePassExport {
     switch (element, path.last) {
     case ("RecycleBinUUID", "Meta"?): bin = plainText
     case ("UUID", "Group"?): groups[groups.count - 1].isBin = !bin.isEmpty && plainText == bin
-    case ("Name", "Group"?): groups[groups.count - 1].name = plainText
+    case ("Name", "Group"?) where groups.count > 1:
+      let above = groups[groups.count - 2].path
+      // Each entry of the group keeps it.
+      guard above.utf8.count + text.count < Self.longestPath else {
+        return stop("the names of groups within each other have more than \(Self.longestPath) bytes")
+      }
+      groups[groups.count - 1].path = above.isEmpty ? plainText : "\(above)/\(plainText)"
+    case ("Notes", "Group"?): if !text.isEmpty { hasGroupNotes = true }
     case ("UUID", "Entry"?): identifier = plainText
     case ("Tags", "Entry"?): if !plainText.isEmpty { entry?.fields["Tags"] = plainText }
     case ("Group", _): groups.removeLast()
@@ -164,7 +184,14 @@ final class KeePassExport {
 
   /// Whether the text of this element is wanted.
   private var isKept: Bool {
-    !isHistory && ["Key", "Value", "Name", "UUID", "RecycleBinUUID", "Tags"].contains(path.last ?? "")
+    guard !isHistory, path.count > 1 else { return false }
+    return switch path[path.count - 1] {
+    // Not those of attached files, which can be large.
+    case "Key", "Value": path[path.count - 2] == "String"
+    case "Notes": path[path.count - 2] == "Group"
+    case "Name", "UUID", "RecycleBinUUID", "Tags": true
+    default: false
+    }
   }
 
   private var plainText: String { text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
@@ -172,6 +199,9 @@ final class KeePassExport {
   private func addString() {
     guard let value else { return }
     guard protection != .encrypted else { return stop("its values are encrypted: export it from KeePassXC itself") }
+    guard entry.map({ $0.secrets.count + $0.fields.count }) ?? 0 < Self.mostFields else {
+      return stop("an entry has more than \(Self.mostFields) fields")
+    }
     var text: String { value.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
     func addSecret(_ label: String?) {
       let secret = PasswordEntry.Secret(label: label, value: value)
@@ -184,7 +214,9 @@ final class KeePassExport {
     case "Title": entry?.title = text
     case "UserName": entry?.user = text
     case "URL": entry?.url = text
-    case _ where protection == .inMemory || Self.isSecret(key): addSecret(key)
+    // The name of an entry's own notes is theirs, also where they are empty or missing.
+    case _ where Self.labels.contains(key): addSecret("\(key) 2")
+    case _ where protection == .inMemory || Self.isSecret(key) || entry?.fields[key] != nil: addSecret(key)
     default: entry?.fields[key] = text
     }
   }
@@ -196,6 +228,9 @@ final class KeePassExport {
 
   private func addEntry() {
     guard let entry else { return }
+    guard entries.count + unusable.count < Self.mostEntries else {
+      return stop("it has more than \(Self.mostEntries) entries: export its groups one after the other")
+    }
     references.add(entry, identifier)
     if groups.contains(where: \.isBin) {
       unusable.append(UnusableEntry(entry.called, .source("is in the recycle bin")))

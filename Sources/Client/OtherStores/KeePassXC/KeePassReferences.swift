@@ -15,6 +15,8 @@ struct KeePassReferences {
 
   /// The most references that are followed from one field.
   private static let longest = 8
+  /// The longest text that is taken over as a title, a user, an address or a field, in bytes.
+  private static let longestText = 1 << 10
 
   /// - Parameter identifier: in base64, as the export has it.
   mutating func add(_ entry: PasswordEntry, _ identifier: String) {
@@ -56,9 +58,13 @@ struct KeePassReferences {
   }
 
   private func text(_ text: String, _ field: String) throws(Unresolved) -> String {
-    guard text.contains("{") else { return text }
-    return try value(SharedSecret(SecretBytes(copying: Array(text.utf8).span)), field, Self.longest).bytes.plainText
-      ?? ""
+    guard text.contains("{REF:") || text.contains("{ref:") else { return text }
+    let found = try value(SharedSecret(SecretBytes(copying: Array(text.utf8).span)), field, Self.longest)
+    // Each entry has a copy of its own.
+    guard found.bytes.count <= Self.longestText else {
+      throw Unresolved(field: field, why: "refers to a text of more than \(Self.longestText >> 10) KiB")
+    }
+    return found.bytes.plainText ?? ""
   }
 
   private func value(_ value: SharedSecret, _ field: String, _ left: Int) throws(Unresolved) -> SharedSecret {

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import Moving
 internal import Processes
@@ -8,6 +9,9 @@ internal import SecureMemory
 struct GnuPG: Sendable {
   private let program: HelperProgram
   private let environment: [String]
+
+  /// The most that is read of a file, in bytes: gopass keeps the largest secret that a store takes in base64.
+  private static let limit = NewItem.secretLimit * 3 / 2 + (64 << 10)
 
   /// The environment variables that gpg, its agent and the agent's prompt need.
   private static let passed = [
@@ -53,38 +57,50 @@ struct GnuPG: Sendable {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw .unreadable("cannot be read: \(String(cString: strerror(errno)))") }
     defer { close(file) }
-    let (output, status) = (try Pipe(), try Pipe())
+    let output = try Pipe()
+    // A file in memory and not a pipe: gpg writes a line for each key that a file is encrypted to, which may be more than
+    // a pipe takes before somebody reads it. Returns a new descriptor, which is closed here.
+    let status = whorl_memory_file("gpg-status")
+    guard status >= 0 else { throw .system("no memory for gpg: \(String(cString: strerror(errno)))") }
+    defer { close(status) }
     let child: ChildProcess
     do throws(ChildStartError) {
       child = try ChildProcess(
         program,
         arguments: [
           // Not --quiet: that would suppress why it failed.
-          program.path, "--batch", "--status-fd", "\(status.writing)", "--enable-special-filenames", "--output",
+          program.path, "--batch", "--status-fd", "\(status)", "--enable-special-filenames", "--output",
           "-&\(output.writing)", "--decrypt", "--", "-",
         ],
-        environment: environment, descriptors: [output.writing, status.writing], standardInput: file,
+        environment: environment, descriptors: [output.writing, status], standardInput: file,
         keepsTerminal: true)
     } catch {
       throw .unavailable("\(program.path): \(error.words)")
     }
     output.closeWriting()
-    status.closeWriting()
     let text: SharedSecret
-    let told: SharedSecret
     do throws(ReadError) {
-      text = SharedSecret(try SecretBytes.read(from: output.reading, limit: NewItem.secretLimit))
-      told = SharedSecret(try SecretBytes.read(from: status.reading, limit: 64 << 10))
+      text = SharedSecret(try SecretBytes.read(from: output.reading, limit: Self.limit))
     } catch {
       _ = await child.end(grace: .zero).value
-      throw .unreadable("cannot be decrypted: what it holds \(error)")
+      guard case .tooLong = error else { throw .unreadable("cannot be decrypted: \(error)") }
+      throw .unreadable("has more in it than the \(NewItem.secretLimit >> 20) MiB that a secret can have")
     }
     _ = await child.end(grace: .seconds(10)).value
     // gpg writes decrypted data before it has verified the whole file.
     guard child.hasSucceeded else {
-      throw Self.failure(told.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) })
+      throw Self.failure(Self.end(of: status))
     }
     return text.copy()
+  }
+
+  /// The last lines of gpg's status, which are not secret. Those about an error come last.
+  private static func end(of file: Int32) -> String {
+    var bytes = [UInt8](repeating: 0, count: 64 << 10)
+    let start = max(0, lseek(file, 0, SEEK_END) - off_t(bytes.count))
+    // Writes at most the length of the array.
+    let count = max(0, pread(file, &bytes, bytes.count, start))
+    return String(decoding: bytes[..<count], as: UTF8.self)
   }
 
   /// The error that gpg's status lines (`--status-fd`) describe.

@@ -25,11 +25,14 @@ struct Import: Command {
       commas, semicolons and tabs separate them, and the text is in UTF-8 or UTF-16. FILE '-' reads the file from standard \
       input, so that it never lies on the disk:
         keepassxc-cli export passwords.kdbx | whorl import --from keepassxc -
+      A file has at most 64 MiB, 100000 entries and 1000 columns, and a folder of pass 100000 files; each folder is read \
+      once, however many links lead to it.
 
       It shows what it will do and asks first. An entry becomes an item SERVICE/ACCOUNT by its title and user; its \
       address, its folder and its open fields become attributes. What else is secret in it becomes an item beside it: \
-      NAME#notes, NAME#totp, and NAME#FIELD for a field of its own. The password of an entry of pass is its first line, \
-      and the lines after it are its notes.
+      NAME#notes, NAME#totp, and NAME#FIELD for a field of its own, also where it has no password. The password of an \
+      entry of pass is its first line, and the lines after it are its notes; a key, a document or a file in an entry is \
+      brought in whole.
 
       What the store has already stays as it is, so that an import can be run again. Of several entries of one name the \
       first is brought in, and the others are listed. So is each entry that is not or not wholly brought in, with the \
@@ -114,7 +117,7 @@ struct Import: Command {
     let outcome: ImportOutcome
     do { outcome = try await work.bring(plan) } catch { throw session.explained(error) }
     try ImportReport(outcome).print(json: options.json)
-    if let path, from != .pass, path != EntryFile.standardInput, !options.json {
+    if let path, from != .pass, EntryFile.isKept(path), !options.json {
       StandardError.line(
         "\(Visible.text(path)) contains the secrets unencrypted: delete it when you no longer need it.")
     }
