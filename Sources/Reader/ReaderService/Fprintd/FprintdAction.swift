@@ -48,9 +48,19 @@ final class FprintdAction: @unchecked Sendable {
       case .failed: false
       }
     }
+
+    /// Whether the reader can be used for another action without being released first.
+    var leavesReaderUsable: Bool {
+      switch self {
+      case .cancelled, .failed(.looksForAnyFinger): true
+      case .status(let status): if case .failed = status.word { false } else { true }
+      case .failed, .suspended: false
+      }
+    }
   }
 
   let kind: Kind
+  private let search: FprintdSearch?
   private let isLast: @Sendable (FprintdStatus) -> Bool
   private var selected: String?
   private var outcome: End?
@@ -58,8 +68,12 @@ final class FprintdAction: @unchecked Sendable {
   private var waiting: CheckedContinuation<End, Never>?
   private var waitingForFinish: [CheckedContinuation<Void, Never>] = []
 
-  init(_ kind: Kind, isLast: @escaping @Sendable (FprintdStatus) -> Bool) {
+  /// - Parameters:
+  ///   - search: what a verification looks for. It ends at once, before any touch, if fprintd looks for something else.
+  ///   - isLast: returns whether this status ends the action.
+  init(_ kind: Kind, for search: FprintdSearch? = nil, isLast: @escaping @Sendable (FprintdStatus) -> Bool) {
     self.kind = kind
+    self.search = search
     self.isLast = isLast
   }
 
@@ -68,7 +82,9 @@ final class FprintdAction: @unchecked Sendable {
     BusLoop.shared.checkIsolated()
     guard outcome == nil, let word = arguments.first?.asString else { return }
     switch member {
-    case "VerifyFingerSelected": selected = word
+    case "VerifyFingerSelected":
+      selected = word
+      do throws(ReaderError) { _ = try search?.print(ifLookingFor: word) } catch { end(.failed(error)) }
     case kind.statusSignal:
       let status = kind == .verify ? FprintdStatus(verify: word) : FprintdStatus(enroll: word)
       guard isLast(status) else { return }
