@@ -89,7 +89,8 @@ struct DesktopFingerTests {
       try await machine.fprintd.delete("right-index-finger")
       let none = try await machine.whorl("fingers")
       #expect(!none.text.contains("right-index"), "\(none.text)")
-      #expect(none.diagnostics.contains("deleted in the desktop's settings or with fprintd-delete"), "\(none.diagnostics)")
+      #expect(
+        none.diagnostics.contains("deleted in the desktop's settings or with fprintd-delete"), "\(none.diagnostics)")
       #expect(try await machine.whorl("doctor").text.contains("fingers: none: "))
       #expect(try await machine.whorl("status").text.contains("enrolled  none on fprintd"))
       #expect(try await !machine.whorl("setup").text.contains("ok    fingers"))

@@ -2,8 +2,8 @@ internal import SDBus
 internal import Synchronization
 
 /// Takes fprintd's name on a private bus, and behaves as open-fprintd with python-validity does, which drives the readers
-/// of many older ThinkPads: it always looks for any of the user's fingers, tells nothing of a finger on the sensor, and
-/// deletes all fingers or none. A test may also make its calls of Claim slow, or refuse them.
+/// of many older ThinkPads: it always looks for any of the user's fingers, tells nothing of a finger on the sensor, reports
+/// "no match" for a scan that was stopped, after the answer to that call, and deletes all fingers or none. A test may also make its calls of Claim slow, or refuse them.
 package final class OpenFprintd: Sendable {
   package enum Touch: Sendable {
     case right, wrong, unreadable
@@ -146,7 +146,19 @@ package final class OpenFprintd: Sendable {
       case "EnrollStart": state.withLock { $0.work = .enrolment(argument, stages: 0) }
       case "DeleteEnrolledFingers2": state.withLock { $0.fingers = [] }
       case "Release": state.withLock { ($0.isClaimed, $0.work) = (false, nil) }
-      default: state.withLock { $0.work = nil }
+      default:
+        let wasVerifying = state.withLock { state in
+          defer { state.work = nil }
+          if case .verification = state.work { return true } else { return false }
+        }
+        call.answer()
+        // The scan ends a moment after the answer, as one that did not match.
+        guard wasVerifying else { return }
+        Task {
+          try? await Task.sleep(for: .milliseconds(100))
+          call.connection.emit(OpenFprintd.device, "VerifyStatus", [.string("verify-no-match"), .boolean(true)])
+        }
+        return
       }
       call.answer()
     }

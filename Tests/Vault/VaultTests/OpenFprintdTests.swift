@@ -128,7 +128,8 @@ struct OpenFprintdTests {
       #expect(fprintd.fingers == ["right-index-finger", "left-thumb"])
       let told = person.events.compactMap { if case .notice(let notice) = $0 { notice } else { nil } }
       #expect(
-        told.contains { if case .leftOnChip(.leftThumb, .deletesOnlyAllFingers) = $0 { true } else { false } }, "\(told)")
+        told.contains { if case .leftOnChip(.leftThumb, .deletesOnlyAllFingers) = $0 { true } else { false } },
+        "\(told)")
       // What the notice advises.
       let owner = Person(passcodes: [Self.passcode])
       _ = try await owner.with(vault) { try await vault.unenroll(nil, in: $0) }

@@ -49,12 +49,15 @@ final class FprintdHold: @unchecked Sendable {
   nonisolated(nonsending) func giveUpTaking() async { if isTaking { await connector.drop() } }
 
   /// Stops the action, without waiting for it: if the reader was unplugged, fprintd may never answer.
-  func stop(_ kind: FprintdAction.Kind, keepingClaim: Bool) {
+  ///
+  /// - Parameter isTold: whether this fprintd reports fingers. Others may still be stopping the action when they answer.
+  func stop(_ action: FprintdAction, keepingClaim: Bool, isTold: Bool) {
     BusLoop.shared.checkIsolated()
     guard let claim else { return }
     if !keepingClaim { self.claim = nil }
     afterwards {
-      await claim.stop(kind)
+      await claim.stop(action.kind)
+      if !isTold { await action.lastStatus() }
       if !keepingClaim { await claim.release() }
     }
   }

@@ -25,14 +25,14 @@ package actor FprintdReader: FingerprintReader {
   private lazy var hold = FprintdHold(connector)
   private var opened: FprintdOpenReader?
   private var running: FprintdAction?
+  /// The last action that was started. Its last signals may come when it has ended here.
+  private var started: FprintdAction?
   private var isOpening = false
   /// How often ``close()`` was called. An opening that it ends is not tried again.
   private var closes = 0
   private var isSuspended = false
   private var fingerWatch: FprintdFingerWatch?
   private var templateWatch: FprintdTemplateWatch?
-  /// The number of changes of the template files since this process started.
-  private var fileChanges = 0
 
   /// - Parameter sockets: makes the connection to fprintd's bus.
   package init(at place: FprintdPlace, through sockets: any BusSocketSource) {
@@ -132,11 +132,7 @@ package actor FprintdReader: FingerprintReader {
   package func close() async throws(ReaderError) {
     closes += 1
     if isOpening { await connector.drop() }
-    await hold.giveUpTaking()
-    if let running {
-      running.end(.cancelled)
-      await running.over()
-    }
+    await end(with: .cancelled)
     await hold.release()
     opened = nil
     fingerWatch = nil
@@ -195,9 +191,8 @@ package actor FprintdReader: FingerprintReader {
     async throws(ReaderError) -> ScanAnswer
   {
     let before = try await enrolledPrints()
-    let search = try FprintdSearch(for: try living(prints, among: before), among: before)
-    templateWatch?.look()
-    let changes = fileChanges
+    let search = try FprintdSearch(for: try living(prints, before), among: before)
+    let changes = templateWatch?.changesUpToNow()
     let verification = FprintdAction(.verify, for: search) { _ in true }
     let end = try await run(verification, search.finger?.fprintdName ?? FprintdNames.anyFinger, observer)
     let outcome: ScanOutcome
@@ -205,8 +200,7 @@ package actor FprintdReader: FingerprintReader {
     case .match:
       // The reader is claimed, so fprintd enrols nothing during the scan. But another program could write its files.
       let after = try await enrolledPrints()
-      templateWatch?.look()
-      guard after == before, fileChanges == changes else { throw .printsChanged }
+      guard after == before, templateWatch?.changesUpToNow() == changes else { throw .printsChanged }
       guard let selected = end.selected else { throw .device("fprintd does not say which finger it looked for") }
       outcome = .match(try search.print(ifLookingFor: selected))
     case .noMatch: outcome = .noMatch
@@ -226,13 +220,6 @@ package actor FprintdReader: FingerprintReader {
     try await identify([print], nonce: nonce, observer: observer)
   }
 
-  /// The prints that fprintd still has.
-  private func living(
-    _ prints: [EnrolledPrint], among now: [FprintdPrint]
-  ) throws(ReaderError) -> [FprintdSearch.Wanted] {
-    try FprintdSearch.living(of: prints, among: now, files: try openDevice().templates.folder ?? place.templates)
-  }
-
   // MARK: Prints
 
   private func watch(_ templates: FprintdTemplates) {
@@ -245,7 +232,6 @@ package actor FprintdReader: FingerprintReader {
 
   /// Ends the scan if one of its prints no longer exists.
   private func filesChanged() {
-    fileChanges += 1
     guard let running, running.kind == .verify else { return }
     running.end(.failed(.printsChanged))
   }
@@ -257,12 +243,15 @@ package actor FprintdReader: FingerprintReader {
     return device.templates.prints(of: try await link.fingers(on: device.path, of: device.user))
   }
 
+  /// The prints that fprintd still has.
+  private func living(_ prints: [EnrolledPrint], _ now: [FprintdPrint]) throws(ReaderError) -> [FprintdSearch.Wanted] {
+    try FprintdSearch.living(of: prints, among: now, files: try openDevice().templates.folder ?? place.templates)
+  }
+
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
     let now = try await enrolledPrints()
     // The known print has no digest, but the file can be read now. Treat it as another print.
-    let living = try living(prints, among: now).filter { one in
-      now.contains { $0 == one.print }
-    }
+    let living = try living(prints, now).filter { one in now.contains { $0 == one.print } }
     let known = Set(living.map(\.print.finger))
     return ChipList(
       present: Set(living.map(\.id)), unknown: now.filter { !known.contains($0.finger) }.map(\.template))
@@ -272,7 +261,7 @@ package actor FprintdReader: FingerprintReader {
     guard let print = FprintdPrint(template) else { throw .badTemplate }
     let now = try await enrolledPrints()
     let wanted = EnrolledPrint(id: EnrolmentID(bytes: []), template: template)
-    guard try living([wanted], among: now).count == 1 else { throw .notOnChip }
+    guard try living([wanted], now).count == 1 else { throw .notOnChip }
     try await delete(print.finger)
   }
 
@@ -303,11 +292,7 @@ package actor FprintdReader: FingerprintReader {
   package func suspend() async throws(ReaderError) {
     guard opened != nil, !isSuspended else { return }
     isSuspended = true
-    if let running {
-      running.end(.suspended)
-      await running.over()
-    }
-    await hold.giveUpTaking()
+    await end(with: .suspended)
     // fprintd suspends the reader at the same moment, and may then stop the scan only after the sleep, or never.
     await hold.release(within: .seconds(1))
   }
@@ -368,9 +353,18 @@ package actor FprintdReader: FingerprintReader {
     }
   }
 
+  /// Ends the running action, and a claim that is being made.
+  private func end(with end: FprintdAction.End) async {
+    running?.end(end)
+    await hold.giveUpTaking()
+    await running?.over()
+  }
+
   private func carryOut(
     _ action: FprintdAction, _ claim: FprintdClaim, _ argument: String
   ) async -> FprintdAction.End {
+    started = action
+    action.begin()
     do throws(ReaderError) {
       try await claim.start(action.kind, argument)
     } catch {
@@ -382,7 +376,7 @@ package actor FprintdReader: FingerprintReader {
     let end = await action.ended()
     // Stopping sets `finger-needed` to false, which is no touch.
     fingerWatch?.scanEnded(touched: end.showsTouch)
-    hold.stop(action.kind, keepingClaim: end.leavesReaderUsable)
+    hold.stop(action, keepingClaim: end.leavesReaderUsable, isTold: opened?.tellsFingers ?? true)
     return end
   }
 
@@ -394,7 +388,7 @@ package actor FprintdReader: FingerprintReader {
     switch event {
     case .signal(let path, let member, let arguments):
       guard path == opened?.path else { return }
-      running?.receive(member, arguments)
+      started?.receive(member, arguments)
     case .changed(let path, let properties):
       guard path == opened?.path else { return }
       fingerWatch?.changed(

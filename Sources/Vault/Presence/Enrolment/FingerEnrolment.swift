@@ -237,7 +237,8 @@ package struct FingerEnrolment {
 
   /// Deletes fingers from fprintd. Does nothing for one that fprintd does not have.
   private func deleteFromFprintd(
-    _ removed: [EnrolmentSet.Enrolment], areAll: Bool, _ prints: [EnrolledPrint], _ set: EnrolmentSet, _ context: Context
+    _ removed: [EnrolmentSet.Enrolment], areAll: Bool, _ prints: [EnrolledPrint], _ set: EnrolmentSet,
+    _ context: Context
   ) async throws(VaultError) {
     let templates = prints.filter { print in removed.contains { $0.id == print.id } }.map(\.template)
     guard !templates.isEmpty else { return }
