@@ -36,8 +36,9 @@ struct FprintdClaimTests {
       let reader = try await process.open(id)
       #expect(try await process.prepare() == reader)
       #expect(try await scan(.unreadable, fprintd, process) == .retry(.general))
-      #expect(try await scan(.wrong, fprintd, process) == .noMatch)
+      // The end of the stopped scan, which comes late, is not the answer of this one.
       #expect(try await scan(.right, fprintd, process) == .match(Self.print.id))
+      #expect(try await scan(.wrong, fprintd, process) == .noMatch)
       #expect(fprintd.calls(of: "Claim") == 1 && fprintd.calls(of: "Release") == 0)
       try await process.close()
       #expect(fprintd.calls(of: "Claim") == 1 && fprintd.calls(of: "Release") == 1)
