@@ -36,7 +36,7 @@ INTERFACES = "/usr/share/dbus-1/interfaces/"
 HARMLESS = (
     "Add AddAll AddKey Biometry Cancel CloseContext DetectedRestore DraftRecoveryKey Items Log Losses MakeKeyPair "
     "OpenClasses OpenContext PasskeyReadiness Problems Readers Respond SetApplicationPassword Status Surroundings "
-    "SyncStatus"
+    "PresentSets SyncStatus"
 ).split()
 
 

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Executors
 internal import Fingerprint
 internal import KeychainServices
@@ -66,15 +65,15 @@ extension LAContext {
   }
 
   /// Replies that no companion is available, or that the context is invalid.
-  func answerWithoutCompanion(_ reply: @escaping @Sendable (Bool, (any Error)?) -> Void) {
+  func answerWithoutCompanion(_ handler: @escaping @Sendable (Bool, (any Error)?) -> Void) {
     let outcome = state.withLock { $0.invalidated } ? LAError(VaultError.contextInvalidated) : .noCompanion
-    replies.async { reply(false, outcome) }
+    reply { handler(false, outcome) }
   }
 
-  /// Runs an evaluation and calls the reply with its outcome. Keeps the context alive until then, even if the caller
+  /// Runs an evaluation and calls the handler with its outcome. Keeps the context alive until then, even if the caller
   /// has released it.
   func answer(
-    _ reply: @escaping @Sendable (Bool, (any Error)?) -> Void, reason: String,
+    _ handler: @escaping @Sendable (Bool, (any Error)?) -> Void, reason: String,
     by evaluation: @escaping @Sendable (AuthenticationContext) async throws(VaultError) -> Void
   ) {
     let isValid = state.withLock { !$0.invalidated }
@@ -93,7 +92,7 @@ extension LAContext {
       } catch {
         outcome = LAError(error)
       }
-      self.replies.async { reply(outcome == nil, outcome) }
+      reply { handler(outcome == nil, outcome) }
       LAEnvironment.currentUser.refresh()
     }
   }

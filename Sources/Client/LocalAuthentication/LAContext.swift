@@ -1,7 +1,6 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are Apple's.
 
-internal import Dispatch
 @_exported public import KeychainServices
 internal import Synchronization
 package import Whorl
@@ -19,8 +18,6 @@ open class LAContext: NSObject {
   let store: @Sendable () throws(VaultError) -> SecretStore
   let prompt: (any AuthenticationPrompt)?
   let state = Mutex(State())
-  /// The serial queue on which replies are called.
-  let replies = DispatchQueue(label: "whorl.LAContext.reply")
 
   /// The caller's settings, and the results so far.
   struct State {
@@ -129,7 +126,7 @@ open class LAContext: NSObject {
   ///   - policy: the policy to evaluate.
   ///   - localizedReason: the reason, for the person. If it is empty, the evaluation fails with `authenticationFailed`
   ///     before anything is asked (Apple's systems raise an exception).
-  ///   - reply: called once, on a queue of the context's own: true, or false with an ``LAError``.
+  ///   - reply: called once, on a thread of its own, which it may block: true, or false with an ``LAError``.
   @preconcurrency
   open func evaluatePolicy(
     _ policy: LAPolicy, localizedReason: String, reply: @escaping @Sendable (Bool, (any Error)?) -> Void

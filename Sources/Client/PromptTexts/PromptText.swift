@@ -107,7 +107,10 @@ package enum PromptText {
     case .unknownPrintsOnChip(let count):
       "The reader's chip also holds \(Spoken.plural(count, "print")) that this store does not know."
     case .leftOnChip(let finger, let error):
-      "The print of \(Spoken.finger(finger)) stays on the reader's chip: \(error.explanation.what)."
+      error == .deletesOnlyAllFingers
+        ? "The print of \(Spoken.finger(finger)) stays on the reader: \(error.explanation.what). "
+          + "\(error.explanation.advice)."
+        : "The print of \(Spoken.finger(finger)) stays on the reader's chip: \(error.explanation.what)."
     case .goneFromChip(let fingers):
       "The reader does not hold the print of \(Spoken.fingers(fingers)) any more; what is bound to the enrolled fingers "
         + "stays closed. 'whorl unenroll FINGER' accepts that, with the passcode."

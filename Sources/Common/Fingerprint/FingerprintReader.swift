@@ -12,11 +12,16 @@ package protocol FingerprintReader: Sendable {
   /// The attached readers with this adapter; nil: with any. Throws if these cannot be listed, even if others can.
   func readers(drivenBy adapter: ReaderAdapter?) async throws(ReaderError) -> [ReaderDescription]
 
-  /// Claims the reader with this ``ReaderDescription/id``. Claim it late and release it at once: while a reader is
-  /// open, no other program can use it. If this throws, also because it was cancelled, no reader is open.
+  /// Opens the reader with this ``ReaderDescription/id``. Open it late and close it at once: while a reader of libfprint
+  /// is open, no other program can use it. If this throws, also because it was cancelled, no reader is open.
   ///
   /// - Parameter user: the user whose fingers fprintd is to use.
   func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription
+
+  /// Makes the open reader ready for scans, and returns its description, which may be more complete now. fprintd's reader
+  /// is claimed, which can take many seconds and keeps other programs out until ``close()``. Call it before a person is
+  /// asked for a finger. A scan does the same if this was not called.
+  func prepare() async throws(ReaderError) -> ReaderDescription
 
   /// Releases the open reader. Closing when none is open does nothing.
   func close() async throws(ReaderError)

@@ -41,6 +41,11 @@ public enum ReaderError: Error, Sendable, Hashable {
   /// fprintd's template files cannot be read, so a new enrolment of a finger could not be detected. The value is their
   /// folder, if known.
   case fprintdFilesUnreadable(String?)
+  /// The service in fprintd's place looks for all of the user's fingers, although it was asked for one of several. A
+  /// match could be of another one, so none is asked for.
+  case looksForAnyFinger
+  /// The service in fprintd's place deletes all fingers of a user or none.
+  case deletesOnlyAllFingers
   /// The system service does not lend its reader for this; the value says why.
   case notLent(String)
   /// Any other error of libfprint, with its message.

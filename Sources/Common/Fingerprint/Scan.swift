@@ -15,6 +15,8 @@ public enum RetryReason: String, Sendable, Codable {
 package enum ScanEvent: Sendable, Hashable {
   /// The reader is armed and waits for a finger.
   case fingerNeeded
+  /// This reader reports no fingers: one may be on the sensor from now on.
+  case fingerPossible
   /// A finger is on the sensor.
   case fingerPresent
   /// The finger has left the sensor.

@@ -57,6 +57,8 @@ package actor AutomaticReader: FingerprintReader {
     }
   }
 
+  package func prepare() async throws(ReaderError) -> ReaderDescription { try await opened().prepare() }
+
   package func close() async throws(ReaderError) {
     guard let closing = current else { return }
     current = nil

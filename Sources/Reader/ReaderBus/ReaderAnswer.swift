@@ -43,7 +43,7 @@ package enum ReaderAnswer: Sendable {
       let readers = entries.compactMap { ReaderDescription($0) }
       guard readers.count == entries.count else { return nil }
       self = .readers(readers)
-    case .open:
+    case .open, .prepare:
       guard let reader = ReaderDescription(values[0]) else { return nil }
       self = .reader(reader)
     case .enroll:

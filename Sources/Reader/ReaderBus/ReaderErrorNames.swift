@@ -26,6 +26,8 @@ extension ReaderError {
       case .fprintdUnreachable: "FprintdUnreachable"
       case .missedByFprintd: "MissedByFprintd"
       case .fprintdFilesUnreadable: "FprintdFilesUnreadable"
+      case .looksForAnyFinger: "LooksForAnyFinger"
+      case .deletesOnlyAllFingers: "DeletesOnlyAllFingers"
       case .notLent: "NotLent"
       case .device: "Device"
       }
@@ -40,7 +42,7 @@ extension ReaderError {
       .missedByFprintd(let text), .notLent(let text), .device(let text):
       text
     case .absent, .removed, .tooHot, .cancelled, .notSupported, .storageFull, .notOnChip, .duplicate, .badTemplate,
-      .suspended, .printsChanged:
+      .suspended, .printsChanged, .looksForAnyFinger, .deletesOnlyAllFingers:
       ""
     }
   }
@@ -69,6 +71,8 @@ extension ReaderError {
       case "FprintdUnreachable": .fprintdUnreachable(text)
       case "MissedByFprintd": .missedByFprintd(text)
       case "FprintdFilesUnreadable": .fprintdFilesUnreadable(optional)
+      case "LooksForAnyFinger": .looksForAnyFinger
+      case "DeletesOnlyAllFingers": .deletesOnlyAllFingers
       case "NotLent": .notLent(text)
       case "Device": .device(text)
       default: .device("\(name): \(text)")

@@ -12,6 +12,7 @@ package enum ReaderInterface {
   package enum Method: String, CaseIterable, Sendable {
     case readers = "Readers"
     case open = "Open"
+    case prepare = "Prepare"
     case close = "Close"
     case enroll = "Enroll"
     case identify = "Identify"
@@ -28,7 +29,7 @@ package enum ReaderInterface {
     /// The D-Bus signature of the arguments.
     package var arguments: String {
       switch self {
-      case .readers, .close, .clearStorage, .suspend, .resume, .cancel: "t"
+      case .readers, .prepare, .close, .clearStorage, .suspend, .resume, .cancel: "t"
       case .open: "tss"
       case .enroll: "ts"
       case .identify: "taya(ayay)"
@@ -43,7 +44,7 @@ package enum ReaderInterface {
     package var results: String {
       switch self {
       case .readers: "aa{sv}"
-      case .open: "a{sv}"
+      case .open, .prepare: "a{sv}"
       case .enroll: "ay"
       case .identify, .verify: "aysayst"
       case .capture: "sa{sv}"

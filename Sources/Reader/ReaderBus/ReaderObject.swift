@@ -90,6 +90,7 @@ package actor ReaderObject {
       let description = try await reader.open(id, for: user)
       for observer in observers { observer.readerOpened() }
       return .reader(description)
+    case .prepare: return .reader(try await reader.prepare())
     case .close:
       defer { for observer in observers { observer.readerClosed() } }
       try await reader.close()

@@ -5,6 +5,7 @@ package import SDBus
 package enum ReaderRequest: Sendable {
   case readers
   case open(String, ReaderUser)
+  case prepare
   case close
   /// The name of the finger. An empty string on the bus means none.
   case enroll(Finger?)
@@ -22,6 +23,7 @@ package enum ReaderRequest: Sendable {
     switch self {
     case .readers: .readers
     case .open: .open
+    case .prepare: .prepare
     case .close: .close
     case .enroll: .enroll
     case .identify: .identify
@@ -39,7 +41,7 @@ package enum ReaderRequest: Sendable {
   package func arguments(call: UInt64) -> [BusValue] {
     let number = BusValue.uint64(call)
     switch self {
-    case .readers, .close, .clearStorage, .suspend, .resume, .cancel: return [number]
+    case .readers, .prepare, .close, .clearStorage, .suspend, .resume, .cancel: return [number]
     case .open(let id, let user): return [number, .string(id), .string(user.name)]
     case .enroll(let finger): return [number, .string(finger?.rawValue ?? "")]
     case .identify(let prints, let nonce): return [number, .bytes(nonce.bytes), prints.busValue]
@@ -57,6 +59,7 @@ package enum ReaderRequest: Sendable {
     func bytes(_ index: Int) -> [UInt8]? { index < arguments.count ? arguments[index].asBytes : nil }
     switch method {
     case .readers: self = .readers
+    case .prepare: self = .prepare
     case .close: self = .close
     case .clearStorage: self = .clearStorage
     case .suspend: self = .suspend

@@ -10,6 +10,7 @@ extension ScanEvent {
     let name: String
     switch self {
     case .fingerNeeded: name = "finger-needed"
+    case .fingerPossible: name = "finger-possible"
     case .fingerPresent: name = "finger-present"
     case .fingerLifted: name = "finger-lifted"
     case .stage(let completed, let count):
@@ -33,6 +34,7 @@ extension ScanEvent {
     else { return nil }
     switch name {
     case "finger-needed": return (call, .fingerNeeded)
+    case "finger-possible": return (call, .fingerPossible)
     case "finger-present": return (call, .fingerPresent)
     case "finger-lifted": return (call, .fingerLifted)
     case "stage": return (call, .stage(completed: completed, of: count))

@@ -30,9 +30,10 @@ package actor ReaderProcess: FingerprintReader {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  /// The limit for answers that need no finger. Some readers take seconds to open or to list their prints, and fprintd
-  /// waits up to ten seconds for other programs. The limit for the first answer is twice as long, since the process,
-  /// and perhaps fprintd, must first be started, on a slow machine from the disk.
+  /// The limit for answers that need no finger. Some readers take seconds to open or to list their prints. The limit for
+  /// the first answer is twice as long, since the process, and perhaps fprintd, must first be started, on a slow machine
+  /// from the disk. So is the one of ``prepare()``: up to ten seconds are spent waiting for other programs, and a reader
+  /// that starts cold has taken fprintd twenty seconds.
   package static let answerLimit = Duration.seconds(30)
 
   private let selection: ReaderSelection
@@ -158,6 +159,11 @@ package actor ReaderProcess: FingerprintReader {
     return reader
   }
 
+  package func prepare() async throws(ReaderError) -> ReaderDescription {
+    guard case .reader(let reader) = try await perform(.prepare), isExpected(reader) else { throw await broken() }
+    return reader
+  }
+
   /// Releases the open reader, even if the task is cancelled. If that fails, the process is ended.
   package func close() async throws(ReaderError) {
     await settled()
@@ -259,8 +265,9 @@ package actor ReaderProcess: FingerprintReader {
     let number = number()
     let values: [BusValue]
     do throws(BusError) {
+      let limit = if case .prepare = request { limit.map { $0 * 2 } } else { nextLimit }
       values = try await session.call(
-        request, number: number, observer: observer, within: observer == nil ? nextLimit : nil)
+        request, number: number, observer: observer, within: observer == nil ? limit : nil)
     } catch {
       // The unit was about to end. Try again, since no reader was open there.
       if [.disconnected, .notSent].contains(error), case .unit = origin, session === wasRunning,

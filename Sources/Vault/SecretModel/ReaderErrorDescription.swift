@@ -101,6 +101,16 @@ package struct ReaderErrorDescription: Sendable, Hashable {
         Self(
           .authentication(.biometryNotAvailable), .unavailable,
           "the program that drives the reader cannot be started: \(why)", advice: "'whorl doctor' says what is missing")
+      case .looksForAnyFinger:
+        Self(
+          .authentication(.biometryNotAvailable), .unavailable,
+          "the fingerprint service of this machine does not look for one finger alone, and others are enrolled too",
+          advice: "use the passcode, or enrol only this finger")
+      case .deletesOnlyAllFingers:
+        Self(
+          .authentication(.biometryNotAvailable), .unavailable,
+          "the fingerprint service of this machine can only delete all of your fingers at once",
+          advice: "'whorl unenroll --all' deletes them; 'whorl enroll' then enrols those that you want to keep")
       case .notLent(let why):
         Self(
           .authentication(.biometryNotAvailable), .refused, "the system service does not lend its reader: \(why)",

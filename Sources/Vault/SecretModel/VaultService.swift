@@ -105,6 +105,10 @@ package protocol VaultService: Sendable {
   func evaluate(_ proof: Proof, _ asking: Asking) async throws(VaultError) -> [UInt8]?
   /// The state of fingers and passcode. Shows no prompt. Lists readers; opens only fprintd's, to read its fingers.
   func biometry() async throws(VaultError) -> Biometry
+  /// The sets of ``status()`` with the fingers that the store's reader has at this moment. fprintd's may have been
+  /// deleted or enrolled by other programs. Unlike ``biometry()`` it leaves the store's set as it is, and with it the
+  /// items that are bound to it. Shows no prompt.
+  func presentSets() async throws(VaultError) -> [SetStatus]
 
   // Fingers
 

@@ -89,6 +89,8 @@ actor LentReader: FingerprintReader {
     return lent.description
   }
 
+  func prepare() async throws(ReaderError) -> ReaderDescription { try await ask { try await $0.prepare() } }
+
   /// Leaves prints on the chip: a test unplugs the reader, and opens it again to find them. They are deleted at the end.
   func close() async throws(ReaderError) {
     idle?.cancel()

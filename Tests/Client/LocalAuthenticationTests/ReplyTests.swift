@@ -49,6 +49,26 @@ struct ReplyTests {
     #expect(second)
   }
 
+  @Test("a reply of evaluatePolicy may wait for another evaluation of its own context")
+  func waiting() async throws {
+    let machine = try await Machine()
+    let person = PersonAtPrompt(machine, [.cancel, .press(.rightIndex)])
+    let context = machine.context(person)
+    let second = await withCheckedContinuation { continuation in
+      context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "see") { _, _ in
+        let ended = DispatchSemaphore(value: 0)
+        let succeeded = Mutex(false)
+        context.evaluatePolicy(.deviceOwnerAuthentication, localizedReason: "see") { success, _ in
+          succeeded.withLock { $0 = success }
+          ended.signal()
+        }
+        let isOver = ended.wait(timeout: .now() + .seconds(20)) == .success
+        continuation.resume(returning: isOver && succeeded.withLock { $0 })
+      }
+    }
+    #expect(second)
+  }
+
   @Test("canEvaluatePolicy returns even when called on every thread of the caller's pools at once")
   func crowded() async throws {
     let machine = try await Machine()

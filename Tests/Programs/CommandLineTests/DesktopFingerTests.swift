@@ -69,6 +69,35 @@ struct DesktopFingerTests {
     }
   }
 
+  @Test(
+    "fingers deleted outside Whorl no longer count in any command, and nothing is lost by that",
+    arguments: ["any-finger", "current-set"])
+  func deletedElsewhere(access: String) async throws {
+    try await machine { machine in
+      try await machine.fprintd.enroll("right-index-finger", pressing: Self.right)
+      try await machine.fprintd.enroll("left-thumb", pressing: SyntheticFinger(person: 1, finger: .leftThumb))
+      try await machine.whorl("set", "mail", "--access", access, input: "secret").mustSucceed()
+      #expect(try await machine.whorl("fingers").text.contains("left-thumb"))
+
+      try await machine.fprintd.delete("left-thumb")
+      let fingers = try await machine.whorl("fingers").text
+      #expect(fingers.contains("right-index") && !fingers.contains("left-thumb"), "\(fingers)")
+      let setup = try await machine.whorl("setup").text
+      #expect(setup.contains("ok    fingers   1 enrolled"), "\(setup)")
+      #expect(try await machine.whorl("doctor").text.contains("fingers: 1 enrolled"))
+
+      try await machine.fprintd.delete("right-index-finger")
+      let none = try await machine.whorl("fingers")
+      #expect(!none.text.contains("right-index"), "\(none.text)")
+      #expect(
+        none.diagnostics.contains("deleted in the desktop's settings or with fprintd-delete"), "\(none.diagnostics)")
+      #expect(try await machine.whorl("doctor").text.contains("fingers: none: "))
+      #expect(try await machine.whorl("status").text.contains("enrolled  none on fprintd"))
+      #expect(try await !machine.whorl("setup").text.contains("ok    fingers"))
+      #expect(try await !machine.whorl("ls").text.contains("dead"))
+    }
+  }
+
   @Test("listing the fingers of the desktop's settings destroys no item that is bound to earlier ones")
   func lookedAt() async throws {
     try await machine { machine in

@@ -6,7 +6,7 @@ import Testing
 @Suite("An fprintd that ends")
 struct EndingFprintdTests {
   @Test(
-    "an fprintd that ends while it lists or opens a reader is asked again",
+    "an fprintd that ends while it lists, opens or claims a reader is asked again",
     arguments: ["GetDevices", "GetAll", "Claim"])
   func asked(method: String) async throws {
     try await PrivateBus.with { bus in
@@ -17,11 +17,12 @@ struct EndingFprintdTests {
         fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
       let reader = try #require(try await process.readers().first)
       #expect(try await process.open(reader.id) == reader)
+      #expect(try await process.prepare() == reader)
       await process.shutdown()
     }
   }
 
-  @Test("fprintd is not asked again for a reader that is closed while it is opened", .timeLimit(.minutes(1)))
+  @Test("fprintd is not asked again for a reader that is closed while it is claimed", .timeLimit(.minutes(1)))
   func closed() async throws {
     try await PrivateBus.with { bus in
       let fprintd = try await FprintdStandIn(on: bus, tellsFingers: true, [.init(answersClaim: false)])
@@ -30,10 +31,11 @@ struct EndingFprintdTests {
         program: try readerProgram(), selection: .fprintd(device: nil),
         fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
       let reader = try #require(try await process.readers().first)
-      let opening = Task { await readerError { try await process.open(reader.id) } }
+      _ = try await process.open(reader.id)
+      let claiming = Task { await readerError { try await process.prepare() } }
       try #require(try await eventually { fprintd.calls(of: "Claim") == 1 })
       try? await process.close()
-      #expect(await opening.value != nil)
+      #expect(await claiming.value != nil)
       try await Task.sleep(for: .milliseconds(500))
       #expect(fprintd.calls(of: "Claim") == 1)
       await process.shutdown()

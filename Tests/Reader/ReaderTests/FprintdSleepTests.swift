@@ -39,6 +39,7 @@ struct FprintdSleepTests {
   func firstIsFree() async throws {
     try await withReaders([.init(), .init()]) { fprintd, process, id in
       _ = try await process.open(id)
+      _ = try await process.prepare()
       #expect(fprintd.calls(of: "Claim", reader: 0) == 1)
       #expect(fprintd.calls(of: "Claim", reader: 1) == 0)
     }
@@ -47,7 +48,8 @@ struct FprintdSleepTests {
   @Test("a busy reader of fprintd is not replaced by its namesake with other fingers; the error says how to free it")
   func otherFingers() async throws {
     try await withReaders([.init(isBusy: true), .init(fingers: ["left-thumb"])]) { fprintd, process, id in
-      guard case .busy(let holder) = await readerError({ try await process.open(id) }) else {
+      _ = try await process.open(id)
+      guard case .busy(let holder) = await readerError({ try await process.prepare() }) else {
         return #expect(Bool(false), "its fingers are not those that the store knows")
       }
       #expect(holder?.contains("sudo systemctl restart fprintd") == true)
@@ -75,6 +77,7 @@ struct FprintdSleepTests {
   func untoldFingers() async throws {
     try await withReaders([.init(), .init(fingers: ["toe"])]) { fprintd, process, id in
       _ = try await process.open(id)
+      _ = try await process.prepare()
       #expect(fprintd.calls(of: "Claim", reader: 0) == 1)
     }
   }

@@ -127,7 +127,7 @@ private final class StandInReaders: Sendable {
   }
 }
 
-/// The error of opening a reader that fprintd cannot open, for the reason that libfprint gives.
+/// The error for a reader that fprintd cannot claim, for the reason that libfprint gives.
 func errorOfOpening(refusedWith problem: String) async throws -> ReaderError? {
   try await PrivateBus.with { bus in
     let fprintd = try await FprintdStandIn(
@@ -137,7 +137,8 @@ func errorOfOpening(refusedWith problem: String) async throws -> ReaderError? {
       program: try readerProgram(), selection: .fprintd(device: nil),
       fprintd: FprintdPlace(bus: bus.address, templates: "/nonexistent"))
     let reader = try #require(try await process.readers().first)
-    let error = await readerError { try await process.open(reader.id) }
+    _ = try await process.open(reader.id)
+    let error = await readerError { try await process.prepare() }
     await process.shutdown()
     return error
   }

@@ -114,6 +114,7 @@ extension EndingVault {
     try await vault.evaluate(proof, asking)
   }
   func biometry() async throws(VaultError) -> Biometry { try await vault.biometry() }
+  func presentSets() async throws(VaultError) -> [SetStatus] { try await vault.presentSets() }
   func enroll(_ finger: Finger, _ asking: Asking) async throws(VaultError) -> SetChange {
     try await vault.enroll(finger, asking)
   }

@@ -40,7 +40,8 @@ package enum EveryError {
     .suspended, .printsChanged, .processDied(machineWords), .cannotStart("user 4321 owns it"),
     .fprintdRefused(machineWords),
     .fprintdUnreachable(machineWords), .fprintdFilesUnreadable("/var/lib/fprint"), .fprintdFilesUnreadable(nil),
-    .missedByFprintd("06cb:00bd"), .notLent("the picture of a finger stays in the reader's process"),
+    .missedByFprintd("06cb:00bd"), .looksForAnyFinger, .deletesOnlyAllFingers,
+    .notLent("the picture of a finger stays in the reader's process"),
     .device("the words of libfprint"),
   ]
 }

@@ -68,6 +68,11 @@ package struct InterposedReader: FingerprintReader {
     return description
   }
 
+  package func prepare() async throws(ReaderError) -> ReaderDescription {
+    guard let description = describing(try await real.prepare()) else { throw .removed }
+    return description
+  }
+
   package func identify(
     _ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver
   ) async throws(ReaderError) -> ScanAnswer {

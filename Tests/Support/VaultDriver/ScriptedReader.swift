@@ -37,6 +37,7 @@ package final class ScriptedReader: FingerprintReader {
 
   package func readers() async throws(ReaderError) -> [ReaderDescription] { [description] }
   package func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription { description }
+  package func prepare() async throws(ReaderError) -> ReaderDescription { description }
   package func close() async throws(ReaderError) {}
 
   package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {

@@ -162,6 +162,7 @@ final class StubVault: VaultService, VaultConnection {
   }
   func evaluate(_ proof: Proof, _: Asking) async throws(VaultError) -> [UInt8]? { try calls.evaluate(proof) }
   func biometry() async throws(VaultError) -> Biometry { try known(calls.biometry) }
+  func presentSets() async throws(VaultError) -> [SetStatus] { try known(calls.status).sets }
   func enroll(_ finger: Finger, _: Asking) async throws(VaultError) -> SetChange { try calls.enroll(finger) }
   func unenroll(_ finger: Finger?, _: Asking) async throws(VaultError) -> SetChange { try calls.enroll(finger) }
   func losses(_: LosingChange) async throws(VaultError) -> [ItemName] { throw Self.unused }

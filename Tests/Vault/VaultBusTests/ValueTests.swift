@@ -352,6 +352,7 @@ struct ValueTests {
     #expect(try await vault.surroundings(otherThan: surroundings).locks == 4)
     #expect(try await vault.detectedRestore().map { "\($0)" } == "\(restore)")
     #expect("\(try await vault.biometry())" == "\(biometry)")
+    #expect("\(try await vault.presentSets())" == "\([set])")
     #expect("\(try await vault.readers())" == "\(readers)")
     #expect(try await vault.problems() == [.storeDamaged("x"), .itemDamaged(nil)])
     let least = VaultStatus(

@@ -288,6 +288,21 @@ struct ReaderDeskTests {
   }
 }
 
+@Suite("A finger on the sensor, by the events of a scan")
+struct FingerLiftTests {
+  @Test(
+    "a finger is known to be off the sensor if it was lifted, or the reader asked for one and reported none",
+    arguments: [
+      ([], false), ([.fingerNeeded], true), ([.fingerNeeded, .fingerPresent], false),
+      ([.fingerNeeded, .fingerPresent, .fingerLifted], true), ([.fingerNeeded, .fingerPossible], false),
+    ] as [([ScanEvent], Bool)])
+  func off(events: [ScanEvent], isOff: Bool) {
+    let lift = FingerLift()
+    for event in events { lift.note(event) }
+    #expect(lift.isOff == isOff)
+  }
+}
+
 @Suite("The delay of a program that cancels again and again")
 struct CoolDownTests {
   private let program = ReaderApplicant.Program(of: Caller(user: 1000, label: "program"))

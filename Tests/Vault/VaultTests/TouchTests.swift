@@ -402,4 +402,22 @@ struct TouchTests {
     #expect(try await vault.get("any", by: person) == "secret")
     #expect(armed.withLock { $0 } - left >= FingerLift.assumedAfter)
   }
+
+  @Test("a request that ends without a touch leaves no note of a resting finger, so that the next one need not wait")
+  func noFinger() async throws {
+    let image = try await ImageReaderStore()
+    let vault = try image.store.open(reader: image.process)
+    _ = try await image.enroll(.rightIndex, in: vault)
+    try await vault.put("any", "secret", .anyFinger)
+    let item = try #require(try await vault.items(.everything).first)
+    let (handle, events) = try await vault.openContext(ContextOptions())
+    let reading = Task { try await vault.secrets(of: [item.id], reason: nil, in: handle) }
+    for await event in events {
+      guard case .touchWanted = event.event else { continue }
+      await vault.closeContext(handle)
+    }
+    await #expect(throws: VaultError.cancelled) { _ = try await reading.value }
+    await vault.shutdown()
+    #expect(try FileLock.brief(image.store.path + "/scan.lock", .exclusive).note == 0)
+  }
 }

@@ -2,27 +2,40 @@ import Fingerprint
 import SecretModel
 import Whorl
 
-/// The fingers of a store, updated from fprintd. Fingers that are enrolled in the desktop's settings belong to a store
-/// that uses fprintd without any command of Whorl's.
+/// The fingers of a store as they are now. Those of fprintd are enrolled and deleted in the desktop's settings, and belong
+/// to a store that uses fprintd without any command of Whorl's.
 struct FingerLook {
+  /// The status of the store, with the fingers that fprintd has now.
   let status: VaultStatus
   let readers: SecretModel.ReaderList
-  /// Why the store does not have fprintd's fingers; nil if it has, or does not use fprintd.
+  /// Why the store does not have fprintd's fingers, or they cannot be seen; nil if it has, or does not use fprintd.
   let problem: VaultError?
 
   init(at store: any VaultService) async throws(VaultError) {
     readers = try await store.readers()
-    let before = try await store.status()
-    // A change of the fingers destroys the items that are bound to the earlier ones. The next touch does that and says
-    // so; listing the fingers must not.
-    guard readers.chosen?.identity.adapter.sharesFingers == true,
-      before.sets.allSatisfy({ !$0.reader.adapter.sharesFingers || $0.boundItems == 0 })
-    else {
-      (status, problem) = (before, nil)
+    let known = try await store.status()
+    guard readers.chosen?.identity.adapter.sharesFingers == true else {
+      (status, problem) = (known, nil)
       return
     }
-    problem = try await store.biometry().problem
-    status = try await store.status()
+    // A change of the fingers destroys the items that are bound to the earlier ones. The next touch does that and says
+    // so; listing the fingers must not.
+    if known.sets.allSatisfy({ !$0.reader.adapter.sharesFingers || $0.boundItems == 0 }) {
+      let problem = try await store.biometry().problem
+      guard case .printsGone = problem else {
+        (status, self.problem) = (try await store.status(), problem)
+        return
+      }
+    }
+    // The store keeps its set: it is bound, or all of its fingers are gone, which a fault may have caused.
+    do throws(VaultError) {
+      var now = known
+      now.sets = try await store.presentSets()
+      let gone = zip(known.sets, now.sets).first { !$0.fingers.isEmpty && $1.fingers.isEmpty }?.0.fingers
+      (status, problem) = (now, gone.map { .printsGone($0.map(\.finger)) })
+    } catch {
+      (status, problem) = (known, error)
+    }
   }
 
   /// The fingers of all readers.
@@ -50,6 +63,8 @@ struct FingerLook {
   /// The message for a store without fingers, and the command that enrols one.
   var absence: (words: String, command: [String]) {
     switch problem {
+    case .printsGone?:
+      ("none: those of this store were deleted in the desktop's settings or with fprintd-delete", ["enroll"])
     case .fingersNotAccepted?: ("fprintd's are not accepted with the passcode yet", ["reader", "use", "fprintd"])
     case .reader(let error)? where error != .absent:
       ("those in fprintd cannot be seen now: \(Failure(error).what)", ["enroll"])

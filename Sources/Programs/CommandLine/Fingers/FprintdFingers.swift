@@ -38,9 +38,14 @@ struct FprintdFingers {
   func delete(_ finger: Finger?, on chosen: ReaderDescription) async throws(Failure) {
     try await session.withTerminalAgent { () async throws(Failure) in
       try await opened(chosen.id) { reader, _ throws(ReaderError) in
-        for template in try await reader.storedPrints(knowing: []).unknown {
-          guard finger == nil || FprintdPrint(template)?.finger == finger else { continue }
-          try await reader.delete(template)
+        let templates = try await reader.storedPrints(knowing: []).unknown
+        for template in templates where finger == nil || FprintdPrint(template)?.finger == finger {
+          do throws(ReaderError) {
+            try await reader.delete(template)
+          } catch {
+            guard error == .deletesOnlyAllFingers, finger == nil else { throw error }
+            return try await reader.clearStorage()
+          }
         }
       }
     }
@@ -115,7 +120,7 @@ struct FprintdFingers {
           state.line.show(PromptText.touch(request, keys: nil))
         case .stage(let completed, let count): state.line.tell(PromptText.stage(completed: completed, of: count))
         case .retry(let reason): state.line.tell(PromptText.retry(reason))
-        case .fingerNeeded, .fingerPresent, .fingerLifted: break
+        case .fingerNeeded, .fingerPossible, .fingerPresent, .fingerLifted: break
         }
       }
     }

@@ -210,7 +210,7 @@ final class ReaderTestRun: Sendable {
     switch event {
     case .stage(let completed, let count): line.withLock { $0.tell(PromptText.stage(completed: completed, of: count)) }
     case .retry(let reason): line.withLock { $0.tell(PromptText.retry(reason)) }
-    case .fingerNeeded, .fingerPresent, .fingerLifted: break
+    case .fingerNeeded, .fingerPossible, .fingerPresent, .fingerLifted: break
     }
   }
 

@@ -1,3 +1,4 @@
+internal import Executors
 internal import Fingerprint
 internal import SDBus
 
@@ -48,27 +49,51 @@ final class FprintdAction: @unchecked Sendable {
       case .failed: false
       }
     }
+
+    /// Whether the reader can be used for another action without being released first.
+    var leavesReaderUsable: Bool {
+      switch self {
+      case .cancelled, .failed(.looksForAnyFinger): true
+      case .status(let status): if case .failed = status.word { false } else { true }
+      case .failed, .suspended: false
+      }
+    }
   }
 
   let kind: Kind
+  private let search: FprintdSearch?
   private let isLast: @Sendable (FprintdStatus) -> Bool
   private var selected: String?
+  private var hasBegun = false
+  /// Whether fprintd has said that it is done with the action, which may be after the end here.
+  private var isDone = false
   private var outcome: End?
   private var isFinished = false
   private var waiting: CheckedContinuation<End, Never>?
   private var waitingForFinish: [CheckedContinuation<Void, Never>] = []
 
-  init(_ kind: Kind, isLast: @escaping @Sendable (FprintdStatus) -> Bool) {
+  /// - Parameters:
+  ///   - search: what a verification looks for. It ends at once, before any touch, if fprintd looks for something else.
+  ///   - isLast: returns whether this status ends the action.
+  init(_ kind: Kind, for search: FprintdSearch? = nil, isLast: @escaping @Sendable (FprintdStatus) -> Bool) {
     self.kind = kind
+    self.search = search
     self.isLast = isLast
   }
+
+  /// Called before fprintd is asked to start the action. Earlier signals belong to another one.
+  func begin() { hasBegun = true }
 
   /// Handles a signal of the device.
   func receive(_ member: String, _ arguments: [BusValue]) {
     BusLoop.shared.checkIsolated()
-    guard outcome == nil, let word = arguments.first?.asString else { return }
+    guard hasBegun, let word = arguments.first?.asString else { return }
+    if member == kind.statusSignal, arguments.count > 1, arguments[1].asBoolean == true { isDone = true }
+    guard outcome == nil else { return }
     switch member {
-    case "VerifyFingerSelected": selected = word
+    case "VerifyFingerSelected":
+      selected = word
+      do throws(ReaderError) { _ = try search?.print(ifLookingFor: word) } catch { end(.failed(error)) }
     case kind.statusSignal:
       let status = kind == .verify ? FprintdStatus(verify: word) : FprintdStatus(enroll: word)
       guard isLast(status) else { return }
@@ -99,6 +124,16 @@ final class FprintdAction: @unchecked Sendable {
     // The loop may run other work before this body, so the body checks the state itself.
     return await withCheckedContinuation { continuation in
       if let outcome { continuation.resume(returning: outcome) } else { waiting = continuation }
+    }
+  }
+
+  /// Waits half a second for the last status of a stopped action. open-fprintd first answers the call that stops it, then
+  /// stops it and reports "no match", which must not be taken for the answer to the next scan.
+  nonisolated(nonsending) func lastStatus() async {
+    for _ in 1...25 {
+      BusLoop.shared.checkIsolated()
+      guard !isDone else { return }
+      try? await Pause.wait(for: .milliseconds(20))
     }
   }
 

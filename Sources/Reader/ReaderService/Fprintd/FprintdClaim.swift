@@ -2,29 +2,27 @@ internal import Executors
 internal import Fingerprint
 internal import SDBus
 
-/// A reader that is claimed from fprintd for one action.
+/// A claim of one of fprintd's readers, which keeps other programs from using it.
 struct FprintdClaim: Sendable {
-  /// How long an action waits for another program to release the reader, and how often it tries: fprintd does not
-  /// signal the release.
+  /// How long to wait for another program to release the reader.
   private static let patience = Duration.seconds(10)
-  private static let pause = Duration.milliseconds(200)
+  /// The first pause between two tries, since fprintd does not signal the release. Each pause is twice as long as the
+  /// one before, up to the longest.
+  private static let firstPause = Duration.milliseconds(200)
+  private static let longestPause = Duration.seconds(2)
 
   let path: String
   let user: ReaderUser
   let link: FprintdConnection
 
-  /// Claims the reader, and waits while another program has it.
+  /// Claims the first of these readers that is free, and waits while other programs have all of them.
   ///
   /// - Parameter isOver: returns whether the claim is no longer wanted.
-  nonisolated(nonsending) func take(unless isOver: () -> Bool) async throws(ReaderError) {
-    _ = try await Self.takeFirstFree(of: [self], unless: isOver)
-  }
-
-  /// Claims the first of these readers that is free, and waits while other programs have all of them.
   nonisolated(nonsending) static func takeFirstFree(
     of claims: [FprintdClaim], unless isOver: () -> Bool
   ) async throws(ReaderError) -> FprintdClaim {
     var waited = Duration.zero
+    var pause = firstPause
     while true {
       var busy = ReaderError.absent
       for claim in claims {
@@ -41,6 +39,7 @@ struct FprintdClaim: Sendable {
       guard waited < patience, !isOver() else { throw busy }
       do { try await Pause.wait(for: pause) } catch { throw .cancelled }
       waited += pause
+      pause = min(pause * 2, longestPause, max(patience - waited, .milliseconds(1)))
     }
   }
 
@@ -53,21 +52,15 @@ struct FprintdClaim: Sendable {
     }
   }
 
-  /// Starts an action of the claimed reader. Releases the reader if fprintd refuses.
+  /// Starts an action of the claimed reader.
   func start(_ kind: FprintdAction.Kind, _ argument: String) async throws(ReaderError) {
-    do throws(ReaderError) {
-      try await link.call(path, FprintdNames.device, kind.start, [.string(argument)])
-    } catch {
-      await release()
-      throw error
-    }
+    try await link.call(path, FprintdNames.device, kind.start, [.string(argument)])
   }
 
-  /// Stops the action and releases the reader.
+  /// Stops the action.
   func stop(_ kind: FprintdAction.Kind) async {
     // If fprintd no longer runs, there is nothing to stop. If the reader is gone, fprintd may return an error.
     if await !link.isOver { _ = try? await link.call(path, FprintdNames.device, kind.stop) }
-    await release()
   }
 
   /// Runs to its end even if the task is cancelled. If fprintd refuses, closing the connection releases the reader.

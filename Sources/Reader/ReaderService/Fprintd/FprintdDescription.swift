@@ -36,6 +36,8 @@ struct FprintdDevice {
   let path: String
   /// fprintd's name for it, which several readers can have.
   let name: String
+  /// Whether this fprintd reports when a finger is needed and when one is present.
+  let tellsFingers: Bool
   let description: ReaderDescription
 }
 
@@ -54,7 +56,8 @@ extension FprintdConnection {
         let count = seen[name, default: 1]
         let description = ReaderDescription(
           fprintd: count == 1 ? name : "\(name) #\(count)", properties, nature: nature)
-        devices.append(FprintdDevice(path: path, name: name, description: description))
+        devices.append(
+          FprintdDevice(path: path, name: name, tellsFingers: properties.tellsFingers, description: description))
       } catch .removed {
         // The reader was unplugged between the two calls.
       }

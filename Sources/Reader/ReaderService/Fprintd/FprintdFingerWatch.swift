@@ -28,12 +28,11 @@ final class FprintdFingerWatch: @unchecked Sendable {
     self.isTold = isTold
   }
 
-  /// Notes that fprintd has armed the reader. If it does not report fingers, one may be present from now on, so a
-  /// cancelled scan counts as one that saw a finger.
+  /// Notes that fprintd has armed the reader. If it does not report fingers, one may be present from now on.
   func scanStarted() {
     guard !isTold, !isOver else { return }
     observer(.fingerNeeded)
-    set(present: true)
+    observer(.fingerPossible)
   }
 
   /// If both change, a lifted finger is reported before, and a new finger after, the change of `finger-needed`.

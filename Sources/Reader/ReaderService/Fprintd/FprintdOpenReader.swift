@@ -9,6 +9,4 @@ struct FprintdOpenReader: Sendable {
   let tellsFingers: Bool
   let user: ReaderUser
   let templates: FprintdTemplates
-
-  func claim(over link: FprintdConnection) -> FprintdClaim { FprintdClaim(path: path, user: user, link: link) }
 }

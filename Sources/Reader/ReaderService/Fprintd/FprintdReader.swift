@@ -9,8 +9,9 @@ internal import SDBus
 /// ``FprintdPrint``, and ``identify(_:nonce:observer:)`` asks for any of the user's fingers only if all of them are
 /// among the given prints.
 ///
-/// fprintd lets one program at a time claim a reader. This actor claims it only during an action, so that login, `sudo`
-/// and the settings can use it in between. If one of them has it, the action waits.
+/// fprintd lets one program at a time claim a reader. This actor claims it before the first scan and keeps it until the
+/// reader is closed (``FprintdHold``); listing fingers needs no claim. If another program, such as login, `sudo` or the
+/// settings, has the reader, this one waits.
 package actor FprintdReader: FingerprintReader {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
@@ -21,18 +22,17 @@ package actor FprintdReader: FingerprintReader {
   private lazy var connector = FprintdConnector(place, through: sockets) { [weak self] event in
     self?.assumeIsolated { $0.receive(event) }
   }
+  private lazy var hold = FprintdHold(connector)
   private var opened: FprintdOpenReader?
-  /// The task that releases the last action's claim. The action's answer does not wait for it.
-  private var releasing: Task<Void, Never>?
   private var running: FprintdAction?
+  /// The last action that was started. Its last signals may come when it has ended here.
+  private var started: FprintdAction?
   private var isOpening = false
   /// How often ``close()`` was called. An opening that it ends is not tried again.
   private var closes = 0
   private var isSuspended = false
   private var fingerWatch: FprintdFingerWatch?
   private var templateWatch: FprintdTemplateWatch?
-  /// The number of changes of the template files since this process started.
-  private var fileChanges = 0
 
   /// - Parameter sockets: makes the connection to fprintd's bus.
   package init(at place: FprintdPlace, through sockets: any BusSocketSource) {
@@ -74,46 +74,66 @@ package actor FprintdReader: FingerprintReader {
     let name = if case .named(let name) = user { name.text } else { ownUser }
     let templates = FprintdTemplates(of: name, in: place.templates)
     watch(templates)
-    return try await askedAgain { () async throws(ReaderError) in try await claimOnce(id, for: user, templates) }
+    let device = try await askedAgain { () async throws(ReaderError) in
+      await hold.ended()
+      let devices = try await connected().devices(place.nature)
+      guard let device = devices.first(where: { $0.description.id == id }) else { throw .absent }
+      return device
+    }
+    guard !Task.isCancelled else { throw .cancelled }
+    opened = FprintdOpenReader(
+      path: device.path, description: device.description, tellsFingers: device.tellsFingers, user: user,
+      templates: templates)
+    return device.description
   }
 
-  /// Claims the reader and releases it, to see that it can be used.
-  private func claimOnce(
-    _ id: String, for user: ReaderUser, _ templates: FprintdTemplates
-  ) async throws(ReaderError) -> ReaderDescription {
-    await released()
-    let link = try await connected()
-    let devices = try await link.devices(place.nature)
-    guard let device = devices.first(where: { $0.description.id == id }) else { throw .absent }
-    do throws(ReaderError) {
-      let namesakes = await link.namesakes(of: device, among: devices, for: user)
-      let claim = try await FprintdClaim.takeFirstFree(
-        of: namesakes.map { FprintdClaim(path: $0.path, user: user, link: link) }
-      ) { false }
-      // Some readers report the number of stages only while claimed.
-      let properties = try await link.properties(of: claim.path)
-      await claim.release()
-      let description = ReaderDescription(fprintd: device.description.name, properties, nature: place.nature)
-      guard !Task.isCancelled else { throw .cancelled }
-      opened = FprintdOpenReader(
-        path: claim.path, description: description, tellsFingers: properties.tellsFingers, user: user,
-        templates: templates)
-      return description
-    } catch {
-      // Close the connection, so that fprintd releases a claim whose call was cancelled.
-      await connector.drop()
-      throw error
+  package func prepare() async throws(ReaderError) -> ReaderDescription {
+    _ = try openDevice()
+    try await askedAgain { () async throws(ReaderError) in
+      await hold.ended()
+      // Nothing is claimed yet, so a new fprintd in the place of an earlier one is as good.
+      _ = try await claim(over: try await connector.connected(isOpen: false)) { false }
     }
+    return try openDevice().description
+  }
+
+  /// The claim of the open reader, taken if there is none.
+  ///
+  /// - Parameter isOver: returns whether the claim is no longer wanted.
+  private func claimed(unless isOver: () -> Bool = { false }) async throws(ReaderError) -> FprintdClaim {
+    await hold.ended()
+    if let claim = await hold.current() { return claim }
+    return try await claim(over: try await connected(), unless: isOver)
+  }
+
+  private func claim(
+    over link: FprintdConnection, unless isOver: () -> Bool
+  ) async throws(ReaderError) -> FprintdClaim {
+    guard let device = opened else { throw .cancelled }
+    let before = closes
+    let devices = try await link.devices(place.nature)
+    guard let found = devices.first(where: { $0.description.id == device.description.id }) else { throw .removed }
+    let namesakes = await link.namesakes(of: found, among: devices, for: device.user)
+    let claim = try await hold.take(
+      firstFreeOf: namesakes.map { FprintdClaim(path: $0.path, user: device.user, link: link) }, unless: isOver)
+    // Some readers report the number of stages only while claimed.
+    let properties = try await link.properties(of: claim.path)
+    guard closes == before else {
+      await hold.release()
+      throw .cancelled
+    }
+    opened = FprintdOpenReader(
+      path: claim.path,
+      description: ReaderDescription(fprintd: found.description.name, properties, nature: place.nature),
+      tellsFingers: properties.tellsFingers, user: device.user, templates: device.templates)
+    return claim
   }
 
   package func close() async throws(ReaderError) {
     closes += 1
     if isOpening { await connector.drop() }
-    if let running {
-      running.end(.cancelled)
-      await running.over()
-    }
-    await released()
+    await end(with: .cancelled)
+    await hold.release()
     opened = nil
     fingerWatch = nil
     isSuspended = false
@@ -126,37 +146,29 @@ package actor FprintdReader: FingerprintReader {
     templateWatch = nil
   }
 
-  /// Claims the reader for one call.
+  /// Makes a call that needs the claim.
   private func callClaimed(_ member: String, _ arguments: [BusValue] = []) async throws(ReaderError) {
-    let device = try openDevice()
-    await released()
-    let link = try await connected()
-    let claim = device.claim(over: link)
-    try await claim.take { false }
-    do throws(ReaderError) {
-      try await link.call(device.path, FprintdNames.device, member, arguments)
-    } catch {
-      await claim.release()
-      throw error
-    }
-    await claim.release()
+    _ = try openDevice()
+    let claim = try await claimed()
+    try await claim.link.call(claim.path, FprintdNames.device, member, arguments)
   }
 
   // MARK: Scans
 
   package func enroll(as finger: Finger?, observer: @escaping ScanObserver) async throws(ReaderError) -> Template {
-    let device = try openDevice()
     guard let finger else { throw .notSupported }
     // fprintd would replace an existing print of this finger before the new one is confirmed.
     guard try await enrolledPrints().allSatisfy({ $0.finger != finger }) else { throw .duplicate }
-    let stages = device.description.enrollStages
+    _ = try await claimed()
+    let stages = try openDevice().description.enrollStages
     let stage = StageCount()
     do throws(ReaderError) {
-      let status = try await scan(.enroll, finger.fprintdName, observer) { status in
+      let enrolment = FprintdAction(.enroll) { status in
         guard let event = stage.event(of: status, below: stages) else { return true }
         observer(event)
         return false
       }
+      let status = try await run(enrolment, finger.fprintdName, observer)
       switch status.word {
       case .completed: break
       case .failed(let error): throw error
@@ -178,47 +190,19 @@ package actor FprintdReader: FingerprintReader {
   package func identify(_ prints: [EnrolledPrint], nonce: ScanNonce, observer: @escaping ScanObserver)
     async throws(ReaderError) -> ScanAnswer
   {
-    let now = try await enrolledPrints()
-    let living = try living(prints, among: now)
-    guard let first = living.first else { throw .notOnChip }
-    if living.count == 1 { return try await look(for: living, as: first.print.finger, now, nonce, observer) }
-    // fprintd would also match a finger that is not among the given prints.
-    guard now.allSatisfy({ one in living.contains { $0.print.finger == one.finger } }) else {
-      throw .device("fprintd has other fingers enrolled than those looked for")
-    }
-    return try await look(for: living, as: nil, now, nonce, observer)
-  }
-
-  package func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
-    async throws(ReaderError) -> ScanAnswer
-  {
-    let now = try await enrolledPrints()
-    let living = try living([print], among: now)
-    guard let first = living.first else { throw .notOnChip }
-    return try await look(for: living, as: first.print.finger, now, nonce, observer)
-  }
-
-  /// The prints that fprintd still has.
-  private func living(_ prints: [EnrolledPrint], among now: [FprintdPrint]) throws(ReaderError) -> [LivingPrint] {
-    try LivingPrint.all(of: prints, among: now, files: try openDevice().templates.folder ?? place.templates)
-  }
-
-  /// Runs one scan: for the named finger, or for any finger if none is named.
-  private func look(
-    for living: [LivingPrint], as finger: Finger?, _ before: [FprintdPrint], _ nonce: ScanNonce,
-    _ observer: @escaping ScanObserver
-  ) async throws(ReaderError) -> ScanAnswer {
-    templateWatch?.look()
-    let seen = fileChanges
-    let end = try await scan(.verify, finger?.fprintdName ?? FprintdNames.anyFinger, observer) { _ in true }
+    let before = try await enrolledPrints()
+    let search = try FprintdSearch(for: try living(prints, before), among: before)
+    let changes = templateWatch?.changesUpToNow()
+    let verification = FprintdAction(.verify, for: search) { _ in true }
+    let end = try await run(verification, search.finger?.fprintdName ?? FprintdNames.anyFinger, observer)
     let outcome: ScanOutcome
     switch end.word {
     case .match:
       // The reader is claimed, so fprintd enrols nothing during the scan. But another program could write its files.
       let after = try await enrolledPrints()
-      templateWatch?.look()
-      guard after == before, fileChanges == seen else { throw .printsChanged }
-      outcome = .match(try LivingPrint.matched(among: living, end.selected, asked: finger))
+      guard after == before, templateWatch?.changesUpToNow() == changes else { throw .printsChanged }
+      guard let selected = end.selected else { throw .device("fprintd does not say which finger it looked for") }
+      outcome = .match(try search.print(ifLookingFor: selected))
     case .noMatch: outcome = .noMatch
     case .retry(let reason):
       observer(.retry(reason))
@@ -228,6 +212,12 @@ package actor FprintdReader: FingerprintReader {
     }
     guard !Task.isCancelled else { throw .cancelled }
     return ScanAnswer(nonce: nonce, outcome: outcome, finishedAt: end.at)
+  }
+
+  package func verify(_ print: EnrolledPrint, nonce: ScanNonce, observer: @escaping ScanObserver)
+    async throws(ReaderError) -> ScanAnswer
+  {
+    try await identify([print], nonce: nonce, observer: observer)
   }
 
   // MARK: Prints
@@ -242,7 +232,6 @@ package actor FprintdReader: FingerprintReader {
 
   /// Ends the scan if one of its prints no longer exists.
   private func filesChanged() {
-    fileChanges += 1
     guard let running, running.kind == .verify else { return }
     running.end(.failed(.printsChanged))
   }
@@ -254,12 +243,15 @@ package actor FprintdReader: FingerprintReader {
     return device.templates.prints(of: try await link.fingers(on: device.path, of: device.user))
   }
 
+  /// The prints that fprintd still has.
+  private func living(_ prints: [EnrolledPrint], _ now: [FprintdPrint]) throws(ReaderError) -> [FprintdSearch.Wanted] {
+    try FprintdSearch.living(of: prints, among: now, files: try openDevice().templates.folder ?? place.templates)
+  }
+
   package func storedPrints(knowing prints: [EnrolledPrint]) async throws(ReaderError) -> ChipList {
     let now = try await enrolledPrints()
     // The known print has no digest, but the file can be read now. Treat it as another print.
-    let living = try living(prints, among: now).filter { one in
-      now.contains { $0 == one.print }
-    }
+    let living = try living(prints, now).filter { one in now.contains { $0 == one.print } }
     let known = Set(living.map(\.print.finger))
     return ChipList(
       present: Set(living.map(\.id)), unknown: now.filter { !known.contains($0.finger) }.map(\.template))
@@ -269,7 +261,7 @@ package actor FprintdReader: FingerprintReader {
     guard let print = FprintdPrint(template) else { throw .badTemplate }
     let now = try await enrolledPrints()
     let wanted = EnrolledPrint(id: EnrolmentID(bytes: []), template: template)
-    guard try living([wanted], among: now).count == 1 else { throw .notOnChip }
+    guard try living([wanted], now).count == 1 else { throw .notOnChip }
     try await delete(print.finger)
   }
 
@@ -279,7 +271,14 @@ package actor FprintdReader: FingerprintReader {
   }
 
   private func delete(_ finger: Finger) async throws(ReaderError) {
-    try await callClaimed("DeleteEnrolledFinger", [.string(finger.fprintdName)])
+    do throws(ReaderError) {
+      try await callClaimed("DeleteEnrolledFinger", [.string(finger.fprintdName)])
+    } catch .removed {
+      // Also the error for a call that a service in fprintd's place does not have. open-fprintd has no such call.
+      try await checkPresence()
+      guard try await enrolledPrints().allSatisfy({ $0.finger == finger }) else { throw .deletesOnlyAllFingers }
+      try await clearStorage()
+    }
   }
 
   /// Deletes every print of this user.
@@ -293,12 +292,9 @@ package actor FprintdReader: FingerprintReader {
   package func suspend() async throws(ReaderError) {
     guard opened != nil, !isSuspended else { return }
     isSuspended = true
-    if let running {
-      running.end(.suspended)
-      await running.over()
-    }
+    await end(with: .suspended)
     // fprintd suspends the reader at the same moment, and may then stop the scan only after the sleep, or never.
-    await released(within: .seconds(1))
+    await hold.release(within: .seconds(1))
   }
 
   package func resume() async throws(ReaderError) { isSuspended = false }
@@ -313,22 +309,18 @@ package actor FprintdReader: FingerprintReader {
     return opened
   }
 
-  /// Starts the only action that the reader can run at a time, and always stops it: at the status for which `isLast` is
-  /// true, when the task is cancelled, and when the machine goes to sleep.
-  private func scan(
-    _ kind: FprintdAction.Kind, _ argument: String, _ observer: @escaping ScanObserver,
-    isLast: @escaping @Sendable (FprintdStatus) -> Bool
+  /// Starts the only action that the reader can run at a time, and always stops it: at its last status, when the task
+  /// is cancelled, and when the machine goes to sleep.
+  private func run(
+    _ action: FprintdAction, _ argument: String, _ observer: @escaping ScanObserver
   ) async throws(ReaderError) -> FprintdAction.Status {
     let device = try openDevice()
-    let action = FprintdAction(kind, isLast: isLast)
     running = action
     fingerWatch = FprintdFingerWatch(observer: observer, isTold: device.tellsFingers)
     let end = await withTaskCancellationHandler {
-      await released()
       let claim: FprintdClaim
       do throws(ReaderError) {
-        claim = device.claim(over: try await connected())
-        try await claim.take { action.hasEnded }
+        claim = try await claimed { action.hasEnded }
       } catch {
         return action.endedBefore ?? (error == .cancelled ? .cancelled : .failed(error))
       }
@@ -353,7 +345,7 @@ package actor FprintdReader: FingerprintReader {
   private func checkPresence() async throws(ReaderError) {
     guard let device = opened, let link = await connector.link, await !link.isOver else { return }
     // If the reader is gone, fprintd refuses to release it, and the connection is closed.
-    await released()
+    await hold.release()
     let listed = try? await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices").first?.asArray
     guard let listed, listed.contains(where: { $0.asObjectPath == device.path }) else {
       opened = nil
@@ -361,30 +353,31 @@ package actor FprintdReader: FingerprintReader {
     }
   }
 
+  /// Ends the running action, and a claim that is being made.
+  private func end(with end: FprintdAction.End) async {
+    running?.end(end)
+    await hold.giveUpTaking()
+    await running?.over()
+  }
+
   private func carryOut(
     _ action: FprintdAction, _ claim: FprintdClaim, _ argument: String
   ) async -> FprintdAction.End {
-    do throws(ReaderError) { try await claim.start(action.kind, argument) } catch { return .failed(error) }
-    fingerWatch?.scanStarted()
+    started = action
+    action.begin()
+    do throws(ReaderError) {
+      try await claim.start(action.kind, argument)
+    } catch {
+      await hold.release()
+      return .failed(error)
+    }
+    // fprintd may have said that it looks for something else.
+    if !action.hasEnded { fingerWatch?.scanStarted() }
     let end = await action.ended()
     // Stopping sets `finger-needed` to false, which is no touch.
     fingerWatch?.scanEnded(touched: end.showsTouch)
-    // Do not let the answer wait for this: closing a reader takes a while, and if it was unplugged, fprintd may never
-    // answer.
-    releasing = Task(executorPreference: LoopTasks.shared) { await claim.stop(action.kind) }
+    hold.stop(action, keepingClaim: end.leavesReaderUsable, isTold: opened?.tellsFingers ?? true)
     return end
-  }
-
-  /// Waits until the last action is stopped and its claim released. If this takes too long, closes the connection:
-  /// fprintd then ends the action and the claim, if it can, and the next call opens a new connection.
-  private func released(within limit: Duration = .seconds(10)) async {
-    guard let releasing else { return }
-    let hangUp = Task(executorPreference: LoopTasks.shared) { [connector] in
-      try await Pause.wait(for: limit)
-      await connector.drop()
-    }
-    await releasing.value
-    hangUp.cancel()
   }
 
   private func connected() async throws(ReaderError) -> FprintdConnection {
@@ -395,7 +388,7 @@ package actor FprintdReader: FingerprintReader {
     switch event {
     case .signal(let path, let member, let arguments):
       guard path == opened?.path else { return }
-      running?.receive(member, arguments)
+      started?.receive(member, arguments)
     case .changed(let path, let properties):
       guard path == opened?.path else { return }
       fingerWatch?.changed(

@@ -13,6 +13,7 @@ final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
   private let root: String
   let user: String
   private let changed: @Sendable () -> Void
+  private var changes = 0
   /// The watch of the folder that contains all users' folders. Only this user's name in it matters.
   private var rootWatch: Int32 = -1
 
@@ -53,8 +54,13 @@ final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
 
   func dispatch() { look() }
 
-  /// Reports all changes up to now before it returns.
-  func look() {
+  /// The number of changes, all of which were reported before this returns.
+  func changesUpToNow() -> Int {
+    look()
+    return changes
+  }
+
+  private func look() {
     BusLoop.shared.checkIsolated()
     var isChanged = false
     var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -66,6 +72,7 @@ final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
     guard isChanged else { return }
     // New folders may have been made.
     watchFolders()
+    changes += 1
     changed()
   }
 

@@ -96,6 +96,13 @@ package actor LibfprintReader: FingerprintReader {
     return device.describe(id: id, nature: nature)
   }
 
+  /// An open reader is ready for scans.
+  package func prepare() async throws(ReaderError) -> ReaderDescription {
+    let device = try await openDevice()
+    guard let id = opened?.id else { throw .cancelled }
+    return device.describe(id: id, nature: nature)
+  }
+
   package func shutdown() async {
     try? await close()
   }

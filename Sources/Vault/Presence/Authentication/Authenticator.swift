@@ -142,18 +142,25 @@ package struct Authenticator {
     let answer: ScanAnswer
     do throws(VaultError) {
       answer = try await context.outcome(of: .finger, within: readers.arming.longestTouch, underGate: readers.gate) {
-        try await lease.ask { reader in
-          try await reader.look(for: gallery, on: lease.description, nonce: nonce) { event in
-            finger.note(event)
-            if case .fingerNeeded = event, !request.awaitsPrompt { events.yield(.touchWanted(request)) }
-            if let shown = AuthenticationEvent(event) { events.yield(shown) }
+        try await finger.followed {
+          try await lease.ask { reader in
+            try await reader.look(for: gallery, on: lease.description, nonce: nonce) { event in
+              finger.note(event)
+              if case .fingerNeeded = event, !request.awaitsPrompt { events.yield(.touchWanted(request)) }
+              if let shown = AuthenticationEvent(event) { events.yield(shown) }
+            }
           }
         }
       }
     } catch {
-      // Refund the charge only if no finger was seen. Otherwise tries would be free: a match is reported sooner than a
+      // Refund the charge only if no finger was there. Otherwise tries would be free: a match is reported sooner than a
       // non-match, so an attacker could cancel in time. A reader process that died may have seen a finger.
-      if case .reader(.processDied) = error {} else if !finger.wasSeen { try settleRefund(nonce) }
+      switch error {
+      case .reader(.processDied): break
+      // Comes before any touch.
+      case .reader(.looksForAnyFinger): try settleRefund(nonce)
+      default: if !finger.wasThere { try settleRefund(nonce) }
+      }
       if case .cancelled = error, context.fallbackIsChosen { return .fallbackChosen }
       throw error
     }

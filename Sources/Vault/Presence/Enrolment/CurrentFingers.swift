@@ -48,6 +48,16 @@ package struct CurrentFingers {
     return biometry
   }
 
+  /// The sets of the store with the fingers that its reader has at this moment. Changes nothing.
+  package func presentSets() async throws(VaultError) -> [SetStatus] {
+    var statuses = try store.read { snapshot in try snapshot.setStatuses() }
+    guard let (stored, fingers) = try await fprintd.present(),
+      let index = statuses.firstIndex(where: { $0.digest == stored.digest })
+    else { return statuses }
+    statuses[index].fingers = fingers
+    return statuses
+  }
+
   /// The items that die when a finger is enrolled on the attached reader, or removed from its set.
   package func boundItems() async throws(VaultError) -> [ItemName] {
     let verified = try sets.verified()

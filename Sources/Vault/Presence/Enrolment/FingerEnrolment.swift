@@ -66,10 +66,8 @@ package struct FingerEnrolment {
     set.enrolments.removeAll { removed.contains($0) }
     let prints = try sets.prints(of: stored)
     let isOfFprintd = set.reader.adapter.sharesFingers
-    if isOfFprintd {
-      // Delete the finger from fprintd first, or the set would take it over again.
-      for gone in removed { try await deleteFromFprintd(gone, prints, set, context) }
-    }
+    // Delete the fingers from fprintd first, or the set would take them over again.
+    if isOfFprintd { try await deleteFromFprintd(removed, areAll: finger == nil, prints, set, context) }
     let lost = try sets.replace(stored, with: set, adding: [])
     for gone in removed where gone.onChip && !isOfFprintd {
       guard let print = prints.first(where: { $0.id == gone.id }) else { continue }
@@ -177,6 +175,9 @@ package struct FingerEnrolment {
     let events = context.events
     var failed = 0
     var unreadable = 0
+    // Compare with the other prints first, since identification stops at the first match. fprintd does not report which
+    // print matched, but itself refuses to enrol a finger that it has under another name.
+    var verifies = others.isEmpty || reader.sharesFingers || !reader.features.contains(.identify)
     while true {
       try await readers.prompt(for: request, context)
       let nonce = ScanNonce(bytes: randomID())
@@ -186,19 +187,19 @@ package struct FingerEnrolment {
         if case .fingerNeeded = event, !request.awaitsPrompt { events.yield(.touchWanted(request)) }
         if let shown = AuthenticationEvent(event) { events.yield(shown) }
       }
-      // Compare with the other prints first, since identification stops at the first match. fprintd does not report
-      // which print matched, but itself refuses to enrol a finger that it has under another name.
-      let verifies = others.isEmpty || reader.sharesFingers || !reader.features.contains(.identify)
-      let scan = try await readers.touch(context) {
-        try await lease.ask { source in
-          verifies
-            ? try await source.verify(print, nonce: nonce, observer: observer)
-            : try await source.identify(others + [print], nonce: nonce, observer: observer)
-        }
+      let prints = verifies ? [print] : others + [print]
+      guard let scan = try await scan(for: prints, nonce, observer, lease, context) else {
+        // The service does not look for the new finger alone. That a touch matches one of the person's fingers must do.
+        guard verifies, !others.isEmpty else { throw .reader(.looksForAnyFinger) }
+        verifies = false
+        continue
       }
       guard scan.nonce == nonce else { throw .touchRefused }
       switch scan.outcome {
       case .match(print.id):
+        events.yield(.matched)
+        return
+      case .match where reader.sharesFingers:
         events.yield(.matched)
         return
       case .match(let other): throw .fingerDuplicate(set?.enrolments.first { $0.id == other }?.finger)
@@ -215,16 +216,41 @@ package struct FingerEnrolment {
     }
   }
 
-  /// Deletes a finger from fprintd. Does nothing if fprintd does not have it.
-  private func deleteFromFprintd(
-    _ enrolment: EnrolmentSet.Enrolment, _ prints: [EnrolledPrint], _ set: EnrolmentSet, _ context: Context
-  ) async throws(VaultError) {
-    guard let print = prints.first(where: { $0.id == enrolment.id }) else { return }
+  /// Waits for a touch. Nil if the reader would look for other fingers as well.
+  private func scan(
+    for prints: [EnrolledPrint], _ nonce: ScanNonce, _ observer: @escaping ScanObserver, _ lease: ReaderLease,
+    _ context: Context
+  ) async throws(VaultError) -> ScanAnswer? {
     do throws(VaultError) {
-      try await delete(print.template, from: set, context)
+      return try await readers.touch(context) {
+        try await lease.ask { reader in
+          prints.count == 1
+            ? try await reader.verify(prints[0], nonce: nonce, observer: observer)
+            : try await reader.identify(prints, nonce: nonce, observer: observer)
+        }
+      }
     } catch {
-      if case .reader(.notOnChip) = error { return }
-      throw error
+      guard case .reader(.looksForAnyFinger) = error else { throw error }
+      return nil
+    }
+  }
+
+  /// Deletes fingers from fprintd. Does nothing for one that fprintd does not have.
+  private func deleteFromFprintd(
+    _ removed: [EnrolmentSet.Enrolment], areAll: Bool, _ prints: [EnrolledPrint], _ set: EnrolmentSet,
+    _ context: Context
+  ) async throws(VaultError) {
+    let templates = prints.filter { print in removed.contains { $0.id == print.id } }.map(\.template)
+    guard !templates.isEmpty else { return }
+    try await onReader(of: set, context) { reader in
+      for template in templates {
+        do throws(ReaderError) {
+          try await reader.delete(template)
+        } catch {
+          if error == .deletesOnlyAllFingers, areAll { return try await reader.clearStorage() }
+          guard error == .notOnChip else { throw error }
+        }
+      }
     }
   }
 
@@ -236,7 +262,7 @@ package struct FingerEnrolment {
       if let lease {
         try await context.outcome(of: .answer) { try await lease.ask { try await $0.delete(template) } }
       } else {
-        try await delete(template, from: set, context)
+        try await onReader(of: set, context) { try await $0.delete(template) }
       }
     } catch {
       let reason: ReaderError = if case .reader(let error) = error { error } else { .absent }
@@ -245,14 +271,14 @@ package struct FingerEnrolment {
     }
   }
 
-  /// Deletes a print from the reader of a set.
-  private func delete(_ template: Template, from set: EnrolmentSet, _ context: Context)
-    async throws(VaultError)
-  {
+  /// Runs an action of the reader of a set, which needs no finger.
+  private func onReader(
+    of set: EnrolmentSet, _ context: Context, _ action: @escaping @Sendable (any FingerprintReader) async throws -> Void
+  ) async throws(VaultError) {
     let reader = try await readers.take(for: nil, context)
     let lease = reader.lease
     guard set.isOn(lease.description) else { throw .reader(.absent) }
-    try await context.outcome(of: .answer) { try await lease.ask { try await $0.delete(template) } }
+    try await context.outcome(of: .answer) { try await lease.ask(action) }
     reader.succeed()
   }
 }

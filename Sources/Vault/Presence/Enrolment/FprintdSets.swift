@@ -115,6 +115,29 @@ package struct FprintdSets {
     return set
   }
 
+  /// The set of the attached reader and the fingers that fprintd has there at this moment. Changes nothing. Nil for a
+  /// reader of another adapter, and one without a set.
+  func present() async throws(VaultError) -> (set: StoredSet, fingers: [EnrolledFinger])? {
+    guard try await readers.attached().sharesFingers else { return nil }
+    let context = Context(askingNobodyFor: store.owner)
+    let reader = try await readers.take(for: nil, context)
+    guard reader.lease.description.sharesFingers, let stored = try sets.set(on: reader.lease.description) else {
+      reader.succeed()
+      return nil
+    }
+    let now = try await reader.lease.chipList(knowing: [], context).unknown.compactMap { FprintdPrint($0) }
+    reader.succeed()
+    let known = try sets.prints(of: stored)
+    let fingers = now.map { print in
+      // A finger that was enrolled again under its earlier name is a new one.
+      let same = known.first { FprintdPrint($0.template).map(print.isStill) == true }
+      let enrolment = same.flatMap { same in stored.set.enrolments.first { $0.id == same.id } }
+      return EnrolledFinger(
+        finger: print.finger, onChip: true, enrolled: enrolment?.enrolled ?? Int64(time(nil)))
+    }
+    return (stored, fingers)
+  }
+
   /// Takes over the attached reader's current fingers, after the passcode, if they need its approval.
   package func accept(_ context: Context) async throws(VaultError) {
     let attached: ReaderDescription

@@ -42,7 +42,7 @@ final class ReaderClaim: Sendable {
     /// Whether opening the reader was started, or it was open before. It must then be closed even after the error
     /// `processDied`: the process may have been fprintd, while the reader process still has the reader open.
     var hasOpened: Bool
-    /// Whether the finger of the last scan has left the sensor; nil before the first scan.
+    /// The finger of the last scan; nil before the first scan.
     var lift: FingerLift?
 
     /// The lock that notes when the last scan ended, if its finger was not seen to leave.
@@ -75,8 +75,8 @@ final class ReaderClaim: Sendable {
   /// Whether the reader must be closed.
   var hasOpened: Bool { state.withLock { $0.hasOpened } }
 
-  /// Whether the finger of the last scan is known to be off the sensor; nil if there was no scan.
-  var fingerIsOff: Bool? { state.withLock { $0.lift?.isLifted } }
+  /// Whether no finger is known to be left on the sensor by the last scan; nil if there was no scan.
+  var fingerIsOff: Bool? { state.withLock { $0.lift?.isOff } }
 
   /// Waits until no other program of the user has this reader. Throws `cancelled` if the task is cancelled.
   ///
@@ -96,7 +96,9 @@ final class ReaderClaim: Sendable {
     try await desk.requireAwake()
     // Close the reader even if opening it fails or is cancelled. Closing does nothing if no reader is open.
     state.withLock { $0.hasOpened = true }
-    let description = try await desk.reader.open(wanted.id, for: user)
+    var description = try await desk.reader.open(wanted.id, for: user)
+    // Before the prompt, since the time that a person has begins with it.
+    if applicant.purpose != nil { description = try await desk.reader.prepare() }
     // The lock is for the wanted reader, but a new reader process may use the same id for another one.
     guard description.identity == wanted.identity, description.nature == wanted.nature else {
       throw ReaderError.removed
@@ -118,7 +120,7 @@ final class ReaderClaim: Sendable {
   func end(_ ending: Ending) {
     // Without a scan, the earlier holder's note stays valid.
     state.withLock { state in
-      if let lift = state.lift { state.noted?.leave(lift.isLifted ? 0 : clock()) }
+      if let lift = state.lift { state.noted?.leave(lift.isOff ? 0 : clock()) }
     }
     desk.takeBack(self, ending)
   }
@@ -200,46 +202,6 @@ package struct ReaderLocks: Sendable {
     var info = stat()
     return lstat(folder, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR && info.st_uid == geteuid()
       && info.st_mode & 0o077 == 0
-  }
-}
-
-/// Tracks by a scan's events whether a finger was on the sensor and has left it.
-final class FingerLift: Sendable {
-  /// If the reader reports no fingers, a finger counts as lifted after this many nanoseconds.
-  static let assumedAfter: UInt64 = 1_000_000_000
-
-  private struct State {
-    var seen = false
-    var lifted = false
-  }
-
-  private let state = Mutex(State())
-
-  func note(_ event: ScanEvent) {
-    state.withLock {
-      switch event {
-      case .fingerPresent: ($0.seen, $0.lifted) = (true, false)
-      case .fingerLifted: $0.lifted = true
-      default: break
-      }
-    }
-  }
-
-  /// Whether a finger has been on the sensor since the scan was armed.
-  var wasSeen: Bool { state.withLock { $0.seen } }
-
-  /// Whether the finger is known to be off the sensor.
-  var isLifted: Bool { state.withLock { $0.seen && $0.lifted } }
-
-  /// Waits until the finger has been lifted, at most until `limit`; one second if the reader has reported no finger.
-  func lifted(within limit: Duration?) async {
-    let clock = ContinuousClock()
-    let start = clock.now
-    while !isLifted, !Task.isCancelled {
-      let waited = start.duration(to: clock.now)
-      guard waited < (wasSeen ? limit ?? .seconds(60) : .nanoseconds(Self.assumedAfter)) else { return }
-      try? await Pause.wait(for: .milliseconds(20))
-    }
   }
 }
 

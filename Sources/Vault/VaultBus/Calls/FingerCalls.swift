@@ -2,10 +2,13 @@ internal import Fingerprint
 internal import SecretModel
 
 extension VaultCall {
-  static let fingerCalls = [biometry, enroll, unenroll, losses, useAdapter, readers]
+  static let fingerCalls = [biometry, presentSets, enroll, unenroll, losses, useAdapter, readers]
 
   static let biometry = VaultCall("Biometry", gives: "a{sv}") { (vault, _) async throws(VaultError) in
     [try await vault.service.biometry().busValue]
+  }
+  static let presentSets = VaultCall("PresentSets", gives: "aa{sv}") { (vault, _) async throws(VaultError) in
+    [try await vault.service.presentSets().busValue]
   }
   static let enroll = VaultCall("Enroll", takes: "sa{sv}", gives: "a{sv}", isChange: true) {
     (vault, call) async throws(VaultError) in

@@ -142,6 +142,8 @@ final class RemoteVault: VaultService {
 
   func biometry() async throws(VaultError) -> Biometry { try await wire.make(.biometry) }
 
+  func presentSets() async throws(VaultError) -> [SetStatus] { try await wire.make(.presentSets) }
+
   // MARK: Fingers
 
   func enroll(_ finger: Finger, _ asking: Asking) async throws(VaultError) -> SetChange {
