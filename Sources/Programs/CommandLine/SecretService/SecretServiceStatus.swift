@@ -119,12 +119,16 @@ struct SecretServiceHolderReport: Encodable {
 
   private var fileName: String { program.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "" }
 
+  private static let gnomeKeyring = "gnome-keyring-daemon"
+
+  var isGnomeKeyring: Bool { fileName == Self.gnomeKeyring }
+
   /// Its common name; nil for an unknown program.
   private var knownName: String? {
     own
       ? "Whorl"
       : [
-        "gnome-keyring-daemon": "GNOME Keyring", "kwalletd5": "KWallet", "kwalletd6": "KWallet", "ksecretd": "KWallet",
+        Self.gnomeKeyring: "GNOME Keyring", "kwalletd5": "KWallet", "kwalletd6": "KWallet", "ksecretd": "KWallet",
         "keepassxc": "KeePassXC", "oo7-daemon": "oo7",
       ][fileName]
   }
