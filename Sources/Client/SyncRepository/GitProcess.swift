@@ -16,6 +16,7 @@ final class GitProcess {
   /// How long git may be silent.
   private let patience: Duration
   private let child: ChildProcess
+  private let entry: Unfinished.Entry
   /// -1 if closed.
   private var input: Int32
   private let watched: Int32
@@ -57,12 +58,15 @@ final class GitProcess {
       for open in [watched, besides, input] where open >= 0 { close(open) }
       throw failed()
     }
+    let (standardInput, output, errors) =
+      watching == .output ? (inputEnds[0], pipeEnds[1], besides) : (inputEnds[0], besides, pipeEnds[1])
     do throws(ChildStartError) {
-      child = try ChildProcess(
-        git.program, arguments: command.arguments(git.program, in: folder),
-        environment: command.environment + ["GIT_DIR=\(folder)"], standardInput: inputEnds[0],
-        standardOutput: watching == .output ? pipeEnds[1] : besides, keepsTerminal: keepsTerminal,
-        standardError: watching == .output ? besides : pipeEnds[1])
+      (child, entry) = try Unfinished.ofThisProgram.start { () throws(ChildStartError) in
+        try ChildProcess(
+          git.program, arguments: command.arguments(git.program, in: folder),
+          environment: command.environment + ["GIT_DIR=\(folder)"], standardInput: standardInput,
+          standardOutput: output, keepsTerminal: keepsTerminal, standardError: errors)
+      }
     } catch {
       for open in [watched, besides, input] where open >= 0 { close(open) }
       throw .system("git cannot be started: \(error.words)")
@@ -71,6 +75,7 @@ final class GitProcess {
 
   deinit {
     child.kill()
+    Unfinished.ofThisProgram.forget(entry)
     closeInput()
     close(watched)
     close(besides)

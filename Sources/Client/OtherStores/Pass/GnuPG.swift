@@ -54,20 +54,23 @@ struct GnuPG: Sendable {
     guard file >= 0 else { throw .unreadable("cannot be read: \(String(cString: strerror(errno)))") }
     defer { close(file) }
     let (output, status) = (try Pipe(), try Pipe())
-    let child: ChildProcess
+    let (child, entry): (ChildProcess, Unfinished.Entry)
     do throws(ChildStartError) {
-      child = try ChildProcess(
-        program,
-        arguments: [
-          // Not --quiet: that would suppress why it failed.
-          program.path, "--batch", "--status-fd", "\(status.writing)", "--enable-special-filenames", "--output",
-          "-&\(output.writing)", "--decrypt", "--", "-",
-        ],
-        environment: environment, descriptors: [output.writing, status.writing], standardInput: file,
-        keepsTerminal: true)
+      (child, entry) = try Unfinished.ofThisProgram.start { () throws(ChildStartError) in
+        try ChildProcess(
+          program,
+          arguments: [
+            // Not --quiet: that would suppress why it failed.
+            program.path, "--batch", "--status-fd", "\(status.writing)", "--enable-special-filenames", "--output",
+            "-&\(output.writing)", "--decrypt", "--", "-",
+          ],
+          environment: environment, descriptors: [output.writing, status.writing], standardInput: file,
+          keepsTerminal: true)
+      }
     } catch {
       throw .unavailable("\(program.path): \(error.words)")
     }
+    defer { Unfinished.ofThisProgram.forget(entry) }
     output.closeWriting()
     status.closeWriting()
     let text: SharedSecret

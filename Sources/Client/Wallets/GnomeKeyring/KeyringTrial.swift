@@ -12,10 +12,13 @@ package import SecureMemory
 package final class KeyringTrial: Sendable {
   private let places: KeyringPlaces
   private let lock: TrialLock
+  private let copies: Unfinished.Entry
 
   private var data: String { "\(places.trial)/data" }
   private var keyrings: String { "\(data)/keyrings" }
-  private var control: KeyringControl { KeyringControl(at: "\(places.trial)/control/control", limit: .seconds(10)) }
+  private var control: KeyringControl { KeyringControl(at: Self.control(of: places), limit: .seconds(10)) }
+
+  private static func control(of places: KeyringPlaces) -> String { "\(places.trial)/control/control" }
 
   /// How long the daemon may take until it listens.
   private static let startLimit = Duration.seconds(10)
@@ -26,14 +29,26 @@ package final class KeyringTrial: Sendable {
   package init(of places: KeyringPlaces) throws(WalletError) {
     try KeyringFile.requireSealed(places.file)
     self.places = places
-    // If a step below fails, `deinit` cleans up.
     lock = try TrialLock(places.trial + ".lock")
-    clear()
-    for folder in [places.trial, data, keyrings, "\(places.trial)/control"] { try PrivateFile.makeFolder(folder) }
-    try PrivateFile.write(try PrivateFile.read(places.file), to: "\(keyrings)/login.keyring")
+    copies = try Unfinished.ofThisProgram.make { () throws(WalletError) in
+      Self.clear(places)
+      do throws(WalletError) {
+        let keyrings = "\(places.trial)/data/keyrings"
+        for folder in [keyrings, "\(places.trial)/control"] { try PrivateFile.makeFolder(folder) }
+        try PrivateFile.write(try PrivateFile.read(places.file), to: "\(keyrings)/login.keyring")
+      } catch {
+        Self.clear(places)
+        throw error
+      }
+    } undo: { _ in
+      try? Folder.remove(places.trial)
+    }.entry
   }
 
-  deinit { clear() }
+  deinit {
+    Self.clear(places)
+    Unfinished.ofThisProgram.forget(copies)
+  }
 
   /// Whether the secret opens the copy.
   package func opens(with secret: borrowing SecretBytes) async throws(WalletError) -> Bool {
@@ -63,22 +78,26 @@ package final class KeyringTrial: Sendable {
     guard try await opens(with: new), try await !opens(with: old) else { throw .unverified }
   }
 
-  private func start() async throws(WalletError) -> ChildProcess {
-    let child: ChildProcess
+  private typealias Daemon = (value: ChildProcess, entry: Unfinished.Entry)
+
+  private func start() async throws(WalletError) -> Daemon {
+    let daemon: Daemon
     let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(input) }
     do {
-      child = try ChildProcess(
-        HelperProgram(at: places.program),
-        arguments: [
-          places.program, "--foreground", "--components=", "--control-directory=\(places.trial)/control",
-        ],
-        // No bus has this address, so the daemon neither finds the user's bus nor starts one.
-        environment: [
-          "HOME=\(places.trial)", "XDG_DATA_HOME=\(data)", "XDG_RUNTIME_DIR=\(places.trial)", "LC_ALL=C.UTF-8",
-          "DBUS_SESSION_BUS_ADDRESS=\(BusAddress.of(socketAt: "\(places.trial)/none"))",
-        ],
-        standardInput: input)
+      daemon = try Unfinished.ofThisProgram.start {
+        try ChildProcess(
+          HelperProgram(at: places.program),
+          arguments: [
+            places.program, "--foreground", "--components=", "--control-directory=\(places.trial)/control",
+          ],
+          // No bus has this address, so the daemon neither finds the user's bus nor starts one.
+          environment: [
+            "HOME=\(places.trial)", "XDG_DATA_HOME=\(data)", "XDG_RUNTIME_DIR=\(places.trial)", "LC_ALL=C.UTF-8",
+            "DBUS_SESSION_BUS_ADDRESS=\(BusAddress.of(socketAt: "\(places.trial)/none"))",
+          ],
+          standardInput: input)
+      }
     } catch let error as HelperProgramError {
       throw .program(error.words)
     } catch let error as ChildStartError {
@@ -86,15 +105,14 @@ package final class KeyringTrial: Sendable {
     } catch {
       throw .program("\(places.program): \(error)")
     }
-    TrialDaemons.add(child, in: places.trial)
     let started = ContinuousClock.now
     while true {
       do throws(WalletError) {
         try control.requireListening()
-        return child
+        return daemon
       } catch {
-        guard ContinuousClock.now - started < Self.startLimit, !child.hasEnded else {
-          await end(child)
+        guard ContinuousClock.now - started < Self.startLimit, !daemon.value.hasEnded else {
+          await end(daemon)
           throw .program("\(places.program) does not start: \(error.explanation.what)")
         }
       }
@@ -102,16 +120,16 @@ package final class KeyringTrial: Sendable {
     }
   }
 
-  private func end(_ child: ChildProcess) async {
+  private func end(_ daemon: Daemon) async {
     _ = try? control.quit()
-    _ = await child.end(grace: .seconds(2)).value
-    TrialDaemons.remove(child)
+    _ = await daemon.value.end(grace: .seconds(2)).value
+    Unfinished.ofThisProgram.forget(daemon.entry)
   }
 
   /// Ends a daemon that was left behind, and removes the copies.
-  private func clear() {
+  private static func clear(_ places: KeyringPlaces) {
     guard PrivateFile.exists(places.trial) else { return }
-    _ = try? KeyringControl(at: control.path, limit: .seconds(2)).quit()
+    _ = try? KeyringControl(at: control(of: places), limit: .seconds(2)).quit()
     try? Folder.remove(places.trial)
   }
 }
