@@ -25,8 +25,9 @@ package final class KeyringTrial: Sendable {
 
   /// Copies the file of the login keyring.
   ///
+  /// - Parameter others: the names of other files in the folder to copy.
   /// - Throws: what is wrong with the file, `busy`, `program`, `system`.
-  package init(of places: KeyringPlaces) throws(WalletError) {
+  package init(of places: KeyringPlaces, with others: [String] = []) throws(WalletError) {
     try KeyringFile.requireSealed(places.file)
     self.places = places
     lock = try TrialLock(places.trial + ".lock")
@@ -36,6 +37,9 @@ package final class KeyringTrial: Sendable {
         let keyrings = "\(places.trial)/data/keyrings"
         for folder in [keyrings, "\(places.trial)/control"] { try PrivateFile.makeFolder(folder) }
         try PrivateFile.write(try PrivateFile.read(places.file), to: "\(keyrings)/login.keyring")
+        for name in others {
+          try PrivateFile.write(try PrivateFile.read("\(places.folder)/\(name)"), to: "\(keyrings)/\(name)")
+        }
       } catch {
         Self.clear(places)
         throw error
@@ -80,7 +84,10 @@ package final class KeyringTrial: Sendable {
 
   private typealias Daemon = (value: ChildProcess, entry: Unfinished.Entry)
 
-  private func start() async throws(WalletError) -> Daemon {
+  /// - Parameters:
+  ///   - components: what it serves beside its control socket.
+  ///   - bus: nil: an address that no bus has, so that the daemon neither finds the user's bus nor starts one.
+  private func start(_ components: String = "", on bus: String? = nil) async throws(WalletError) -> Daemon {
     let daemon: Daemon
     let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(input) }
@@ -89,13 +96,9 @@ package final class KeyringTrial: Sendable {
         try ChildProcess(
           HelperProgram(at: places.program),
           arguments: [
-            places.program, "--foreground", "--components=", "--control-directory=\(places.trial)/control",
+            places.program, "--foreground", "--components=\(components)", "--control-directory=\(places.trial)/control",
           ],
-          // No bus has this address, so the daemon neither finds the user's bus nor starts one.
-          environment: [
-            "HOME=\(places.trial)", "XDG_DATA_HOME=\(data)", "XDG_RUNTIME_DIR=\(places.trial)", "LC_ALL=C.UTF-8",
-            "DBUS_SESSION_BUS_ADDRESS=\(BusAddress.of(socketAt: "\(places.trial)/none"))",
-          ],
+          environment: environment(on: bus ?? BusAddress.of(socketAt: "\(places.trial)/none")),
           standardInput: input)
       }
     } catch let error as HelperProgramError {
@@ -117,6 +120,64 @@ package final class KeyringTrial: Sendable {
         }
       }
       try? await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  private func environment(on bus: String) -> [String] {
+    [
+      "HOME=\(places.trial)", "XDG_DATA_HOME=\(data)", "XDG_RUNTIME_DIR=\(places.trial)", "LC_ALL=C.UTF-8",
+      "DBUS_SESSION_BUS_ADDRESS=\(bus)",
+    ]
+  }
+
+  /// Opens the copy, and serves what is in it on a bus of its own while `body` runs.
+  ///
+  /// - Parameter body: gets the address of the bus, on which only this daemon is the Secret Service.
+  /// - Throws: `wrongSecret` if the secret does not open it, `program`, and the errors of `body`.
+  package func serving<Value>(
+    openedWith secret: SharedSecret, _ body: (_ bus: String) async throws -> Value
+  ) async throws -> Value {
+    let address = BusAddress.of(socketAt: "\(places.trial)/bus")
+    let bus = try Unfinished.ofThisProgram.start { () throws(WalletError) in
+      try TrialBus.start(at: address, environment(on: address))
+    }
+    let result: Result<Value, any Error>
+    do {
+      try await wait(for: bus.value, TrialBus.program) { (try? BusConnection(busAddress: address, handlers: .init())) }
+      let daemon = try await start("secrets", on: address)
+      do {
+        guard try control.unlock(with: secret.bytes) == .done else { throw WalletError.wrongSecret }
+        try await wait(for: daemon.value, places.program) {
+          let connection = try? BusConnection(busAddress: address, handlers: .init())
+          guard let connection, (try? await connection.owner(of: "org.freedesktop.secrets")) ?? nil != nil else {
+            return nil
+          }
+          return connection
+        }
+        result = .success(try await body(address))
+      } catch {
+        result = .failure(error)
+      }
+      await end(daemon)
+    } catch {
+      result = .failure(error)
+    }
+    _ = await bus.value.end(grace: .zero).value
+    Unfinished.ofThisProgram.forget(bus.entry)
+    return try result.get()
+  }
+
+  /// Waits until a connection shows that a program of the trial is ready.
+  private func wait(
+    for child: ChildProcess, _ name: String, _ connection: () async -> BusConnection?
+  ) async throws(WalletError) {
+    let started = ContinuousClock.now
+    while true {
+      if let connection = await connection() { return connection.close() }
+      guard !child.hasEnded, ContinuousClock.now - started < Self.startLimit else {
+        throw .program("\(name) does not start, or ends at once")
+      }
+      try? await Task.sleep(for: .milliseconds(20))
     }
   }
 

@@ -57,7 +57,9 @@ package final class KWalletTrial: Sendable {
 
   /// Whether the key opens the copy.
   package func opens(with key: borrowing SecretBytes) async throws(WalletError) -> Bool {
-    let (bus, running) = try Unfinished.ofThisProgram.start { () throws(WalletError) in try startBus() }
+    let (bus, running) = try Unfinished.ofThisProgram.start { () throws(WalletError) in
+      try TrialBus.start(places.busProgram, at: self.bus, environment)
+    }
     defer { Unfinished.ofThisProgram.forget(running) }
     let result: Result<Bool, WalletError>
     do throws(WalletError) {
@@ -89,23 +91,6 @@ package final class KWalletTrial: Sendable {
     }
     _ = await daemon.end(grace: .zero).value
     return try result.get()
-  }
-
-  private func startBus() throws(WalletError) -> ChildProcess {
-    let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    defer { close(input) }
-    do {
-      return try ChildProcess(
-        HelperProgram(at: places.busProgram),
-        arguments: [places.busProgram, "--session", "--nofork", "--nopidfile", "--nosyslog", "--address=\(bus)"],
-        environment: environment, standardInput: input)
-    } catch let error as HelperProgramError {
-      throw .program(error.words)
-    } catch let error as ChildStartError {
-      throw .program("\(places.busProgram): \(error.words)")
-    } catch {
-      throw .program("\(places.busProgram): \(error)")
-    }
   }
 
   /// Repeats a question until it is answered, as long as the child runs.

@@ -45,6 +45,7 @@ struct SecretServiceDisable: Command {
       report.removed = files.all.filter { $0.ownLines != nil }.map(\.path)
     } else {
       for file in files.all where try file.remove() { report.removed.append(file.path) }
+      try LastCopy().forget()
     }
     if !options.json { report.tellFiles() }
     if !dryRun { try await giveBack(files, ServiceManager(hardening: hardening), hadFiles: !report.removed.isEmpty) }

@@ -40,6 +40,11 @@ struct SecretServiceStatus: Command {
       try StandardOutput.line("options  \(Visible.text(chosen.words.joined(separator: " ")))")
     }
     for file in states { try StandardOutput.line("file     \(Visible.text(file.path)): \(file.words)") }
+    if report.holder?.own == true, let time = try LastCopy().time, try session.keyringPlaces().hasChanged(since: time) {
+      try StandardOutput.line(
+        "missed   \(MissedPasswords.program) has changed since its passwords were copied: 'whorl secret-service import' "
+          + "brings in what is new")
+    }
     if report.enabled, let line = report.portalLine {
       try StandardOutput.line("portal   \(Visible.text(files.portalChoice)) does not have the line \(line)")
     }

@@ -57,26 +57,16 @@ struct UnfinishedUndo {
 
   private func write() throws(Failure) {
     let lines = others + steps.map { "\($0.rawValue)\t\(store)" }
-    let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     guard !lines.isEmpty else {
-      guard unlink(path) == 0 || errno == ENOENT else { throw Self.unwritten(path) }
+      guard unlink(path) == 0 || errno == ENOENT else {
+        throw Self.unwritten("\(path): \(String(cString: strerror(errno)))")
+      }
       return
     }
-    for (index, character) in zip(folder.indices, folder).dropFirst() where character == "/" {
-      _ = mkdir(String(folder[..<index]), 0o700)
-    }
-    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw Self.unwritten(path) }
-    let (new, contents) = (path + ".new", Array(lines.map { $0 + "\n" }.joined().utf8))
-    unlink(new)
-    let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { throw Self.unwritten(path) }
-    // Borrows the contents for the call.
-    let count = contents.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-    let isWritten = count == contents.count && fsync(file) == 0
-    close(file)
-    guard isWritten, rename(new, path) == 0, Folder.sync(folder) == nil else {
-      unlink(new)
-      throw Self.unwritten(path)
+    do throws(PersonalFile.Unwritten) {
+      try PersonalFile(path).write(lines)
+    } catch {
+      throw Self.unwritten(error.problem)
     }
   }
 
@@ -87,9 +77,9 @@ struct UnfinishedUndo {
         + "that file and run this again")
   }
 
-  private static func unwritten(_ path: String) -> Failure {
+  private static func unwritten(_ problem: String) -> Failure {
     Failure(
-      .inputOutput, "cannot note what is left to do in \(path): \(String(cString: strerror(errno)))", name: "errSecIO",
+      .inputOutput, "cannot note what is left to do: \(problem)", name: "errSecIO",
       advice: "make room there, and run 'whorl setup --undo' again")
   }
 }
