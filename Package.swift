@@ -520,6 +520,7 @@ let started: [String: [String]] = [
   "VaultDriver": ["whorl-reader"],
   "VaultHostTests": ["whorld", "whorl-reader", "whorl-program-path"],
   "VirtualFingerTests": ["whorl-finger", "whorl-reader"],
+  "WalletsTests": commandLine,
   "WhorlTests": ["whorld", "whorl-reader"],
 ]
 

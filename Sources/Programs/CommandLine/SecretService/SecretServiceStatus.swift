@@ -2,6 +2,7 @@ import ArgumentParser
 internal import Moving
 import OtherStores
 internal import PromptTexts
+import Wallets
 import Whorl
 
 struct SecretServiceStatus: Command {
