@@ -157,9 +157,8 @@ END
 [y/N]=>y
 again:=>$password
 keyring:=>$password
-for good? [y/N]=>y
+keeps it:=>delete
 alice:=>$password
-for good? [y/N]=>y
 \$=>sudo fprintd-delete alice
 \$=>sudo apt purge --autoremove whorl libpam-whorl
 [Y/n]=>y

@@ -187,16 +187,15 @@ server.test':=>push-password
 
 ## 6. Undo
 
-`whorl setup --undo` undoes the steps, the last one first: GNOME's keyring has the programs' passwords and the login password
-again, and the store is removed with everything in it.
+`whorl setup --undo` undoes the steps, each after those that it needs: GNOME's keyring has the login password and the programs'
+passwords again. It names what exists only in the store, which is removed after the word was typed.
 END
   at_console 'right-index:1' "laptop login:=>alice
 \$=>whorl setup --undo
 [y/N]=>y
 again:=>$password
 keyring:=>$password
-for good? [y/N]=>y
-for good? [y/N]=>y
+keeps it:=>delete
 \$=>sudo fprintd-delete alice
 \$=>exit"
   told "Everything was undone"

@@ -89,7 +89,7 @@ expect 0 "rejected by another program" at_seat alice 'whorl log -n 3'
 expect 77 "only root" at_seat alice 'whorl admin list'
 expect 0 "alice" whorl admin list
 expect 66 "has no store" whorl admin remove nobody --yes
-expect 0 "Removed the store of bob" whorl admin remove bob --yes
+expect 0 "Removed the store of bob" whorl admin remove bob --yes --delete-only-copies
 [ "$(ls /var/lib/whorl)" = "$(id -u alice)-alice" ] || fail "stores: $(ls /var/lib/whorl)"
 systemctl restart whorld
 expect 66 "whorl init" at_seat bob 'whorl ls'

@@ -42,7 +42,8 @@ expect 0 "fingers   1 enrolled" conversing "$no" alice 'whorl setup'
 expect 0 "this session may not enrol one" elsewhere bob 'umask 077; echo "a passcode, too" >passcode
   whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery && whorl setup'
 # Only the store is set up here, and kept if the user says so.
-expect 0 "sudo whorl admin remove alice" conversing 'for good? [y/N]=>n' alice 'whorl setup --undo'
+expect 0 "sudo whorl admin remove alice" conversing 'keeps it:=>n' alice 'whorl setup --undo'
 expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'
-expect 0 "Removed" whorl admin remove alice --yes
+expect 77 "bank/alice" whorl admin remove alice --yes
+expect 0 "Removed" whorl admin remove alice --yes --delete-only-copies
 expect 0 "Store     none yet" conversing "" alice whorl

@@ -28,6 +28,7 @@ final class GitProcess {
   private var room: Int
   private var lastLook = ContinuousClock.now
   private let child: ChildProcess
+  private let entry: Unfinished.Entry
   /// -1 if closed.
   private var input: Int32
   private let watched: Int32
@@ -74,12 +75,15 @@ final class GitProcess {
       for open in [watched, besides, input] where open >= 0 { close(open) }
       throw failed()
     }
+    let (standardInput, output, errors) =
+      watching == .output ? (inputEnds[0], pipeEnds[1], besides) : (inputEnds[0], besides, pipeEnds[1])
     do throws(ChildStartError) {
-      child = try ChildProcess(
-        git.program, arguments: command.arguments(git.program, in: folder),
-        environment: command.environment + ["GIT_DIR=\(folder)"], standardInput: inputEnds[0],
-        standardOutput: watching == .output ? pipeEnds[1] : besides, keepsTerminal: keepsTerminal,
-        standardError: watching == .output ? besides : pipeEnds[1], bounds: Self.bounds)
+      (child, entry) = try Unfinished.ofThisProgram.start { () throws(ChildStartError) in
+        try ChildProcess(
+          git.program, arguments: command.arguments(git.program, in: folder),
+          environment: command.environment + ["GIT_DIR=\(folder)"], standardInput: standardInput,
+          standardOutput: output, keepsTerminal: keepsTerminal, standardError: errors, bounds: Self.bounds)
+      }
     } catch {
       for open in [watched, besides, input] where open >= 0 { close(open) }
       throw .system("git cannot be started: \(error.words)")
@@ -88,6 +92,7 @@ final class GitProcess {
 
   deinit {
     child.kill()
+    Unfinished.ofThisProgram.forget(entry)
     closeInput()
     close(watched)
     close(besides)

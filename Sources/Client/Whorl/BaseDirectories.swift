@@ -9,6 +9,9 @@ package enum BaseDirectories {
   /// `$XDG_DATA_HOME`, else `~/.local/share`; nil where the home folder is unknown or its path is not UTF-8.
   package static var data: String? { directory("XDG_DATA_HOME", below: ".local/share") }
 
+  /// `$XDG_STATE_HOME`, else `~/.local/state`; nil where the home folder is unknown or its path is not UTF-8.
+  package static var state: String? { directory("XDG_STATE_HOME", below: ".local/state") }
+
   /// The folders of the machine's configuration in the order of their importance: `$XDG_CONFIG_DIRS`, else `/etc/xdg`.
   package static var machineConfiguration: [String] {
     let given = variable("XDG_CONFIG_DIRS").flatMap { String(validating: $0, as: UTF8.self) } ?? ""

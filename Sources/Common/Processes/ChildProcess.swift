@@ -110,6 +110,12 @@ package final class ChildProcess: Sendable {
   /// Kills the child at once.
   package func kill() { handle.signal(SIGKILL) }
 
+  /// Kills the child, and blocks until it has ended: what it would still write is written then.
+  package func killAndWait() {
+    kill()
+    handle.waitForEnd(milliseconds: 2_000)
+  }
+
   /// Waits for the child to end by itself: sends SIGTERM after `grace`, and SIGKILL 300 ms later.
   ///
   /// The first call sets the grace. Later calls wait for the same end.

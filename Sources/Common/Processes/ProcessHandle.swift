@@ -26,6 +26,12 @@ package final class ProcessHandle: Sendable {
     return poll(&polled, 1, 0) > 0
   }
 
+  /// Blocks until the process has ended, at most for this time.
+  func waitForEnd(milliseconds: Int32) {
+    var polled = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
+    _ = poll(&polled, 1, milliseconds)
+  }
+
   /// Sends a signal, which has no effect on a process that has ended.
   package func signal(_ number: Int32) {
     whorl_signal_process(descriptor.rawValue, number)

@@ -137,6 +137,7 @@ struct WhorlAgent: ParsableCommand {
             Self.leaveTerminals()
             Glibc.exit(EXIT_FAILURE)
           }))
+      bringMissedPasswords()
       return Self.leave(after: endings.wait().number)
     }
     let server = AgentServer(
@@ -180,6 +181,24 @@ struct WhorlAgent: ParsableCommand {
     }
     PasskeyDevice(vault: passkeys, log: surroundings.log).begin()
     Diagnostics.line("offers passkeys while the session is active")
+  }
+
+  /// Has 'whorl' bring in what programs stored in the other program before this one took over, if there is any. It runs
+  /// beside the service, and writes to the same journal.
+  private func bringMissedPasswords() {
+    guard let whorl = HelperPlaces(of: "whorl").locateWithExecutable() else { return }
+    let options = [("--store", store), ("--reader", reader), ("--config", config)]
+    let input = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
+    defer { close(input) }
+    do {
+      _ = try ChildProcess(
+        HelperProgram(at: whorl),
+        arguments: [whorl, "secret-service", "import", "--missed"]
+          + options.flatMap { name, value in value.map { [name, $0] } ?? [] },
+        environment: OwnEnvironment.entries, standardInput: input, showsDiagnostics: true)
+    } catch {
+      Diagnostics.line("what programs stored before cannot be brought in: \(error)")
+    }
   }
 
   /// Takes the name of the Secret Service, or throws the reason why that is not possible.

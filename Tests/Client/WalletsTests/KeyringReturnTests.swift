@@ -191,4 +191,96 @@ struct KeyringReturnTests {
       #expect(try await daemon.secretTool("lookup", "name", "Mail").text == "changed")
     }
   }
+
+  @Test("passwords that a program saves after enable, and before Whorl takes over, are brought in by itself and named")
+  func missed() async throws {
+    try await with { desktop in
+      let daemon = desktop.daemon
+      func store(_ label: String, _ secret: String) async throws {
+        try await daemon.secretTool("store", "--label=\(label)", "name", label, input: secret).mustSucceed()
+      }
+      try await store("Mail", "first")
+      try await store("Removed", "gone from Whorl")
+      // The keyring's times are whole seconds.
+      try await Task.sleep(for: .milliseconds(1_100))
+      try await desktop.whorl("import").mustSucceed()
+      let removed = try #require(try await desktop.store.whorl("ls", "Removed").text.split(separator: "\t").last)
+      try await desktop.store.whorl("rm", String(removed.dropLast()), "--yes").mustSucceed()
+      try await desktop.whorl("enable").mustSucceed()
+      try await Task.sleep(for: .milliseconds(1_100))
+      // The service is still GNOME Keyring.
+      try await store("Mail", "second")
+      try await store("Late", "saved before the login")
+
+      // Whorl does not know the password, so a person gives it.
+      try await daemon.restart(with: "pkcs11")
+      try await desktop.bus.reload()
+      #expect(try await daemon.secretTool("lookup", "name", "Removed").status == 1)
+      let here = desktop.environment.merging(["XDG_DATA_HOME": "\(daemon.folder)/data"]) { $1 }
+      func whorl(_ words: String..., lines: [String] = []) async throws -> Invocation.Result {
+        try await Invocation(
+          arguments: desktop.store.arguments(words), descriptors: lines.map { $0 + "\n" }, environment: here
+        ).run()
+      }
+      let asked = try await whorl("secret-service", "import", "--dry-run")
+      #expect(asked.status == 77 && asked.failure.contains("password of the login keyring"), "\(asked.diagnostics)")
+      let status = try await whorl("secret-service", "status")
+      #expect(status.text.contains("missed   GNOME Keyring has changed"), "\(status.text)")
+      let told = try await whorl(
+        "secret-service", "import", "--dry-run", "--password-fd", "3", lines: [KeyringDaemon.password])
+      #expect(told.status == 0 && told.diagnostics.contains("  login: Late\n"), "\(told.diagnostics)")
+      let wrong = try await whorl("secret-service", "import", "--password-fd", "3", lines: ["wrong"])
+      #expect(wrong.status == 77 && wrong.failure.contains("password"), "\(wrong.diagnostics)")
+
+      // With the password in Whorl, the service brings it in at its start.
+      let enabled = try await whorl(
+        "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3", "--recovery-fd", "4",
+        lines: [KeyringDaemon.password, desktop.store.recoveryKey])
+      #expect(enabled.status == 0, "\(enabled.diagnostics)")
+      let brought = try await whorl("secret-service", "import", "--missed")
+      #expect(brought.status == 0, "\(brought.diagnostics)")
+      #expect(
+        brought.diagnostics == """
+          Passwords were brought into Whorl. Programs had stored them in GNOME Keyring before Whorl took over: Late, Mail
+
+          """, "\(brought.diagnostics)")
+      for (label, secret) in [("Late", "saved before the login"), ("Mail", "second")] {
+        #expect(try await daemon.secretTool("lookup", "name", label).text == secret)
+      }
+      // What the person removed meanwhile stays removed, and nothing is brought in twice.
+      #expect(try await daemon.secretTool("lookup", "name", "Removed").status == 1)
+      #expect(access(daemon.places.trial, F_OK) != 0)
+      #expect(processes(with: "--control-directory=\(daemon.places.trial)/").isEmpty)
+    }
+  }
+
+  @Test("whorl secret-service disable opens a closed login keyring whose password only Whorl knows")
+  func ownSecret() async throws {
+    try await with { desktop in
+      let daemon = desktop.daemon
+      let here = desktop.environment.merging(["XDG_DATA_HOME": "\(daemon.folder)/data"]) { $1 }
+      try await daemon.secretTool("store", "--label=Mail", "name", "Mail", input: "a").mustSucceed()
+      try await desktop.whorl("import").mustSucceed()
+      try await Invocation(
+        arguments: desktop.store.arguments([
+          "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3", "--recovery-fd", "4",
+        ]), descriptors: [KeyringDaemon.password + "\n", desktop.store.recoveryKey + "\n"], environment: here
+      ).run().mustSucceed()
+      try await desktop.whorl("enable").mustSucceed()
+      try await daemon.restart(with: "pkcs11")
+      try await desktop.bus.reload()
+      try await daemon.secretTool("store", "--label=New", "name", "New", input: "in Whorl").mustSucceed()
+      // The login has not opened the keyring.
+      unlink("\(desktop.store.folder)/data/dbus-1/services/org.freedesktop.secrets.service")
+      try await desktop.bus.reload()
+      for pid in processes(with: "--secret-service") where processes(with: desktop.store.directory).contains(pid) {
+        kill(pid, SIGTERM)
+      }
+      let done = try await Invocation(
+        arguments: desktop.store.arguments(["secret-service", "disable"]), environment: here
+      ).run()
+      #expect(done.status == 0, "\(done.diagnostics)")
+      #expect(try await daemon.secretTool("lookup", "name", "New").text == "in Whorl")
+    }
+  }
 }

@@ -93,15 +93,26 @@ struct LoginCommandTests {
     }
   }
 
-  @Test("a signal to whorl login enable ends the daemon on the keyring's copy, and removes the copy")
-  func signalled() async throws {
+  /// What becomes visible while a copy is made and a daemon runs on it, in this order; the daemon's process is among it.
+  private static let trialSteps = [
+    ".lock", "", "/data", "/data/keyrings", "/data/keyrings/login.keyring", "/control", "process", "/control/control",
+  ]
+
+  @Test(
+    "a signal to whorl login enable at each step ends the daemon on the keyring's copy, and removes the copy",
+    arguments: trialSteps)
+  func signalled(_ step: String) async throws {
     try await TestStore.with { store in
       try await KeyringDaemon.with { daemon in
         let trial = daemon.places.trial
         let program = try enable(store, daemon).start()
-        for _ in 0..<50_000 {
-          if access("\(trial)/control/control", F_OK) == 0 { break }
-          usleep(200)
+        for _ in 0..<100_000 {
+          if step == "process" {
+            if !processes(with: "--control-directory=\(trial)/").isEmpty { break }
+          } else if access(trial + step, F_OK) == 0 {
+            break
+          }
+          usleep(100)
         }
         program.signal(SIGTERM)
         let result = program.finish { _, _ in }

@@ -60,7 +60,7 @@ struct SetupTests {
         return Dictionary(uniqueKeysWithValues: steps.filter { $0.state == "done" }.map { ($0.step, $0.wayBack ?? "") })
       }
       let back = try await ways()
-      #expect(back["store"] == "rm -r -- \(store.directory)", "\(back)")
+      #expect(back["store"] == "whorl setup --undo --store \(store.directory)", "\(back)")
       #expect(back["passcode"] == "whorl passcode --remove --store \(store.directory)", "\(back)")
       #expect(back["ssh"] == "whorl ssh disable --store \(store.directory)")
       let git = try #require(back["git"])

@@ -27,22 +27,27 @@ struct SetupUndoTests {
   }
 
   @Test(
-    "whorl setup --undo lists, asks and undoes, and asks again before it removes the store", arguments: [true, false])
-  func undone(_ removesStore: Bool) async throws {
+    "whorl setup --undo lists, asks and undoes, names what only the store has, and removes it only after the word",
+    arguments: ["delete", "", "y", "Delete"])
+  func undone(_ answer: String) async throws {
+    let removesStore = answer == "delete"
     try await settled { store, home in
       let terminal = try PseudoTerminal(store.arguments(["setup", "--undo"]), environment: home)
       try await terminal.waits(for: "Go on? [y/N]")
       #expect(terminal.shown.contains("undo: whorl ssh disable --store \(store.directory)"), "\(terminal.shown)")
       #expect(terminal.shown.contains("undo: git config --global --unset-all credential.helper '^(whorl( |$)|"))
       terminal.type("y\n")
-      try await terminal.waits(for: "Remove the store, too, with the 1 item in it, for good? [y/N]")
-      terminal.type(removesStore ? "y\n" : "\n")
+      try await terminal.waits(for: "To delete all of this for good, type delete. Enter keeps it:")
+      #expect(
+        terminal.shown.contains("Only in the store, and nowhere else that Whorl knows of:\r\n  work\r\n"),
+        "\(terminal.shown)")
+      terminal.type("\(answer)\n")
       #expect(try await terminal.status() == 0)
       #expect((access(store.directory, F_OK) == 0) != removesStore)
       #expect(
         terminal.shown.contains("The store stays, with its passcode, its fingers and what is in it.") != removesStore)
       if !removesStore {
-        #expect(terminal.shown.contains("\r\n  rm -r -- \(store.directory)\r\n"), "\(terminal.shown)")
+        #expect(terminal.shown.contains("\r\n  whorl setup --undo --store \(store.directory)\r\n"), "\(terminal.shown)")
       }
       let git = String(decoding: try readFile("\(store.folder)/.gitconfig"), as: UTF8.self)
       #expect(!git.contains("whorl"))

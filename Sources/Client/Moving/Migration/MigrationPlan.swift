@@ -7,12 +7,6 @@ package struct MigrationPlan: Sendable {
   package var staying: [StayingItem] = []
 
   package init() {}
-
-  /// The items whose secrets can no longer be read.
-  package var unreadable: [StayingItem] { staying.filter { $0.item.state != .living } }
-
-  /// Whether every item that can be read is in the other store.
-  package var isDone: Bool { movable.isEmpty && staying.count == unreadable.count }
 }
 
 /// The result of a migration.

@@ -63,20 +63,23 @@ struct GnuPG: Sendable {
     let status = whorl_memory_file("gpg-status")
     guard status >= 0 else { throw .system("no memory for gpg: \(String(cString: strerror(errno)))") }
     defer { close(status) }
-    let child: ChildProcess
+    let (child, entry): (ChildProcess, Unfinished.Entry)
     do throws(ChildStartError) {
-      child = try ChildProcess(
-        program,
-        arguments: [
-          // Not --quiet: that would suppress why it failed.
-          program.path, "--batch", "--status-fd", "\(status)", "--enable-special-filenames", "--output",
-          "-&\(output.writing)", "--decrypt", "--", "-",
-        ],
-        environment: environment, descriptors: [output.writing, status], standardInput: file,
-        keepsTerminal: true)
+      (child, entry) = try Unfinished.ofThisProgram.start { () throws(ChildStartError) in
+        try ChildProcess(
+          program,
+          arguments: [
+            // Not --quiet: that would suppress why it failed.
+            program.path, "--batch", "--status-fd", "\(status)", "--enable-special-filenames", "--output",
+            "-&\(output.writing)", "--decrypt", "--", "-",
+          ],
+          environment: environment, descriptors: [output.writing, status], standardInput: file,
+          keepsTerminal: true)
+      }
     } catch {
       throw .unavailable("\(program.path): \(error.words)")
     }
+    defer { Unfinished.ofThisProgram.forget(entry) }
     output.closeWriting()
     let text: SharedSecret
     do throws(ReadError) {

@@ -84,6 +84,25 @@ package struct SecretServiceCopy: Sendable {
     return plan
   }
 
+  /// What was stored or changed there after the last copy and later than here: new items, and other secrets.
+  ///
+  /// - Parameters:
+  ///   - time: of the last copy, in seconds since 1970. The service's times are whole seconds.
+  ///   - asking: for a store that is locked.
+  package func plan(since time: Double, _ asking: Asking) async throws -> Plan {
+    var plan = try await plan(asking)
+    let earliest = UInt64(max(0, time.rounded(.down)))
+    func isLater(_ entry: Entry) -> Bool {
+      let there = peer.listing.items[entry.place].modified
+      return there >= earliest && there >= UInt64(max(0, plan.items[entry]?.modified ?? 0))
+    }
+    let (coming, differing, uncompared) = (
+      plan.coming.filter(isLater), plan.differing.filter(isLater), plan.uncompared.filter(isLater)
+    )
+    (plan.coming, plan.differing, plan.uncompared) = (coming, differing, uncompared)
+    return plan
+  }
+
   /// Finds the items that exist already.
   private func match() async throws(VaultError) -> Plan {
     let contents = try await SecretServiceContents(of: store)

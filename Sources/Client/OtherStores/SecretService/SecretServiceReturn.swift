@@ -63,6 +63,29 @@ package struct SecretServiceReturn: Sendable {
   /// - Parameter asking: a context with prompts, for the items with a rule. If they are refused, the outcome says so.
   package func copy(_ asking: Asking) async throws -> Outcome { try await run(writing: true, asking) }
 
+  /// The items that the other program has with the same secret, whatever its label. Changes nothing.
+  ///
+  /// - Parameter asking: for a store that is locked, and for the items with a rule. Without a touch those do not count.
+  package func itemsThere(_ asking: Asking) async throws -> Set<ItemID> {
+    let pairs = SecretServiceMatch(peer, try await Self.items(of: store).filter { $0.state == .living }).pairs
+    let (gated, open) = (pairs.filter(\.item.isGated), pairs.filter { !$0.item.isGated })
+    var there: Set<ItemID> = []
+    for pairs in [open, gated] {
+      do {
+        try await ReleasesInChunks(store: store, asking: asking).read(pairs.map(\.item.id)) {
+          number, released throws(ImportError) in
+          guard case .success(let released) = released else { return }
+          if case .same = try await peer.compare(released, with: pairs[number].place) {
+            there.insert(pairs[number].item.id)
+          }
+        }
+      } catch is VaultError where pairs.first?.item.isGated == true {
+        break
+      }
+    }
+    return there
+  }
+
   private struct Work {
     let item: SecretServiceItem
     /// Its index in the listing; nil for a new one.

@@ -41,8 +41,14 @@ package struct KWalletOpening: Sendable {
     guard hasDesktop else { throw .notRunning("KWallet needs a desktop, and there is none in this session") }
     let start = KWalletStart(
       places: places, folder: places.handover, environment: environment, launcher: launcher)
-    let daemon = try start.run(giving: key)
-    let started = ContinuousClock.now
+    let secret = SharedSecret(key.copy())
+    // The daemon stays, but not the folder in which it is handed the key.
+    let (daemon, started) = try Unfinished.ofThisProgram.make { () throws(WalletError) in
+      try start.run(giving: secret.bytes)
+    } undo: { _ in
+    }
+    Unfinished.ofThisProgram.forget(started)
+    let beginning = ContinuousClock.now
     while true {
       let hasEnded = daemon.hasEnded
       switch try await bus.isOpen() {
@@ -50,7 +56,7 @@ package struct KWalletOpening: Sendable {
       case false?: throw .refused("to open the wallet: its password was changed ('whorl login repair' asks for it)")
       case nil: break
       }
-      guard !hasEnded, ContinuousClock.now - started < limit else {
+      guard !hasEnded, ContinuousClock.now - beginning < limit else {
         throw .program("\(places.daemon.program) does not start, or ends at once")
       }
       try? await Task.sleep(for: .milliseconds(20))

@@ -10,6 +10,7 @@ package import SecureMemory
 package final class KWalletTrial: Sendable {
   private let places: KWalletPlaces
   private let lock: TrialLock
+  private let copies: Unfinished.Entry
 
   private var data: String { "\(places.trial)/data" }
   private var bus: String { BusAddress.of(socketAt: "\(places.trial)/bus") }
@@ -32,22 +33,34 @@ package final class KWalletTrial: Sendable {
     try KWalletFile.requireSealed(places)
     self.places = places
     self.limit = limit
-    // If a step below fails, `deinit` cleans up.
     lock = try TrialLock(places.trial + ".lock")
-    try? Folder.remove(places.trial)
-    let copies = KWalletPlaces(data: data, runtime: places.trial)
-    for folder in [places.trial, data, copies.folder] { try PrivateFile.makeFolder(folder) }
-    try PrivateFile.write(try PrivateFile.read(places.file), to: copies.file)
-    try PrivateFile.write(try PrivateFile.read(places.salt), to: copies.salt)
+    copies = try Unfinished.ofThisProgram.make { () throws(WalletError) in
+      try? Folder.remove(places.trial)
+      do throws(WalletError) {
+        let copies = KWalletPlaces(data: "\(places.trial)/data", runtime: places.trial)
+        for folder in [places.trial, copies.folder] { try PrivateFile.makeFolder(folder) }
+        try PrivateFile.write(try PrivateFile.read(places.file), to: copies.file)
+        try PrivateFile.write(try PrivateFile.read(places.salt), to: copies.salt)
+      } catch {
+        try? Folder.remove(places.trial)
+        throw error
+      }
+    } undo: { _ in
+      try? Folder.remove(places.trial)
+    }.entry
   }
 
-  deinit { try? Folder.remove(places.trial) }
+  deinit {
+    try? Folder.remove(places.trial)
+    Unfinished.ofThisProgram.forget(copies)
+  }
 
   /// Whether the key opens the copy.
   package func opens(with key: borrowing SecretBytes) async throws(WalletError) -> Bool {
-    let bus = try startBus()
-    TrialDaemons.add(bus, in: places.trial)
-    defer { TrialDaemons.remove(bus) }
+    let (bus, running) = try Unfinished.ofThisProgram.start { () throws(WalletError) in
+      try TrialBus.start(places.busProgram, at: self.bus, environment)
+    }
+    defer { Unfinished.ofThisProgram.forget(running) }
     let result: Result<Bool, WalletError>
     do throws(WalletError) {
       result = .success(try await opens(with: key, bus))
@@ -62,9 +75,11 @@ package final class KWalletTrial: Sendable {
     let kwallet = KWalletBus(address: self.bus, daemon: places.daemon)
     _ = try await wait(for: bus, places.busProgram) { kwallet.listens ? true : nil }
     let start = KWalletStart(places: places, folder: "\(places.trial)/socket", environment: environment)
-    let daemon = try start.run(giving: key)
-    TrialDaemons.add(daemon, in: places.trial)
-    defer { TrialDaemons.remove(daemon) }
+    let secret = SharedSecret(key.copy())
+    let (daemon, running) = try Unfinished.ofThisProgram.start { () throws(WalletError) in
+      try start.run(giving: secret.bytes)
+    }
+    defer { Unfinished.ofThisProgram.forget(running) }
     let result: Result<Bool, WalletError>
     do throws(WalletError) {
       result = .success(
@@ -76,23 +91,6 @@ package final class KWalletTrial: Sendable {
     }
     _ = await daemon.end(grace: .zero).value
     return try result.get()
-  }
-
-  private func startBus() throws(WalletError) -> ChildProcess {
-    let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    defer { close(input) }
-    do {
-      return try ChildProcess(
-        HelperProgram(at: places.busProgram),
-        arguments: [places.busProgram, "--session", "--nofork", "--nopidfile", "--nosyslog", "--address=\(bus)"],
-        environment: environment, standardInput: input)
-    } catch let error as HelperProgramError {
-      throw .program(error.words)
-    } catch let error as ChildStartError {
-      throw .program("\(places.busProgram): \(error.words)")
-    } catch {
-      throw .program("\(places.busProgram): \(error)")
-    }
   }
 
   /// Repeats a question until it is answered, as long as the child runs.

@@ -72,7 +72,6 @@ struct LoginEnable: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    Interruption.atEnd(TrialDaemons.end)
     let store = try await session.store()
     switch choice {
     case .passcode: try await enablePasscode(store, session)
@@ -255,7 +254,6 @@ struct LoginDisable: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    Interruption.atEnd(TrialDaemons.end)
     let store = try await session.store()
     let entries = LoginEntries(in: store)
     switch choice {

@@ -43,7 +43,6 @@ struct LoginRepair: Command {
   @OptionGroup var sealing: SealedCopyOption
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    Interruption.atEnd(TrialDaemons.end)
     let places = try session.keyringPlaces()
     let store = try await session.store()
     let answers = session.answers(recoveryKey: recoveryFd)

@@ -34,14 +34,22 @@ final class BackupDirectory: Sendable {
   func write(_ body: (Int32) async throws(Failure) -> Void) async throws(Failure) {
     let new = "\(path).\(Hexadecimal.text(of: UInt64.random(in: 0...UInt64.max)))"
     let name = "\(new)/\(Self.fileName)"
-    Interruption.atEnd {
+    // Both may be finished by the time of a signal, under the directory's own name.
+    let (output, entry) = try Unfinished.ofThisProgram.make { () throws(Failure) in
+      guard mkdir(new, 0o700) == 0 else { throw cannotMake(errno) }
+      let output = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard output >= 0 else {
+        let code = errno
+        rmdir(new)
+        throw cannotMake(code)
+      }
+      return output
+    } undo: { _ in
       unlink(name)
       rmdir(new)
     }
-    guard mkdir(new, 0o700) == 0 else { throw cannotMake(errno) }
+    defer { Unfinished.ofThisProgram.forget(entry) }
     do throws(Failure) {
-      let output = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-      guard output >= 0 else { throw cannotMake(errno) }
       defer { close(output) }
       try await body(output)
       if let code = Folder.sync(new) { throw cannotMake(code) }

@@ -25,10 +25,18 @@ struct EncryptedOutput {
   /// Creates a file for this user alone, calls `body` to write it, and gives it its name. Removes it if that fails.
   func write<Value>(_ body: (Int32) async throws(Failure) -> Value) async throws(Failure) -> Value {
     let new = "\(path).\(Hexadecimal.text(of: UInt64.random(in: 0...UInt64.max)))"
-    Interruption.atEnd { unlink(new) }
-    let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw cannotMake(errno) }
-    defer { close(file) }
+    // It may be finished by the time of a signal, under its own name.
+    let (file, entry) = try Unfinished.ofThisProgram.make { () throws(Failure) in
+      let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+      guard file >= 0 else { throw cannotMake(errno) }
+      return file
+    } undo: { _ in
+      unlink(new)
+    }
+    defer {
+      close(file)
+      Unfinished.ofThisProgram.forget(entry)
+    }
     let value: Value
     do throws(Failure) {
       value = try await body(file)

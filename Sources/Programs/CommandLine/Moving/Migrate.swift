@@ -1,6 +1,7 @@
 import ArgumentParser
 import Fingerprint
 internal import Moving
+import OtherStores
 internal import PromptTexts
 import SecretModel
 import Whorl
@@ -20,8 +21,9 @@ struct Migrate: Command {
       listed; --after-first-unlock copies them as after-first-unlock instead.
 
       The private store stays as it is. It can be migrated again: what the service has already is not copied twice. When \
-      everything is there, --remove-old removes it, after it has listed what nobody can read any more, and asked. An item \
-      that was changed in the private store after it was copied counts as not there. A script's --passcode-fd has a line for each passcode: the service's \
+      everything is there, --remove-old removes it after a question. What the service does not have is named, and goes only \
+      if you type the word for it (a script: --delete-only-copies); so does what nobody can read any more. An item that was \
+      changed in the private store after it was copied counts as not there. A script's --passcode-fd has a line for each passcode: the service's \
       where a finger is enrolled or the store is closed, then the private store's where an item asks for it.
 
       Examples:
@@ -49,8 +51,10 @@ struct Migrate: Command {
   @Flag(help: "Open items of the class when-unlocked from the first unlock on.")
   var afterFirstUnlock = false
 
-  @Flag(help: "Remove the private store, if everything in it that can be read is in the service.")
+  @Flag(help: "Remove the private store, if everything in it is in the service.")
   var removeOld = false
+
+  @OptionGroup var onlyCopies: OnlyCopiesOption
 
   @Flag(name: .shortAndLong, help: "Do not ask whether to remove the private store, or to change the enrolled fingers.")
   var yes = false
@@ -61,7 +65,10 @@ struct Migrate: Command {
       throw ValidationError("The private store's reader is that of the configuration; name it there.")
     }
     if removeOld, dryRun || enroll != nil || afterFirstUnlock {
-      throw ValidationError("--remove-old goes with --from and --yes alone.")
+      throw ValidationError("--remove-old goes with --from, --yes and \(OnlyCopiesOption.spoken) alone.")
+    }
+    if onlyCopies.deleteOnlyCopies, !removeOld {
+      throw ValidationError("\(OnlyCopiesOption.spoken) goes with --remove-old.")
     }
     if dryRun, enroll != nil { throw ValidationError("--dry-run enrols no finger; leave --enroll out.") }
   }
@@ -98,11 +105,15 @@ struct Migrate: Command {
     if !dryRun, !removeOld { try await prepare(service, session, answers) }
     let plan = try await session.explained { () async throws(VaultError) in try await migration.plan() }
     if removeOld {
-      try requireDone(plan)
-      try confirmRemoval(plan, answers)
+      let named = try agree(to: plan, answers)
       // An item may have been added or changed during the prompt.
-      return try requireDone(
-        try await session.explained { () async throws(VaultError) in try await migration.plan() })
+      let now = try await session.explained { () async throws(VaultError) in try await migration.plan() }
+      guard now.onlyCopies.isWithin(named) else {
+        throw Failure(
+          .refused, "the private store was changed meanwhile", name: "errSecParam",
+          advice: "run 'whorl migrate --remove-old' again")
+      }
+      return
     }
     if dryRun { return try MigrationReport(plan, afterFirstUnlock: afterFirstUnlock).print(json: options.json) }
     var context = session.contextOptions
@@ -134,28 +145,15 @@ struct Migrate: Command {
     }
   }
 
-  private func confirmRemoval(_ plan: MigrationPlan, _ answers: Answers) throws(Failure) {
-    let count = Spoken.plural(plan.alreadyThere.count, "item")
-    StandardError.line("The service has \(count) of the private store.")
-    if !plan.unreadable.isEmpty {
-      StandardError.line("\(Spoken.plural(plan.unreadable.count, "item")) of it will be lost:")
-      for item in plan.unreadable {
-        StandardError.line("  \(Visible.text("\(item.item.called): \(item.obstacle.words(.service))"))")
-      }
-    }
-    if !yes { try answers.confirm("Remove the private store?", assent: "--yes") }
-  }
-
-  private func requireDone(_ plan: MigrationPlan) throws(Failure) {
-    guard !plan.isDone else { return }
-    let staying = plan.staying.map(\.item).filter { $0.state == .living }
-    let left: [String] = (plan.movable + staying).map(\.called)
-    let names = left.count > 5 ? left[..<5].joined(separator: ", ") + ", ..." : left.joined(separator: ", ")
-    throw Failure(
-      .refused, "the private store has \(Spoken.plural(left.count, "item")) that the service does not have: \(names)",
-      name: "errSecParam",
-      advice:
-        "'whorl migrate' copies what it can, and says why it cannot copy the rest; 'whorl rm --store' deletes those")
+  /// Names what would be lost, and asks.
+  ///
+  /// - Returns: what was named.
+  private func agree(to plan: MigrationPlan, _ answers: Answers) throws(Failure) -> OnlyCopies {
+    StandardError.line("The service has \(Spoken.plural(plan.alreadyThere.count, "item")) of the private store.")
+    let only = plan.onlyCopies
+    try only.requireAgreement(to: "the private store", onlyCopies, answers)
+    if only.isEmpty, !yes { try answers.confirm("Remove the private store?", assent: "--yes") }
+    return only
   }
 
   private func remove(_ directory: String) throws(Failure) {
@@ -163,4 +161,9 @@ struct Migrate: Command {
     if options.json { return try JSON.print(["removed": directory]) }
     StandardError.line("Removed \(Visible.text(directory)).")
   }
+}
+
+extension MigrationPlan {
+  /// What the service does not have.
+  fileprivate var onlyCopies: OnlyCopies { OnlyCopies(of: self) { $0.words(.service) } }
 }

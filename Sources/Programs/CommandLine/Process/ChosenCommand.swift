@@ -23,12 +23,13 @@ struct ChosenCommand {
     let inputs = answers.compactMap { answer in Self.input(of: answer.secret).map { (answer.option, $0) } }
     defer { for (_, input) in inputs { close(input) } }
     let options = inputs.enumerated().flatMap { place, input in [input.0, "\(place + 3)"] }
-    let command = try? hardening.undone { () throws(ChildStartError) in
-      try ForegroundCommand(program, words + options, given: inputs.map(\.1))
+    let command = try? Interruption.start { () throws(ChildStartError) in
+      try hardening.undone { () throws(ChildStartError) in
+        try ForegroundCommand(program, words + options, given: inputs.map(\.1))
+      }
     }
     guard let command else { return Self.notFound }
-    Interruption.pass(to: command)
-    defer { Interruption.pass(to: nil) }
+    defer { Interruption.hasEnded() }
     let ending = command.ending()
     if let signal = ending.endingSignal { Interruption.follow(signal) }
     return ending.status

@@ -19,8 +19,6 @@ enum Interruption {
   }
 
   private static let state = Mutex(State())
-  /// What to do just before a signal ends the process. Held while it is done, since two threads may end the process.
-  private static let endings = Mutex<[@Sendable () -> Void]>([])
   /// The signal settings from the start, to be restored for another program.
   private static let before = Mutex((mask: sigset_t(), ignoresPipe: false))
 
@@ -74,8 +72,27 @@ enum Interruption {
     if late { cancel?() }
   }
 
-  /// Passes signals to this command while it runs, in place of ending the process; nil once it has ended.
-  static func pass(to command: ForegroundCommand?) { state.withLock { $0.foreground = command } }
+  /// Starts a command at the terminal, and passes signals to it from then on, in place of ending the process. Both are
+  /// one step, so that no signal ends this process alone.
+  static func start<Problem: Error>(
+    _ start: () throws(Problem) -> ForegroundCommand
+  ) throws(Problem) -> ForegroundCommand {
+    let started: Result<ForegroundCommand, Problem> = state.withLock { state in
+      // This process is about to end.
+      while state.received != nil { pause() }
+      do throws(Problem) {
+        let command = try start()
+        state.foreground = command
+        return .success(command)
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try started.get()
+  }
+
+  /// Notes that the command has ended.
+  static func hasEnded() { state.withLock { $0.foreground = nil } }
 
   /// Makes this process end by the signal that has ended its command.
   static func follow(_ signal: Int32) { state.withLock { $0.followed = signal } }
@@ -86,20 +103,14 @@ enum Interruption {
   /// Ends the process with the status, or by the signal that was received meanwhile.
   static func end(with status: ExitStatus) -> Never {
     let (received, followed) = state.withLock { ($0.received, $0.followed) }
-    if received != nil { runEndings() }
+    if received != nil { Unfinished.ofThisProgram.undoAll() }
     if let signal = received ?? followed { EndingSignals.die(of: signal) }
     exit(status.rawValue)
   }
 
-  /// Adds what to do just before a signal ends the process, such as removing an unfinished file. The file may be finished
-  /// by then, under another name.
-  static func atEnd(_ action: @escaping @Sendable () -> Void) { endings.withLock { $0.append(action) } }
-
-  private static func runEndings() {
-    endings.withLock { endings in
-      for action in endings { action() }
-      endings = []
-    }
+  /// Adds what to say just before a signal ends the process. What has to be removed then is made with `Unfinished`.
+  static func atEnd(_ action: @escaping @Sendable () -> Void) {
+    _ = Unfinished.ofThisProgram.make({}, undo: { _ in action() })
   }
 
   /// Restores the signal settings for the next program of this process.
@@ -121,7 +132,7 @@ enum Interruption {
       var set = EndingSignals.heard
       whorl_wait_for_signal(&set, graceMilliseconds)
     }
-    runEndings()
+    Unfinished.ofThisProgram.undoAll()
     report.tell(.cancelled)
     EndingSignals.die(of: signal)
   }

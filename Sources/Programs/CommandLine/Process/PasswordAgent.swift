@@ -10,6 +10,7 @@ struct PasswordAgent: Sendable {
   private static let startMilliseconds: Int32 = 2_000
 
   private let child: ChildProcess
+  private let entry: Unfinished.Entry
 
   /// Starts the agent for this process. Nil without a terminal, or if the program is not installed.
   init?() {
@@ -20,17 +21,23 @@ struct PasswordAgent: Sendable {
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return nil }
     defer { close(ends[0]) }
     // `--notify-fd 0`: the agent closes descriptor 0, which it does not read, when it is ready.
-    let child = try? ChildProcess(
-      HelperProgram(at: Self.path),
-      arguments: [Self.path, "--process", "\(getpid())", "--fallback", "--notify-fd", "0"],
-      environment: ["LC_ALL=C.UTF-8"], standardInput: ends[1], keepsTerminal: true)
-    close(ends[1])
-    guard let child else { return nil }
+    let input = ends[1]
+    let started = try? Unfinished.ofThisProgram.start {
+      try ChildProcess(
+        HelperProgram(at: Self.path),
+        arguments: [Self.path, "--process", "\(getpid())", "--fallback", "--notify-fd", "0"],
+        environment: ["LC_ALL=C.UTF-8"], standardInput: input, keepsTerminal: true)
+    }
+    close(input)
+    guard let started else { return nil }
     var ready = pollfd(fd: ends[0], events: Int16(POLLIN), revents: 0)
     poll(&ready, 1, Self.startMilliseconds)
-    self.child = child
+    (child, entry) = started
   }
 
   /// Ends the agent and waits until it is gone.
-  func end() async { _ = await child.end(grace: .zero).value }
+  func end() async {
+    _ = await child.end(grace: .zero).value
+    Unfinished.ofThisProgram.forget(entry)
+  }
 }

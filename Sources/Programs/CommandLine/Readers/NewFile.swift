@@ -1,4 +1,5 @@
 import Glibc
+import Processes
 
 /// A new file that a command is to write.
 struct NewFile {
@@ -15,9 +16,18 @@ struct NewFile {
 
   /// Creates the file and calls `body` to write it. Removes it if that fails.
   func write(mode: mode_t, _ body: (Int32) -> Int32?) throws(Failure) {
-    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-    guard descriptor >= 0 else { throw cannotMake(errno) }
-    defer { close(descriptor) }
+    let path = path
+    let (descriptor, entry) = try Unfinished.ofThisProgram.make { () throws(Failure) in
+      let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+      guard descriptor >= 0 else { throw cannotMake(errno) }
+      return descriptor
+    } undo: { _ in
+      unlink(path)
+    }
+    defer {
+      close(descriptor)
+      Unfinished.ofThisProgram.forget(entry)
+    }
     if let code = body(descriptor) {
       unlink(path)
       throw .cannotWrite(code)

@@ -1,4 +1,5 @@
 import Glibc
+internal import Primitives
 import Processes
 import Recordings
 
@@ -18,7 +19,13 @@ struct RecordingInTheMaking {
     guard lstat(name, &status) != 0 else {
       throw Failure(.exists, "\(name) exists already", advice: "name another folder")
     }
-    guard mkdir(folder, 0o700) == 0 else { throw Self.failure(RecordingError(folder)) }
+    let made = folder
+    // It is finished under another name.
+    _ = try Unfinished.ofThisProgram.make { () throws(Failure) in
+      guard mkdir(made, 0o700) == 0 else { throw Self.failure(RecordingError(made)) }
+    } undo: { _ in
+      try? Folder.remove(made)
+    }
   }
 
   /// The log of the traffic.

@@ -38,13 +38,15 @@ struct SSHKeyFile {
     let environment = UserEnvironment.entries
     let program = try Self.program(environment)
     let listener = try PrivateListener()
-    let child: ChildProcess
+    let (child, entry): (ChildProcess, Unfinished.Entry)
     do throws(ChildStartError) {
-      child = try ChildProcess(
-        program, arguments: [program.path, "-q", "--", path],
-        environment: Self.passed.flatMap { name in environment.filter { $0.hasPrefix("\(name)=") } }
-          + ["SSH_AUTH_SOCK=\(listener.path)"],
-        standardInput: STDIN_FILENO, keepsTerminal: true, showsDiagnostics: true)
+      (child, entry) = try Unfinished.ofThisProgram.start { () throws(ChildStartError) in
+        try ChildProcess(
+          program, arguments: [program.path, "-q", "--", path],
+          environment: Self.passed.flatMap { name in environment.filter { $0.hasPrefix("\(name)=") } }
+            + ["SSH_AUTH_SOCK=\(listener.path)"],
+          standardInput: STDIN_FILENO, keepsTerminal: true, showsDiagnostics: true)
+      }
     } catch {
       throw Failure(.unavailable, "\(program.path): \(error.words)", advice: "install OpenSSH's client again")
     }
@@ -52,6 +54,7 @@ struct SSHKeyFile {
     let offer = await Task(executorPreference: BackgroundThread()) { Self.offer(from: listener, child) }.value
     _ = await child.end(grace: .seconds(2)).value
     Interruption.onSignal(nil)
+    Unfinished.ofThisProgram.forget(entry)
     if offer.isOnDevice {
       throw Failure(
         .usage, "\(path) stands for a key on a security key or a card, which never leaves that", name: "errSecParam",

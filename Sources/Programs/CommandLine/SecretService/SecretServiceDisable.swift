@@ -4,6 +4,7 @@ import OtherStores
 import Processes
 internal import PromptTexts
 import SecretModel
+import Wallets
 import Whorl
 
 struct SecretServiceDisable: Command {
@@ -15,7 +16,8 @@ struct SecretServiceDisable: Command {
       take over at once. What programs have stored or changed in Whorl meanwhile is copied there: items without a rule \
       as they are, and items with one after the finger or the passcode that they ask for. Each is read again and \
       compared. What cannot be copied is named, with the exit status 79. Whorl keeps all of it, and nothing is removed \
-      there. Where this was interrupted, run it again: what is there is not copied twice.
+      there. Where this was interrupted, run it again: what is there is not copied twice. A login keyring whose password \
+      only Whorl knows is opened for it.
 
       The other program may ask for its password. --dry-run shows what would be done; while Whorl is the service, the \
       other program cannot be read, and what Whorl has is listed.
@@ -43,6 +45,7 @@ struct SecretServiceDisable: Command {
       report.removed = files.all.filter { $0.ownLines != nil }.map(\.path)
     } else {
       for file in files.all where try file.remove() { report.removed.append(file.path) }
+      try LastCopy().forget()
     }
     if !options.json { report.tellFiles() }
     if !dryRun { try await giveBack(files, ServiceManager(hardening: hardening), hadFiles: !report.removed.isEmpty) }
@@ -109,6 +112,7 @@ struct SecretServiceDisable: Command {
     }
     report.program = holder.name
     do {
+      if !dryRun { try await openKeyring(for: holder, store, session) }
       let copy = try await SecretServiceReturn(onBus: BaseDirectories.sessionBus, from: store)
       var context = session.contextOptions
       // One touch and one passcode serve all items.
@@ -121,8 +125,23 @@ struct SecretServiceDisable: Command {
         dryRun ? try await copy.plan(asking) : try await copy.copy(asking)
       }
     } catch {
-      throw session.explained(error)
+      let failure = session.explained(error)
+      // What is only in Whorl is named, whatever the reason.
+      guard !dryRun, failure.name != Failure.cancelled.name else { throw failure }
+      (report.unread, report.obstacle) = (items, failure)
     }
+  }
+
+  /// Opens a login keyring whose password only Whorl knows. GNOME would ask for it, and nobody could answer.
+  private func openKeyring(
+    for holder: SecretServiceHolderReport, _ store: any VaultService, _ session: Session
+  ) async throws {
+    guard holder.isGnomeKeyring else { return }
+    let entries = LoginEntries(in: store)
+    guard try await entries.has(KeyringRekeying.entry) else { return }
+    try await session.openIfWaiting(store, session.answers(), to: "open the login keyring")
+    guard let secret = try await entries.secret(of: KeyringRekeying.entry) else { return }
+    try KeyringOpening(try session.keyringPlaces()).open(with: secret.bytes)
   }
 
   /// The program that is the Secret Service instead of Whorl, started by the bus if possible; nil if there is none.

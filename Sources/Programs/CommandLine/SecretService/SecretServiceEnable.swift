@@ -11,7 +11,7 @@ struct SecretServiceEnable: Command {
       Tells which program has that part now, and writes the files of this user with which whorl-agent takes it over at \
       the next login: the bus starts it when a program asks for a secret, and GNOME Keyring starts without its Secret \
       Service. Files that are not Whorl's are never overwritten. Run 'whorl secret-service import' before that login: \
-      it copies what the other program has, which keeps it. --now takes over at once; a daemon of GNOME Keyring is \
+      it copies what the other program has, which keeps it. What programs store there until then is brought in afterwards. --now takes over at once; a daemon of GNOME Keyring is \
       restarted for it. The service gets the --store, --reader and --config of this command.
 
       Examples:
@@ -40,6 +40,9 @@ struct SecretServiceEnable: Command {
     let missing = wanted.filter { $0.state != .current }.map(\.path)
     let obsolete = files.obsolete(beside: wanted)
     if !dryRun {
+      let copied = try LastCopy()
+      // What another program gets from now on is brought in when Whorl has taken over.
+      if before?.own != true, copied.time == nil { try copied.note(LastCopy.now) }
       _ = try wanted.write()
       _ = try obsolete?.remove()
     }

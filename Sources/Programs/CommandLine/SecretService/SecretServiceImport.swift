@@ -4,6 +4,8 @@ import OtherStores
 internal import PromptTexts
 import SecretModel
 import SecretServiceItems
+import SecureMemory
+import Wallets
 import Whorl
 
 struct SecretServiceImport: Command {
@@ -20,6 +22,10 @@ struct SecretServiceImport: Command {
       here. What is there stays as it is: an import can be run again. It compares the secrets of items without a rule, \
       and tells which are others here, such as one that a sandboxed program was given anew and cannot open its files \
       with. --replace takes the other program's secret for these, and for items with a rule, which keep it.
+
+      What programs stored between the copy and the moment when Whorl took over is brought in by itself, and named in a \
+      notification, where Whorl knows the login keyring's password ('whorl login enable gnome-keyring'). Elsewhere run this \
+      again: while Whorl is the service, it asks for that password, and reads copies of GNOME Keyring's files.
 
       The originals stay readable in the other program, for every program of yours and without a finger, also where the \
       copies are gated here. --remove-old copies what is missing, and then removes the originals whose secrets are the \
@@ -53,9 +59,29 @@ struct SecretServiceImport: Command {
   @Flag(name: .shortAndLong, help: "Do not ask whether to remove the originals.")
   var yes = false
 
+  @Option(
+    help: ArgumentHelp(
+      "Read the login keyring's password from this descriptor, where Whorl is the service already.", valueName: "n"),
+    transform: GivenDescriptors.number)
+  var passwordFd: Int32?
+
+  // For whorl-agent: brings in what came after the last copy, and asks nobody.
+  @Flag(help: .hidden)
+  var missed = false
+
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     // Open the store first, so that the other program shows no prompt if there is no store.
+    if missed {
+      let copied = try LastCopy()
+      guard copied.time != nil else { return }
+      return try await MissedPasswords(session, try await session.store(), access: nil).bringByItself(since: copied)
+    }
     let store = try await session.store()
+    if !removeOld, let holder = try? await SecretServiceHolderReport.current(), holder.own {
+      let missed = try MissedPasswords(session, store, access: access)
+      if missed.isThere { return try await bring(missed, into: store, session) }
+    }
+    let begun = LastCopy.now
     do {
       let program = try await SecretServiceHolderReport.running()?.name ?? "the other program"
       let copy = try await SecretServiceCopy(
@@ -66,6 +92,7 @@ struct SecretServiceImport: Command {
         guard !dryRun else { return SecretServiceImportReport(plan, replacing: replace) }
         return SecretServiceImportReport(plan, try await copy.bring(plan, replacing: replace, asking))
       }
+      if !dryRun { try LastCopy().note(begun) }
       if !options.json { report.tell() }
       let originals = try await originals(of: copy, program, in: store, session)
       if !options.json { return originals.tell() }
@@ -73,6 +100,34 @@ struct SecretServiceImport: Command {
       try JSON.print(report)
     } catch {
       throw session.explained(error)
+    }
+  }
+
+  /// Brings in what GNOME Keyring's files have, while Whorl is the service.
+  private func bring(
+    _ missed: MissedPasswords, into store: any VaultService, _ session: Session
+  ) async throws(Failure) {
+    try await session.openIfWaiting(store, session.answers(), to: "bring the passwords in")
+    let secret: SharedSecret
+    if let own = try await missed.ownSecret() {
+      secret = own
+    } else {
+      let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
+      secret = SharedSecret(try passwords.current("password of the login keyring"))
+    }
+    let report = try await missed.read(openedWith: secret) { copy in
+      let plan = try await copy.plan(.nobody)
+      guard !dryRun else { return SecretServiceImportReport(plan, replacing: replace) }
+      return SecretServiceImportReport(plan, try await copy.bring(plan, replacing: replace, .nobody))
+    }
+    if !dryRun { try LastCopy().forget() }
+    if options.json { return try JSON.print(report) }
+    StandardError.line("Whorl is the service already, so copies of \(MissedPasswords.program)'s files were read.")
+    report.tell(naming: true)
+    let closed = missed.places.closedKeyrings
+    if !closed.isEmpty {
+      StandardError.line(
+        Visible.text("Not read, since they have passwords of their own: \(closed.joined(separator: ", "))"))
     }
   }
 
@@ -171,10 +226,13 @@ private struct SecretServiceImportReport: Encodable {
   }
 
   /// Prints for people, on standard error, what is imported.
-  func tell() {
-    let end = dryRun && !brought.isEmpty ? ":" : "."
-    StandardError.line("\(dryRun ? "Would copy" : "Copied") \(Spoken.plural(brought.count, "item"))\(end)")
-    if dryRun { list(brought.map(\.words)) }
+  ///
+  /// - Parameter naming: whether to list what was copied, as for a plan.
+  func tell(naming: Bool = false) {
+    let isListed = (dryRun || naming) && !brought.isEmpty
+    StandardError.line(
+      "\(dryRun ? "Would copy" : "Copied") \(Spoken.plural(brought.count, "item"))\(isListed ? ":" : ".")")
+    if isListed { list(brought.map(\.words)) }
     if !replaced.isEmpty {
       StandardError.line(
         "\(dryRun ? "Would replace" : "Replaced") the secret of \(Spoken.plural(replaced.count, "item")):")

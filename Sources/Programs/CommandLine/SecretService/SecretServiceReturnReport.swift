@@ -28,8 +28,10 @@ struct SecretServiceReturnReport: Encodable {
   var program: String?
   /// What was copied to it, or would be; nil if it was not reached.
   var outcome: SecretServiceReturn.Outcome?
-  /// The items that were not compared, since no other program could be reached.
+  /// The items that were not, or not all, compared.
   var unread: [SecretServiceItem] = []
+  /// Why not, if there is another program.
+  var obstacle: Failure?
 
   init(dryRun: Bool) { self.dryRun = dryRun }
 
@@ -40,7 +42,7 @@ struct SecretServiceReturnReport: Encodable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case dryRun, removed, program, copied, changed, same, gated, staying, onlyThere, refusal, unread
+    case dryRun, removed, program, copied, changed, same, gated, staying, onlyThere, refusal, unread, obstacle
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -59,6 +61,7 @@ struct SecretServiceReturnReport: Encodable {
       try values.encodeIfPresent(outcome.refusal.map { Failure($0).words }, forKey: .refusal)
     }
     if !unread.isEmpty { try values.encode(unread.map(\.label), forKey: .unread) }
+    try values.encodeIfPresent(obstacle?.words, forKey: .obstacle)
   }
 
   func print(json: Bool) throws(Failure) {
@@ -106,6 +109,12 @@ struct SecretServiceReturnReport: Encodable {
       StandardError.line(
         "The other program cannot be read before it is the Secret Service again. Then items that it does not have are "
           + "copied, and those that it has are compared.")
+    } else if let obstacle {
+      StandardError.line(
+        "Copying to \(Visible.text(program ?? "the other program")) ended: \(Visible.text(obstacle.words))")
+      if let advice = obstacle.advice { StandardError.line(Visible.text(advice)) }
+      StandardError.line("Perhaps only Whorl has:")
+      list(unread.map { "\($0.collection): \($0.label)" })
     } else {
       StandardError.line("No other program is the Secret Service now. Only Whorl has:")
       list(unread.map { "\($0.collection): \($0.label)" })

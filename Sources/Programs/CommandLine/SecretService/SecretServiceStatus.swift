@@ -2,6 +2,7 @@ import ArgumentParser
 internal import Moving
 import OtherStores
 internal import PromptTexts
+import Wallets
 import Whorl
 
 struct SecretServiceStatus: Command {
@@ -40,6 +41,11 @@ struct SecretServiceStatus: Command {
       try StandardOutput.line("options  \(Visible.text(chosen.words.joined(separator: " ")))")
     }
     for file in states { try StandardOutput.line("file     \(Visible.text(file.path)): \(file.words)") }
+    if report.holder?.own == true, let time = try LastCopy().time, try session.keyringPlaces().hasChanged(since: time) {
+      try StandardOutput.line(
+        "missed   \(MissedPasswords.program) has changed since its passwords were copied: 'whorl secret-service import' "
+          + "brings in what is new")
+    }
     if report.enabled, let line = report.portalLine {
       try StandardOutput.line("portal   \(Visible.text(files.portalChoice)) does not have the line \(line)")
     }
@@ -119,12 +125,16 @@ struct SecretServiceHolderReport: Encodable {
 
   private var fileName: String { program.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "" }
 
+  private static let gnomeKeyring = "gnome-keyring-daemon"
+
+  var isGnomeKeyring: Bool { fileName == Self.gnomeKeyring }
+
   /// Its common name; nil for an unknown program.
   private var knownName: String? {
     own
       ? "Whorl"
       : [
-        "gnome-keyring-daemon": "GNOME Keyring", "kwalletd5": "KWallet", "kwalletd6": "KWallet", "ksecretd": "KWallet",
+        Self.gnomeKeyring: "GNOME Keyring", "kwalletd5": "KWallet", "kwalletd6": "KWallet", "ksecretd": "KWallet",
         "keepassxc": "KeePassXC", "oo7-daemon": "oo7",
       ][fileName]
   }

@@ -13,8 +13,8 @@ struct Setup: Command {
       carried out by the command that it shows, which you could type yourself. It looks first and asks for what is left, so \
       that it can be ended anywhere and run again. It ends with what is on, and the command that takes each back.
 
-      --undo takes back what is on, after a question, and asks separately whether the store goes with everything in it. \
-      What it cannot take back it names.
+      --undo takes back what is on, after a question. What one run could not take back, the next one goes on with. Then it \
+      names what exists only in the store, and removes the store after you have typed the word for it; Enter keeps it.
 
       Without a terminal, and with --json, it only tells what there is.
 
@@ -39,7 +39,9 @@ struct Setup: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let survey = SetupSurvey(session: session)
-    guard !undo else { return try await SetupUndo(survey: survey, hardening: hardening, isAgreed: yes).run() }
+    guard !undo else {
+      return try await SetupUndo(survey: survey, hardening: hardening, isAgreed: yes).run()
+    }
     let terminal = options.json ? nil : Terminal()
     if let terminal { try requireOwnAccount(SetupDialogue(terminal: terminal)) }
     let findings = try await survey.findings()

@@ -19,7 +19,7 @@ struct SetupSurvey {
         : .note(.service, "not used: other programs of yours can read the key file of a private store"))
     let store: (any VaultService)?
     let withoutStore =
-      isOwn ? ["sudo", "whorl", "admin", "remove", Account.ownName] : ["rm", "-r", "--", try folder()]
+      isOwn ? ["sudo", "whorl", "admin", "remove", Account.ownName] : command("setup", "--undo")
     do throws(Failure) {
       store = try await session.store()
       findings.append(.done(.store, "made", undo: withoutStore))
@@ -113,15 +113,17 @@ struct SetupSurvey {
   private func lookAtLogin(
     _ store: any VaultService, _ isOwn: Bool, _ findings: inout [SetupFinding]
   ) async throws(Failure) {
-    guard isOwn else { return }
     let rows = try await LoginRow.all(in: store)
-    let isTold = LoginStacks().isAnyGood
+    // A private store opens a wallet only by hand, so that is not offered; but what it was given has to be given back.
+    let isTold = isOwn && LoginStacks().isAnyGood
     func look(
       _ step: SetupStep, _ kind: LoginItem.Kind, _ word: String, _ done: String, _ open: String, _ question: String
     ) {
       let undo = command("login", "disable", word)
       if rows.contains(where: { $0.kind == kind.rawValue }) {
         findings.append(.done(step, done, undo: undo))
+      } else if !isOwn {
+        return
       } else if isTold {
         let offer = SetupOffer(question: question, command: command("login", "enable", word))
         findings.append(.open(step, open, offer, undo: undo))
@@ -135,7 +137,7 @@ struct SetupSurvey {
         .login, .passcode, "passcode", "the login password is the passcode, and logging in opens the store",
         "the login password is not the passcode",
         "Is the passcode your login password, so that logging in opens the store?")
-    } else {
+    } else if isOwn {
       findings.append(.later(.login, "after a passcode is set"))
     }
     let (keyring, kwallet) = (try session.keyringPlaces().file, try session.kwalletPlaces().file)
@@ -152,9 +154,13 @@ struct SetupSurvey {
     }
   }
 
+  /// The command that copies the passwords of the desktop's programs back. What one run of it could not copy, the next
+  /// one can.
+  var copyingBack: [String] { command("secret-service", "disable") }
+
   /// Checks the Secret Service of the desktop.
   private func secrets() async throws(Failure) -> SetupFinding {
-    let undo = command("secret-service", "disable")
+    let undo = copyingBack
     let isEnabled = try SecretServiceFiles().isEnabled
     let here = "the desktop's programs get their passwords from Whorl"
     let holder: SecretServiceHolderReport?
@@ -242,10 +248,6 @@ struct SetupSurvey {
         command: ["git", "config", "--global", "--add", "credential.helper", GitHelperLine.value])
       return .open(.git, "does not ask Whorl for passwords", offer, undo: undo)
     }
-  }
-
-  private func folder() throws(Failure) -> String {
-    if case .folder(let folder) = try session.place() { folder.directory } else { "" }
   }
 
   /// A command of this program, for the same store and reader.

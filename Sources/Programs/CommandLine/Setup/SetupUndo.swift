@@ -1,68 +1,102 @@
+import OtherStores
 import Processes
 internal import PromptTexts
 import SecretModel
 internal import TerminalLines
+import Whorl
 
-/// `whorl setup --undo`: undoes the steps in reverse order, and finally removes the store with everything in it.
+/// `whorl setup --undo`: undoes the steps, each after those that it needs, and finally removes the store with everything
+/// in it.
 struct SetupUndo {
-  let survey: SetupSurvey
-  let hardening: Hardening
+  private let survey: SetupSurvey
+  private let hardening: Hardening
   /// Whether to skip the prompts. The store is then kept.
-  let isAgreed: Bool
+  private let isAgreed: Bool
+  private let place: StorePlace
 
-  private static let steps: [SetupStep] = [.sync, .git, .ssh, .passkeys, .secrets, .kwallet, .keyring, .login]
+  init(survey: SetupSurvey, hardening: Hardening, isAgreed: Bool) throws(Failure) {
+    (self.survey, self.hardening, self.isAgreed) = (survey, hardening, isAgreed)
+    place = try survey.session.place()
+  }
+
+  private struct Step {
+    let step: SetupStep
+    let command: [String]
+    /// What is said about it before it is undone.
+    let lines: [String]
+  }
 
   func run() async throws(Failure) {
+    var unfinished = try UnfinishedUndo(for: place.word)
     let findings = try await survey.findings()
-    let done = Self.steps.compactMap { step in
-      findings.first { $0.step == step && $0.state == .done && $0.undo != nil }
-    }
-    if !done.isEmpty {
+    let steps = UndoOrder.steps.compactMap { step in self.step(step, findings, unfinished) }
+    let removal = StoreRemoval(session: survey.session, place: place, hardening: hardening)
+    // A machine that leaves the circle no longer tells what the others have.
+    let shared = try await removal.itemsOnOtherMachines()
+    if !steps.isEmpty {
       StandardError.line("This takes back, one after the other:")
-      for line in done.flatMap(\.wayBackLines) { StandardError.line(Visible.text(line)) }
+      for line in steps.flatMap(\.lines) { StandardError.line(Visible.text(line)) }
       if !isAgreed { try survey.session.answers().confirm("Go on?", assent: "--yes") }
     }
-    var failed: [[String]] = []
-    for command in done.compactMap(\.undo) {
-      StandardError.line(Visible.text("> \(ShellLine.text(command))"))
-      let status = ChosenCommand(command).run(hardening)
+    // What is noted and no longer on was taken back by its own command, but for what is to be copied.
+    for step in unfinished.steps where !steps.contains(where: { $0.step == step }) { try unfinished.finish(step) }
+    await survey.session.close()
+    try unfinished.begin(steps.map(\.step))
+    var failed: [Step] = []
+    for step in steps {
+      if let needed = step.step.undoneAfter.first(where: { needed in failed.contains { $0.step == needed } }) {
+        StandardError.line("Not taken back before '\(needed.rawValue)' is: \(step.step.rawValue)")
+        failed.append(step)
+        continue
+      }
+      StandardError.line(Visible.text("> \(ShellLine.text(step.command))"))
+      let status = ChosenCommand(step.command).run(hardening)
       guard !Interruption.isFollowing else {
         throw Failure(
-          .unavailable, "this ended with status \(status): \(ShellLine.text(command))",
+          .unavailable, "this ended with status \(status): \(ShellLine.text(step.command))",
           advice: "'whorl setup --undo' goes on from here")
       }
-      if status != 0 { failed.append(command) }
+      if status == 0 { try unfinished.finish(step.step) } else { failed.append(step) }
     }
-    // If an undo failed, the store may have the secret of a wallet.
-    if failed.isEmpty, try await removeStore(findings) { return }
+    // While anything is left to do, the store may have what it needs.
+    if failed.isEmpty, try await removeStore(findings, removal, elsewhere: shared) { return }
     tellOfTheRest(findings)
-    guard let command = failed.first else { return }
+    guard let command = failed.first?.command else { return }
     throw Failure(
       .unavailable, "this command failed, for the reason above: \(ShellLine.text(command))",
       advice: "put that right and run 'whorl setup --undo' again")
   }
 
-  /// Removes the store after another prompt, since it cannot be restored.
-  private func removeStore(_ findings: [SetupFinding]) async throws(Failure) -> Bool {
-    guard let command = findings.first(where: { $0.step == .store && $0.state == .done })?.undo else {
+  /// A step to take back: one that is on, or one that an earlier run has not finished.
+  private func step(_ step: SetupStep, _ findings: [SetupFinding], _ unfinished: UnfinishedUndo) -> Step? {
+    if let found = findings.first(where: { $0.step == step && $0.state == .done }), let command = found.undo {
+      return Step(step: step, command: command, lines: found.wayBackLines)
+    }
+    guard step == .secrets, unfinished.steps.contains(step) else { return nil }
+    let words = "off, but not all passwords were copied back yet"
+    return Step(
+      step: step, command: survey.copyingBack,
+      lines: SetupFinding.done(step, words, undo: survey.copyingBack).wayBackLines)
+  }
+
+  /// Removes the store if the person wants that. Returns whether nothing is left to say.
+  private func removeStore(
+    _ findings: [SetupFinding], _ removal: StoreRemoval, elsewhere: Set<ItemID>
+  ) async throws(Failure) -> Bool {
+    guard findings.contains(where: { $0.step == .store && $0.state == .done }) else {
       if findings.allSatisfy({ $0.undo == nil || $0.state != .done }) { StandardError.line("Nothing is set up.") }
       return true
     }
     guard !isAgreed, let terminal = Terminal() else { return false }
-    let session = survey.session
-    let items = try await items()
-    await session.close()
-    let question = "Remove the store, too, with the \(Spoken.plural(items, "item")) in it, for good?"
-    guard try SetupDialogue(terminal: terminal).isChosen(question) else { return false }
-    StandardError.line(Visible.text("> \(ShellLine.text(command))"))
-    guard ChosenCommand(command).run(hardening) == 0 else { return false }
+    let contents = try await removal.contents(elsewhere: elsewhere)
+    let isWanted =
+      contents.only.isEmpty
+      ? try SetupDialogue(terminal: terminal).isChosen(
+        "Remove the store, too, for good? Everything in it was seen elsewhere.")
+      : try contents.only.isAgreed(to: "the store", survey.session.answers())
+    guard isWanted, try await removal.remove(with: contents) else { return false }
     StandardError.line("Everything was undone. A finger in the desktop's settings stays there.")
     return true
-  }
-
-  private func items() async throws(Failure) -> Int {
-    let store = try await survey.session.store()
-    return try await survey.session.explained { () async throws(VaultError) in try await store.status().items }
   }
 
   /// Lists what stays, and how to remove it.
@@ -70,5 +104,15 @@ struct SetupUndo {
     guard let store = findings.first(where: { $0.step == .store && $0.state == .done }) else { return }
     StandardError.line("The store stays, with its passcode, its fingers and what is in it. To remove it for good:")
     StandardError.line(Visible.text("  \(store.wayBack ?? "")"))
+  }
+}
+
+extension StorePlace {
+  /// Names the store in the file of an unfinished undo.
+  fileprivate var word: String {
+    switch self {
+    case .own: "service"
+    case .folder(let folder): folder.directory
+    }
   }
 }

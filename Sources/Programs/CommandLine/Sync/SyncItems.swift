@@ -1,4 +1,5 @@
 import ArgumentParser
+import OtherStores
 internal import PromptTexts
 import SSHKeys
 import SecretModel
@@ -105,7 +106,9 @@ struct SyncLeave: Command {
     discussion: """
       The items stay on this machine, and go from the others; NAME and the options are those of 'whorl sync add'. With --circle \
       this machine leaves the circle: its items stay here as they are, the others keep theirs, and the user units are \
-      disabled. Asks for what the items need; for --circle a finger or the passcode.
+      disabled. Asks for what the items need; for --circle a finger or the passcode. What no machine would have any more, \
+      such as the other version of an item that was changed on two machines at once, is named, and goes only if you type \
+      the word for it.
 
       Examples:
         whorl sync leave mail/alice
@@ -123,6 +126,7 @@ struct SyncLeave: Command {
   @Flag(name: .shortAndLong, help: "Do not ask whether the machine may leave.")
   var yes = false
 
+  @OptionGroup var onlyCopies: OnlyCopiesOption
   @OptionGroup var recovery: RecoveryKeyOption
 
   func validate() throws {
@@ -138,14 +142,17 @@ struct SyncLeave: Command {
     if circle { return try await leaveCircle(sync, session, hardening) }
     let (named, ofKinds) = try await chosen.items(in: sync.store, session)
     let shared = (named + ofKinds).filter(\.isShared)
+    try OnlyCopies(unsharing: shared, try await sync.status()).requireAgreement(
+      to: "the circle", onlyCopies, session.answers())
     try await sync.set(
       shared, shared: false, reason: "share \(Spoken.plural(shared.count, "item")) with other machines no longer")
     try await sync.told(shared, as: "kept here", options)
   }
 
   private func leaveCircle(_ sync: SyncSession, _ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let standing = try await sync.status().standing
-    guard standing != .none else { throw Failure(.notInCircle(.none)) }
+    let status = try await sync.status()
+    guard status.standing != .none else { throw Failure(.notInCircle(.none)) }
+    try OnlyCopies(leaving: status).requireAgreement(to: "the circle", onlyCopies, session.answers())
     if !yes {
       try session.answers().confirm(
         "Leave the circle? The items stay here, and later changes are no longer shared.", assent: "--yes")

@@ -1,0 +1,67 @@
+import ArgumentParser
+import OtherStores
+internal import PromptTexts
+import SecretModel
+internal import TerminalLines
+
+/// The option with which a script says that what exists nowhere else may go.
+struct OnlyCopiesOption: ParsableArguments {
+  static let spoken = "--delete-only-copies"
+
+  @Flag(help: "Delete what exists nowhere else, too, without asking for the word.")
+  var deleteOnlyCopies = false
+}
+
+extension OnlyCopies {
+  /// What a person types: more than Enter or a letter, which other questions take.
+  private static let word = "delete"
+  /// The most names in a failure's line. The list before it has all of them.
+  private static let mostInLine = 5
+
+  /// Names what exists only in `place`, and asks for the word. Does nothing if there is nothing.
+  ///
+  /// - Throws: where it is to be kept, or nobody can be asked.
+  func requireAgreement(to place: String, _ option: OnlyCopiesOption, _ answers: Answers) throws(Failure) {
+    guard !isEmpty else { return }
+    tell(place)
+    guard !option.deleteOnlyCopies else { return }
+    guard !answers.noPrompt, Terminal.exists else {
+      throw .interactionNotAllowed(
+        "\(spoken(place)), and nobody can be asked about it", advice: "\(OnlyCopiesOption.spoken) deletes it for good")
+    }
+    guard try isWordTyped(answers) else {
+      throw Failure(
+        .refused, "\(spoken(place)): it is kept", name: "LAError.userCancel",
+        advice: "copy it elsewhere first, or type the word '\(Self.word)'")
+    }
+  }
+
+  /// The same for a conversation, which goes on if it is kept.
+  func isAgreed(to place: String, _ answers: Answers) throws(Failure) -> Bool {
+    guard !isEmpty else { return true }
+    tell(place)
+    return try isWordTyped(answers)
+  }
+
+  private func tell(_ place: String) {
+    StandardError.line(Visible.text("Only in \(place), and nowhere else that Whorl knows of:"))
+    for copy in copies {
+      StandardError.line(Visible.text("  \(copy.name)\(copy.note.map { ": \($0)" } ?? "")"))
+    }
+  }
+
+  private func isWordTyped(_ answers: Answers) throws(Failure) -> Bool {
+    guard !answers.noPrompt, let terminal = Terminal() else { return false }
+    do throws(Unanswered) {
+      return try terminal.readLine("To delete all of this for good, type \(Self.word). Enter keeps it:") == Self.word
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  private func spoken(_ place: String) -> String {
+    let names = copies.prefix(Self.mostInLine).map(\.name).joined(separator: ", ")
+    let more = copies.count > Self.mostInLine ? " and \(copies.count - Self.mostInLine) more" : ""
+    return "\(place) has \(Spoken.plural(copies.count, "item")) that exist nowhere else (\(names)\(more))"
+  }
+}

@@ -1,0 +1,40 @@
+import Glibc
+internal import Primitives
+import Whorl
+
+/// When the passwords of the desktop's other program were last copied into Whorl, in a file of the user's. What programs
+/// store there later, until Whorl takes over, is brought in from the other program's files.
+struct LastCopy {
+  private let path: String
+
+  init() throws(Failure) {
+    guard let state = BaseDirectories.state else { throw .noHome }
+    path = "\(state)/whorl/secret-service-copied"
+  }
+
+  /// Seconds since 1970; nil if nothing is to be brought in.
+  var time: Double? {
+    (try? SmallFile.read(path, limit: 64)).flatMap { bytes in
+      Double(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+  }
+
+  static var now: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    // The whole seconds are the structure's first member.
+    return Double(withUnsafeBytes(of: time) { $0.load(as: time_t.self) })
+  }
+
+  func note(_ time: Double) throws(Failure) {
+    let file = PersonalFile(path)
+    do throws(PersonalFile.Unwritten) {
+      try file.write(["\(Int64(time))"])
+    } catch {
+      throw Failure(.inputOutput, "cannot write \(error.problem)", name: "errSecIO", advice: "make room there")
+    }
+  }
+
+  /// Forgets it: everything was brought in, or Whorl is not to take over any more.
+  func forget() { unlink(path) }
+}
