@@ -140,7 +140,9 @@ struct UpgradeTests {
     }
   }
 
-  private static var isClone: Bool { FileManager.default.fileExists(atPath: Repository.root.appending(path: ".git").path) }
+  private static var isClone: Bool {
+    FileManager.default.fileExists(atPath: Repository.root.appending(path: ".git").path)
+  }
 
   @Test("the commits whose packages are upgraded in a story are ancestors of this one", .enabled(if: isClone))
   func earlier() async throws {

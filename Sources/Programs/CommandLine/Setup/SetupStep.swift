@@ -47,6 +47,11 @@ struct SetupFinding: Encodable {
     Self(step: step, state: .done, words: words, wayBack: undo.map(ShellLine.text), undo: undo)
   }
 
+  /// For what an administrator undoes, and `whorl setup --undo` leaves, since it is for all users of the machine.
+  static func done(_ step: SetupStep, _ words: String, undoneByAdministrator command: [String]?) -> Self {
+    Self(step: step, state: .done, words: words, wayBack: command.map(ShellLine.text))
+  }
+
   static func later(_ step: SetupStep, _ words: String) -> Self { Self(step: step, state: .later, words: words) }
 
   static func note(_ step: SetupStep, _ words: String) -> Self { Self(step: step, state: .note, words: words) }

@@ -15,7 +15,7 @@ struct SetupSurvey {
     let isOwn = if case .own = try session.place() { true } else { false }
     findings.append(
       isOwn
-        ? .done(.service, "installed: other programs of yours cannot read its keys", undo: nil)
+        ? service(LoginStacks())
         : .note(.service, "not used: other programs of yours can read the key file of a private store"))
     let store: (any VaultService)?
     let withoutStore =
@@ -44,6 +44,24 @@ struct SetupSurvey {
     await session.close()
     findings.append(git())
     return SetupStep.allCases.compactMap { step in findings.first { $0.step == step } }
+  }
+
+  /// The service, and whether logins tell it that this user is there.
+  private func service(_ stacks: LoginStacks) -> SetupFinding {
+    guard let obstacle = stacks.obstacle else {
+      return .done(
+        .service, "installed: other programs of yours cannot read its keys", undoneByAdministrator: stacks.wayBack)
+    }
+    let words = "installed, but \(obstacle.words)"
+    switch obstacle.remedy {
+    case .advice(let advice): return .elsewhere(.service, words, advice)
+    case .command(let command):
+      let offer = SetupOffer(
+        question:
+          "Have logins open what you keep in Whorl, by finger too? The system asks for an administrator's password.",
+        command: command)
+      return .open(.service, words, offer, undo: command.map { $0 == "--enable" ? "--disable" : $0 })
+    }
   }
 
   private func lookInside(_ store: any VaultService, _ findings: inout [SetupFinding]) async throws(Failure) {
@@ -126,8 +144,7 @@ struct SetupSurvey {
         let offer = SetupOffer(question: question, command: command("login", "enable", word))
         findings.append(.open(step, open, offer, undo: undo))
       } else {
-        findings.append(
-          .note(step, "no login of this machine notifies Whorl; 'whorl login status' says what to change"))
+        findings.append(.later(step, "after logins reach Whorl (see 'service' above)"))
       }
     }
     if findings.contains(where: { $0.step == .passcode && $0.state == .done }) {

@@ -31,7 +31,12 @@ struct Doctor: Command {
     await Self.checkReader(session, store, &findings)
     Self.checkPasskeys(&findings)
     if let store { await Self.checkSync(store, session, &findings) }
-    if let store { await Self.checkLogin(store, session, &findings) } else { await checkFingers(session, &findings) }
+    if let store {
+      await Self.checkLogin(store, session, &findings)
+    } else {
+      Self.checkLogins(opening: 0, session, &findings)
+      await checkFingers(session, &findings)
+    }
     if options.json {
       try JSON.print(["checks": findings.all])
     } else {
@@ -182,16 +187,25 @@ struct Doctor: Command {
     }
   }
 
-  /// Checks what logins need, if the user has chosen anything for them.
+  /// Checks whether logins reach the service, which alone they can reach.
+  ///
+  /// - Parameter count: how many things the user has chosen for a login to open.
+  private static func checkLogins(opening count: Int, _ session: Session, _ findings: inout Findings) {
+    guard case .own = try? session.vaultPlace() else { return }
+    let chosen = "\(Spoken.plural(count, "entry", "entries")) for a login to open"
+    guard let obstacle = LoginStacks().obstacle else {
+      return findings.ok("login", count == 0 ? "logins reach Whorl" : "logins reach Whorl; \(chosen)")
+    }
+    guard count > 0 else { return findings.warn("login", obstacle.words, obstacle.advice) }
+    findings.fail("login", Failure(.unavailable, "\(obstacle.words): \(chosen)", advice: obstacle.advice))
+  }
+
+  /// Checks what logins open, if the user has chosen anything for them.
   private static func checkLogin(_ store: any VaultService, _ session: Session, _ findings: inout Findings) async {
     do throws(Failure) {
       let rows = try await LoginRow.all(in: store)
+      checkLogins(opening: rows.count, session, &findings)
       guard !rows.isEmpty else { return }
-      if LoginStacks().isAnyGood {
-        findings.ok("login", "\(Spoken.plural(rows.count, "entry", "entries")), and a login notifies Whorl")
-      } else {
-        findings.warn("login", "no login of this machine notifies Whorl", "'whorl login status' says what to change")
-      }
       let passcode = try await session.explained { () async throws(VaultError) in
         try await LoginEntries(in: store).loginPasscode()
       }
