@@ -459,7 +459,7 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "Confinement", "Executors", "Fingerprint", "Presence", "Primitives", "ProgramDriver", "ReaderClient",
+        "Confinement", "Executors", "Fingerprint", "Presence", "Primitives", "ProgramDriver", "ReaderClient", "SDBus",
         "SecureMemory", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
       ],
       path: "Tests/Programs/CommandLineTests"),

@@ -54,3 +54,9 @@ expect 0 "warn  login: logins do not reach Whorl" at_seat alice 'whorl doctor ||
 expect 0 "" env DEBIAN_FRONTEND=noninteractive pam-auth-update --enable whorl
 expect 0 "ok    login: logins reach Whorl" at_seat alice 'whorl doctor || :'
 expect 0 "ok    service   installed: other programs" at_seat alice 'whorl setup'
+
+# fprintd, switched off: no reader is seen, and setup and doctor say why, and the command that switches it on.
+systemctl mask --now fprintd.service
+expect 0 "sudo systemctl unmask fprintd" at_seat bob 'whorl setup'
+expect 0 "sudo systemctl unmask fprintd" at_seat bob 'whorl doctor || :'
+systemctl unmask fprintd.service

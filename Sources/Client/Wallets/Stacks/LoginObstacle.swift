@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// Why no login of a machine reaches Whorl, and what changes that.
 package struct LoginObstacle: Sendable, Hashable {
   /// What changes it.
@@ -20,28 +18,6 @@ package struct LoginObstacle: Sendable, Hashable {
     case .command(let words): "'\(words.joined(separator: " "))' changes that, for everybody who uses this machine"
     case .advice(let advice): advice
     }
-  }
-}
-
-/// What a machine has to change its logins with.
-package struct LoginTools: OptionSet, Sendable, Hashable {
-  package let rawValue: Int
-  package init(rawValue: Int) { self.rawValue = rawValue }
-
-  /// Debian's pam-auth-update, and the file that makes it know Whorl's lines.
-  package static let pamAuthUpdate = LoginTools(rawValue: 1)
-  package static let sudo = LoginTools(rawValue: 2)
-  /// The package manager of Debian and Ubuntu.
-  package static let apt = LoginTools(rawValue: 4)
-
-  /// The tools of this machine.
-  package static var here: LoginTools {
-    var tools: LoginTools = []
-    let profile = "/usr/share/pam-configs/whorl"
-    if access("/usr/sbin/pam-auth-update", X_OK) == 0, PrivateFile.exists(profile) { tools.insert(.pamAuthUpdate) }
-    if access("/usr/bin/sudo", X_OK) == 0 { tools.insert(.sudo) }
-    if access("/usr/bin/apt", X_OK) == 0 { tools.insert(.apt) }
-    return tools
   }
 }
 

@@ -127,8 +127,9 @@ final class SetupConversation {
     var lines = ["", "On:"] + findings.filter { $0.state == .done }.flatMap(\.wayBackLines)
     let left = findings.filter { $0.state == .open }
     if !left.isEmpty { lines += ["", "Not done yet; 'whorl setup' continues with:"] + left.flatMap(\.lines) }
+    let next = findings.first(where: \.isFaulty)?.advice ?? "whorl set mail/me"
     lines += [
-      "", "'whorl setup --undo' takes all of it back. 'whorl doctor' checks everything. Next: whorl set mail/me",
+      "", "'whorl setup --undo' takes all of it back. 'whorl doctor' checks everything. Next: \(next)",
     ]
     for line in lines { try StandardOutput.line(Visible.text(line)) }
   }

@@ -30,6 +30,7 @@ struct Doctor: Command {
     if let store { await Self.checkStore(store, session, &findings) }
     await Self.checkReader(session, store, &findings)
     Self.checkPasskeys(&findings)
+    await Self.checkSSH(&findings)
     if let store { await Self.checkSync(store, session, &findings) }
     if let store {
       await Self.checkLogin(store, session, &findings)
@@ -100,6 +101,17 @@ struct Doctor: Command {
         "passkeys", "whorl-fido.socket does not listen", "'sudo systemctl enable --now whorl-fido.socket'")
     } else {
       findings.ok("passkeys", "offered to the programs of this session")
+    }
+  }
+
+  /// Checks which SSH agent the programs of the desktop have, if this user's sessions start whorl-agent.
+  private static func checkSSH(_ findings: inout Findings) async {
+    guard let files = try? SSHAgentFiles(), files.isEnabled == true else { return }
+    let found = await SSHAgentSight.finding(changed: files.changed)
+    if let problem = found.problem {
+      findings.warn("ssh", problem.words, problem.advice)
+    } else {
+      findings.ok("ssh", "ssh \(found.words)")
     }
   }
 
@@ -276,9 +288,11 @@ struct Doctor: Command {
       }
       if opened.temperature == .hot { findings.warn("temperature", "hot", "let it cool for some minutes") }
     } catch {
-      let problem = session.explained(error)
+      let fprintd =
+        if ReaderError(error) == .absent { await session.ownReaders.problemOfFprintd() } else { nil as ReaderError? }
+      let problem = session.explained(fprintd ?? error)
       // A named reader that is missing has an explanation of its own.
-      findings.fail("reader", problem, problem.status == .notFound ? nil : ReaderError(error)?.remedy)
+      findings.fail("reader", problem, problem.status == .notFound ? nil : (fprintd ?? ReaderError(error))?.remedy)
     }
     try? await reader.close()
     Interruption.onSignal(nil)
@@ -293,7 +307,11 @@ struct Doctor: Command {
       for each in list.readers { findings.ok("attached", Spoken.reader(each)) }
       guard list.chosen != nil else { throw list.problem ?? .reader(.absent) }
     } catch {
-      findings.fail("reader", session.explained(error))
+      // fprintd cannot be asked for readers while it is switched off, and then none may seem to be attached.
+      let fprintd =
+        if case .reader(.absent) = error { await session.ownReaders.problemOfFprintd() } else { nil as ReaderError? }
+      let problem = session.explained(fprintd ?? error)
+      findings.fail("reader", problem, problem.status == .notFound ? nil : (fprintd ?? ReaderError(error))?.remedy)
     }
   }
 
@@ -337,7 +355,7 @@ private struct Findings {
   }
 
   mutating func fail(_ check: String, _ problem: Failure, _ remedy: String? = nil) {
-    all.append(Finding(check: check, result: .fail, detail: problem.words, advice: remedy ?? problem.advice))
+    all.append(Finding(check: check, result: .fail, detail: problem.words, advice: remedy ?? problem.adviceOfDoctor))
     if failure == nil { failure = problem }
   }
 }
@@ -362,7 +380,7 @@ extension ReaderError {
         + "their programs (udev/README.md tells the price); fprintd needs no such rule"
     case .cannotStart:
       "correct that, or name another reader with --reader"
-    case .fprintdUnreachable:
+    case .fprintdUnreachable(let why) where !why.contains("masked"):
       "start it with 'sudo systemctl restart fprintd', and see 'systemctl status fprintd'"
     default: nil
     }
