@@ -386,7 +386,7 @@ let package = Package(
     tests(
       "CommandLineTests", in: "Programs",
       [
-        "Confinement", "Executors", "Fingerprint", "Presence", "Primitives", "ProgramDriver", "ReaderClient",
+        "Confinement", "Executors", "Fingerprint", "Presence", "Primitives", "ProgramDriver", "ReaderClient", "SDBus",
         "SecureMemory", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
       ]),
     // The examples and other clients of the libraries, run with a simulated user.
@@ -445,7 +445,7 @@ let started: [String: [String]] = [
   "VaultDriver": ["whorl-reader"],
   "VaultHostTests": ["whorld", "whorl-reader", "whorl-program-path"],
   "VirtualFingerTests": ["whorl-finger", "whorl-reader"],
-  "WalletsTests": ["whorl", "whorld", "whorl-reader"],
+  "WalletsTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "WhorlTests": ["whorld", "whorl-reader"],
 ]
 

@@ -78,6 +78,53 @@ struct SetupTests {
     #expect(!named.isEmpty)
     for package in named { #expect(debian.contains(package), "\(package)") }
   }
+
+  // systemd-analyze, with which the tests check the units of users, fails without it: whorl-secrets.service has a name on the bus.
+  @Test("make setup installs the message bus of users, which a unit of users needs")
+  func busOfUsers() throws {
+    #expect(try Repository.text("data/secret-service/whorl-secrets.service").contains("\nType=dbus\n"))
+    let rows = try Repository.text("scripts/packages.txt").split(separator: "\n").map { $0.split(separator: " ") }
+    #expect(rows.contains { $0[0] == "test" && $0[1].hasSuffix("/systemd/user/dbus.socket") })
+  }
+
+  /// Runs `scripts/make-root` with an mmdebstrap that fails so many times, and a sleep that does not wait.
+  private func makeRoot(failures: Int, in folder: URL) async throws -> Finished {
+    try writeScript(
+      """
+      echo "$*" >>'\(folder.path)/calls'
+      echo 'E: Failed to fetch InRelease' >&2
+      [ "$(wc -l <'\(folder.path)/calls')" -gt \(failures) ] && mkdir -p '\(folder.path)/root'
+      """, to: folder.appending(path: "mmdebstrap"))
+    try writeScript(":", to: folder.appending(path: "sleep"))
+    try writeScript("echo http://mirror.test/debian", to: folder.appending(path: "apt-get"))
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    return try await run(
+      "scripts/make-root", "testing", "\(folder.path)/root", "systemd dbus",
+      environment: ["PATH": "\(folder.path):\(path)"])
+  }
+
+  @Test("a system of another release is tried again if its mirror fails, and made only once", arguments: [0, 1, 2])
+  func anotherTry(failures: Int) async throws {
+    try await withTemporaryFolder { folder in
+      let made = try await makeRoot(failures: failures, in: folder)
+      #expect(made.status == 0, "\(made.errors)")
+      #expect(made.errors.contains("trying again in half a minute") == (failures > 0))
+      let calls = folder.appending(path: "calls")
+      #expect(try String(contentsOf: calls, encoding: .utf8).split(separator: "\n").count == failures + 1)
+      #expect(try await makeRoot(failures: 0, in: folder).status == 0)
+      #expect(try String(contentsOf: calls, encoding: .utf8).split(separator: "\n").count == failures + 1)
+    }
+  }
+
+  @Test("a mirror that fails three times ends the making of a system with what to do")
+  func noMirror() async throws {
+    try await withTemporaryFolder { folder in
+      let made = try await makeRoot(failures: 9, in: folder)
+      #expect(made.status == 1)
+      #expect(made.errors.contains("no system of testing could be made from http://mirror.test/debian"))
+      #expect(made.errors.contains("try again in half an hour") && made.errors.contains("Check-Valid-Until"))
+    }
+  }
 }
 
 /// A simulated system in its own folder.

@@ -93,8 +93,8 @@ END
   in_window 'right-index:1' "\$=>sudo apt install ./Downloads/whorl_*.deb ./Downloads/libpam-whorl_*.deb
 alice:=>$password
 [Y/n]=>y
-\$=>sudo pam-auth-update --enable whorl
 \$=>whorl setup
+administrator's password. [Y/n]=>y
 login password? [Y/n]=>y
 New passcode:=>$password
 again:=>$password

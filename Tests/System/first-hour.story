@@ -36,7 +36,6 @@ Password:=>$password
 \$=>sudo apt install ./whorl_*.deb ./libpam-whorl_*.deb
 alice:=>$password
 [Y/n]=>y
-\$=>sudo pam-auth-update --enable whorl
 \$=>cd
 \$=>whorl
 \$=>exit"
@@ -52,6 +51,8 @@ END
   at_console 'right-index:1' "laptop login:=>alice
 Password:=>$password
 \$=>whorl setup
+administrator's password. [Y/n]=>y
+alice:=>$password
 login password? [Y/n]=>y
 New passcode:=>$password
 again:=>$password
@@ -65,6 +66,7 @@ are, too. [y/N]=>n
 [y/N]=>y
 [y/N]=>y
 \$=>exit"
+  told "> sudo pam-auth-update --enable whorl"
   told "The store is made"
   told "> whorl ssh enable"
   told "'whorl setup --undo' takes all of it back"
@@ -73,6 +75,7 @@ What happened here:
 
 - The lines with `ok` and `todo` are what `whorl setup` has found. Lines with `>` are commands that it ran; you could type
   them yourself.
+- The first command makes her **logins** tell Whorl that she is there. It changes the machine, so `sudo` asks for a password.
 - alice's **passcode** is her login password, so that she has nothing new to remember.
 - Between `AUTHENTICATING` and `COMPLETE` the system asks for the login password, before a store is made and before a finger
   is enrolled.

@@ -146,6 +146,9 @@ echo 'alice:set by root' | chpasswd
 at_seat alice 'umask 077; echo "set by root" >login-password'
 expect 0 "two different passwords" in_session alice 'whorl login status'
 expect 0 "two different passwords" in_session alice 'whorl doctor || :'
+expect 0 "Next      your login password and the passcode are two different passwords" in_session alice \
+  'script -qec whorl /dev/null'
+expect 0 "warn  login     your login password and the passcode" in_session alice 'whorl setup'
 log_out
 restart
 log_in gdm-password alice 'set by root'

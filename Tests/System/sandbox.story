@@ -31,7 +31,7 @@ expect 2 "" boxed alice "$names /run/whorl /etc/whorl" 'ls /var/lib/whorl /run/w
 expect 0 "whorl (org.example.Mail) (/usr/bin/whorl)" at_seat alice 'whorl log -n 5'
 
 # Without the service's socket or marker, no other store is used.
-expect 69 "does not listen" boxed alice "$names /etc/whorl" 'whorl get note/alice'
+expect 69 "does not run" boxed alice "$names /etc/whorl" 'whorl get note/alice'
 expect 66 "whorl init" boxed alice "$names /run/whorl" 'whorl get note/alice'
 
 # In a user namespace without root's id, the owner of the socket is unknown.

@@ -47,3 +47,17 @@ expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'
 expect 77 "bank/alice" whorl admin remove alice --yes
 expect 0 "Removed" whorl admin remove alice --yes --delete-only-copies
 expect 0 "Store     none yet" conversing "" alice whorl
+
+# No login reaches Whorl yet. There is no sudo on this machine, so setup and doctor say what root does. Then they say that
+# it is done.
+expect 0 "have root run 'pam-auth-update --enable whorl'" at_seat alice 'whorl setup'
+expect 0 "warn  login: logins do not reach Whorl" at_seat alice 'whorl doctor || :'
+expect 0 "" env DEBIAN_FRONTEND=noninteractive pam-auth-update --enable whorl
+expect 0 "ok    login: logins reach Whorl" at_seat alice 'whorl doctor || :'
+expect 0 "ok    service   installed: other programs" at_seat alice 'whorl setup'
+
+# fprintd, switched off: no reader is seen, and setup and doctor say why, and the command that switches it on.
+systemctl mask --now fprintd.service
+expect 0 "sudo systemctl unmask fprintd" at_seat bob 'whorl setup'
+expect 0 "sudo systemctl unmask fprintd" at_seat bob 'whorl doctor || :'
+systemctl unmask fprintd.service

@@ -43,9 +43,9 @@ extension WalletError {
     case .copyUnverified:
       Explanation(
         "the recovery copy of the keyring does not open, so that the keyring was not changed",
-        advice: "see the disk and its permissions, then try again")
+        advice: "\(Explanation.advice(onFileError: 0)), then try again")
     case .busy: Explanation("another program looks at the wallet", advice: "try again when it is done")
-    case .system(let what): Explanation(what, advice: "see the disk and its permissions")
+    case .system(let what): Explanation(what, advice: Explanation.advice(onFileError: 0))
     }
   }
 }

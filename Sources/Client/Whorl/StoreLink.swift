@@ -58,15 +58,15 @@ package final class StoreLink: Sendable {
   }
 
   /// Runs a call that belongs to no context. If the connection is lost before the call or during one that changes
-  /// nothing, opens the store again and repeats the call: `serviceUnavailable` and `systemCancelled` mean that nothing
-  /// was changed, and a call without a context does not wait for a person.
+  /// nothing, opens the store again and repeats the call: `serviceUnavailable`, `serviceStopped` and `systemCancelled` mean that
+  /// nothing was changed, and a call without a context does not wait for a person.
   package func call<Value: ~Copyable>(
     _ body: (any VaultService) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {
     let (store, number) = try await opened()
     do throws(VaultError) {
       return try await body(store.service)
-    } catch .serviceUnavailable, .systemCancelled {
+    } catch .serviceUnavailable, .serviceStopped, .systemCancelled {
       forget(number)
     }
     return try await body(try await opened().store.service)

@@ -37,7 +37,7 @@ enum SystemService {
     let polkit = Polkit()
     var configuration = SystemVaultsConfiguration(
       folder: stores, reader: ServiceReader(settings.reader), accountName: { Account.name(of: $0) },
-      authorizeOwner: { caller throws(VaultError) in try await polkit.authorizeOwner(caller) },
+      authorizeOwner: { caller, change throws(VaultError) in try await polkit.authorizeOwner(caller, change) },
       authorizeFingers: { caller throws(VaultError) in try await polkit.authorizeFingers(caller) },
       authorizeTest: { caller throws(VaultError) in try await polkit.authorizeTest(caller) })
     let sessions = LoginSessions(polkit: polkit)

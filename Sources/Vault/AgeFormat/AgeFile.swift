@@ -76,7 +76,7 @@ package enum AgeFile {
       place += box.count
       let next = try file.read(at: place, upTo: AgePayload.boxCount)
       let chunk = try payload.open(box, isLast: next.isEmpty)
-      do throws(WriteError) { try chunk.write(to: target) } catch { throw .inputOutput("the decrypted file: \(error)") }
+      do throws(WriteError) { try chunk.write(to: target) } catch { throw .onWriting("the decrypted file", error) }
       if next.isEmpty { return }
       box = next
     }

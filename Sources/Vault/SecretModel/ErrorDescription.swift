@@ -21,8 +21,8 @@ package struct ErrorDescription<Name: Sendable & Hashable>: Sendable, Hashable {
 
   init(
     _ name: Name, _ details: [VaultErrorDetail], _ apple: AppleError, _ kind: FailureKind,
-    _ what: String, advice: String, detail: String? = nil
+    _ what: String, advice: String, further: String? = nil, detail: String? = nil
   ) {
-    self.init(name, details, apple, kind, Explanation(what, advice: advice, detail: detail))
+    self.init(name, details, apple, kind, Explanation(what, advice: advice, further: further, detail: detail))
   }
 }

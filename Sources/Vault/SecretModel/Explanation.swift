@@ -4,12 +4,20 @@ package struct Explanation: Sendable, Hashable {
   package var what: String
   /// What to do next, as the words after a colon.
   package var advice: String
+  /// What to do if that does not help, as further words. `whorl doctor` leaves it out, since it is what they name.
+  package var further: String?
   /// The technical details of the cause (`--verbose`, `--json`).
   package var detail: String?
 
-  package init(_ what: String, advice: String, detail: String? = nil) {
-    (self.what, self.advice, self.detail) = (what, advice, detail)
+  package init(_ what: String, advice: String, further: String? = nil, detail: String? = nil) {
+    (self.what, self.advice, self.further, self.detail) = (what, advice, further, detail)
   }
+
+  /// The advice with what to do if it does not help.
+  package var fullAdvice: String { further.map { "\(advice); \($0)" } ?? advice }
+
+  /// For errors that `whorl doctor` knows more about.
+  static let doctor = "if that does not help, 'whorl doctor' looks further"
 }
 
 extension Accessibility {

@@ -30,9 +30,10 @@ extension SessionRefusal {
       case .locked: "unlock the screen"
       case .lidClosed: "open the lid"
       case .sleeping: "try again when it is awake"
-      case .unknown: "try again; if it stays, 'whorl doctor' looks at the installation"
+      case .unknown: "try again"
       }
-    return Explanation("no finger is asked for: \(words)", advice: advice, detail: rawValue)
+    let further = self == .unknown ? Explanation.doctor : nil
+    return Explanation("no finger is asked for: \(words)", advice: advice, further: further, detail: rawValue)
   }
 }
 
@@ -65,7 +66,7 @@ extension AuthorizationProblem {
     case .unavailable:
       Explanation(
         "it cannot be found out here whether that is allowed",
-        advice: "try again after a restart of the machine; 'whorl doctor' looks at the installation", detail: action)
+        advice: "try again after a restart of the machine", further: Explanation.doctor, detail: action)
     }
   }
 }

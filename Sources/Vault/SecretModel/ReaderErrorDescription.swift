@@ -13,8 +13,11 @@ package struct ReaderErrorDescription: Sendable, Hashable {
     (self.apple, self.kind, self.explanation) = (apple, kind, explanation)
   }
 
-  private init(_ apple: AppleError, _ kind: FailureKind, _ what: String, advice: String, detail: String? = nil) {
-    self.init(apple, kind, Explanation(what, advice: advice, detail: detail))
+  private init(
+    _ apple: AppleError, _ kind: FailureKind, _ what: String, advice: String, further: String? = nil,
+    detail: String? = nil
+  ) {
+    self.init(apple, kind, Explanation(what, advice: advice, further: further, detail: detail))
   }
 
   package init(_ error: ReaderError) {
@@ -23,7 +26,7 @@ package struct ReaderErrorDescription: Sendable, Hashable {
       case .absent:
         Self(
           .authentication(.biometryNotAvailable), .unavailable, "no fingerprint reader",
-          advice: "attach it, or see 'whorl reader list' and 'whorl doctor'")
+          advice: "attach it, or use the passcode", further: Explanation.doctor)
       case .fprintdFilesUnreadable(let folder):
         Self(
           .authentication(.biometryNotAvailable), .refused,
@@ -42,7 +45,7 @@ package struct ReaderErrorDescription: Sendable, Hashable {
         Self(
           .authentication(.biometryNotAvailable), .unavailable,
           "no permission to open the reader\(path.map { " (\($0))" } ?? "")",
-          advice: "'make install-udev' gives it to whoever sits at the machine; 'whorl doctor' explains")
+          advice: "'make install-udev' gives it to whoever sits at the machine", further: Explanation.doctor)
       case .busy(let holder):
         Self(
           .authentication(.systemCancel), .tryAgain, "the reader is in use\(holder.map { " by \($0)" } ?? "")",
@@ -86,11 +89,16 @@ package struct ReaderErrorDescription: Sendable, Hashable {
         Self(
           .authentication(.biometryNotAvailable), .unavailable, "the program that drives the reader ended",
           advice: "try again", detail: how)
+      case .fprintdUnreachable(let why) where why.contains("masked"):
+        Self(
+          .authentication(.biometryNotAvailable), .unavailable,
+          "the fingerprint service of this machine (fprintd) is switched off",
+          advice: "'sudo systemctl unmask fprintd' switches it on", detail: why)
       case .fprintdUnreachable(let why):
         Self(
           .authentication(.biometryNotAvailable), .unavailable,
           "the fingerprint service of this machine (fprintd) cannot be reached",
-          advice: "start it with 'sudo systemctl restart fprintd' and try again; 'whorl doctor' looks further",
+          advice: "start it with 'sudo systemctl restart fprintd' and try again", further: Explanation.doctor,
           detail: why)
       case .missedByFprintd(let reader):
         Self(
@@ -100,7 +108,8 @@ package struct ReaderErrorDescription: Sendable, Hashable {
       case .cannotStart(let why):
         Self(
           .authentication(.biometryNotAvailable), .unavailable,
-          "the program that drives the reader cannot be started: \(why)", advice: "'whorl doctor' says what is missing")
+          "the program that drives the reader cannot be started: \(why)",
+          advice: "correct that, or install Whorl again", further: Explanation.doctor)
       case .looksForAnyFinger:
         Self(
           .authentication(.biometryNotAvailable), .unavailable,

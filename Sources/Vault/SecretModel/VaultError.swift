@@ -1,4 +1,5 @@
 public import Fingerprint
+internal import Glibc
 
 /// The errors of calls to the vault. Different outcomes have different cases; none carries a secret.
 @nonexhaustive(warn)
@@ -129,12 +130,16 @@ public enum VaultError: Error, Sendable, Hashable {
   case timedOut
   /// The system refused to read or write; the value says what.
   case inputOutput(String)
+  /// There is no room left on a disk; the value says what could not be written.
+  case diskFull(String)
   /// A defect of this library; the value says where.
   case internalError(String)
 
   // The vault's process
   /// The vault's process cannot be started or reached; the value says why. Nothing has been changed.
   case serviceUnavailable(String)
+  /// The system service is installed, and nobody listens for it; the value says how that was seen.
+  case serviceStopped(String)
   /// The vault's process is of a version that does not understand this program; the value says which.
   case versionMismatch(String)
   /// The connection to the vault was lost after a change was sent. The change may have been made or not.
@@ -151,7 +156,7 @@ package enum VaultErrorName: String, CaseIterable, Sendable {
     differentReader, setChanged, touchRefused, reader, printsGone, configuration, storeNotFound, storeExists,
     unsafeDirectory, deviceKeyMissing, tpm, credential, itemDamaged, storeDamaged, restoreDetected,
     recoveryKeyRequired, storeFull, passkeysFull, newerFormat, olderFormat, wrongPassphrase, fileUnreadable, busy,
-    timedOut, inputOutput, internalError, serviceUnavailable, versionMismatch, outcomeUnknown
+    timedOut, inputOutput, diskFull, internalError, serviceUnavailable, serviceStopped, versionMismatch, outcomeUnknown
 }
 
 package typealias VaultErrorDescription = ErrorDescription<VaultErrorName>
@@ -303,7 +308,7 @@ extension ErrorDescription where Name == VaultErrorName {
     case .touchRefused:
       Self(
         .touchRefused, [], .authentication(.authenticationFailed), .refused,
-        "the reader's answer was not to this request", advice: "try again; if it stays so, run 'whorl doctor'")
+        "the reader's answer was not to this request", advice: "try again", further: Explanation.doctor)
 
     // Readers
     case .reader(let error):
@@ -406,7 +411,11 @@ extension ErrorDescription where Name == VaultErrorName {
     case .inputOutput(let problem):
       Self(
         .inputOutput, [.text(problem)], .status(.errSecIO), .inputOutput, problem,
-        advice: "check permissions, and the disk's space and state")
+        advice: Explanation.advice(onFileError: 0))
+    case .diskFull(let problem):
+      Self(
+        .diskFull, [.text(problem)], .status(.errSecDiskFull), .inputOutput, "the disk is full: \(problem)",
+        advice: Explanation.advice(onFileError: ENOSPC))
     case .internalError(let problem):
       Self(.internalError, [.text(problem)], .status(.errSecInternalError), .internalError, .defect(problem))
 
@@ -414,7 +423,14 @@ extension ErrorDescription where Name == VaultErrorName {
     case .serviceUnavailable(let problem):
       Self(
         .serviceUnavailable, [.text(problem)], .status(.errSecServiceNotAvailable), .unavailable, problem,
-        advice: "'whorl doctor' looks at the installation")
+        advice: "try again", further: Explanation.doctor)
+    case .serviceStopped(let how):
+      Self(
+        .serviceStopped, [.text(how)], .status(.errSecServiceNotAvailable), .unavailable,
+        "the part of Whorl that keeps your secrets does not run, or cannot be reached from here",
+        advice:
+          "start it with 'sudo systemctl start whorld.socket'; 'systemctl status whorld.socket' says why it ended",
+        detail: how)
     case .versionMismatch(let problem):
       Self(
         .versionMismatch, [.text(problem)], .status(.errSecServiceNotAvailable), .unavailable,
@@ -443,7 +459,8 @@ extension VaultError {
     VaultError.invalidName, VaultError.invalidPasscode, VaultError.invalidAccessControl, VaultError.invalidRequest,
     VaultError.configuration, VaultError.storeNotFound, VaultError.storeExists, VaultError.unsafeDirectory,
     VaultError.storeDamaged, VaultError.fileUnreadable, VaultError.busy, VaultError.inputOutput,
-    VaultError.internalError, VaultError.serviceUnavailable, VaultError.versionMismatch,
+    VaultError.diskFull, VaultError.internalError, VaultError.serviceUnavailable, VaultError.serviceStopped,
+    VaultError.versionMismatch,
   ]
   static let withNumber: [@Sendable (Int) -> VaultError] = [
     VaultError.secretTooLong(limit:), VaultError.passcodeDelayed(seconds:),

@@ -56,15 +56,22 @@ package final class Polkit: Sendable {
   /// polkit gives the same answer if its rules forbid the action and if a wrong password was typed. So it is first
   /// asked without a prompt.
   ///
-  /// - Parameter asking: whether polkit may ask for a password. Cancelling the task closes that dialogue.
-  package func authorize(_ action: PolkitAction, for caller: Caller, asking: Bool) async -> PolkitVerdict {
-    let first = await check(action, for: caller, asking: false)
+  /// - Parameters:
+  ///   - asking: whether polkit may ask for a password. Cancelling the task closes that dialogue.
+  ///   - message: what that dialogue says, in place of the action's message. polkit takes it only from root and from the
+  ///     action's owner.
+  package func authorize(
+    _ action: PolkitAction, for caller: Caller, asking: Bool, message: String? = nil
+  ) async -> PolkitVerdict {
+    let first = await check(action, for: caller, asking: false, nil)
     guard asking, first == .needsPassword else { return first }
-    let answer = await check(action, for: caller, asking: true)
+    let answer = await check(action, for: caller, asking: true, message)
     return answer == .denied ? .wrongPassword : answer
   }
 
-  private func check(_ action: PolkitAction, for caller: Caller, asking: Bool) async -> PolkitVerdict {
+  private func check(
+    _ action: PolkitAction, for caller: Caller, asking: Bool, _ message: String?
+  ) async -> PolkitVerdict {
     guard let process = PinnedProcess(of: caller) else { return .unavailable("the program has ended") }
     let question = "whorl-\(lastQuestion.add(1, ordering: .relaxed).newValue)"
     let subject = BusValue.structure([
@@ -80,7 +87,10 @@ package final class Polkit: Sendable {
       do throws(BusError) {
         answer = try await authority.call(
           Self.path, Self.interface, "CheckAuthorization",
-          [subject, .string(action.rawValue), .texts([:]), .uint32(asking ? 1 : 0), .string(question)],
+          [
+            subject, .string(action.rawValue), .texts(message.map { ["polkit.message": $0] } ?? [:]),
+            .uint32(asking ? 1 : 0), .string(question),
+          ],
           within: asking ? Self.questionLimit : nil)
       } catch {
         if asking { await close(question, of: authority) }

@@ -45,14 +45,17 @@ package struct InstalledService: Sendable {
 
   /// Connects to the service, which systemd starts if it is not running.
   ///
-  /// - Throws: `serviceUnavailable`, `busy`.
+  /// - Throws: `serviceStopped`, `serviceUnavailable`, `busy`.
   package func connect() throws(VaultError) -> any VaultConnection {
     guard BusLoop.shared.isInThisProcess else { throw .forkedProcess }
     // A user who can make files in the folder could listen in place of the service.
     do throws(PathWalkError) {
       try PathWalk.check(folder, trusting: trust)
     } catch {
-      throw .serviceUnavailable("the service is installed and does not listen: \(error.words(for: folder))")
+      guard case .missing(let code) = error else {
+        throw .serviceUnavailable("the service is installed and cannot be trusted: \(error.words(for: folder))")
+      }
+      throw .serviceStopped("\(folder): \(String(cString: strerror(code)))")
     }
     let connected: BusDescriptor
     do throws(BusError) {
@@ -61,9 +64,7 @@ package struct InstalledService: Sendable {
       throw .busy("too many programs wait for the service")
     } catch {
       let reason = if case .system(let code) = error { String(cString: strerror(code)) } else { "\(error)" }
-      throw .serviceUnavailable(
-        "the service is installed and does not listen at \(socket) (\(reason)): 'systemctl status whorld.socket' tells more"
-      )
+      throw .serviceStopped("\(socket): \(reason)")
     }
     // systemd listens for the service.
     let listener = whorl_socket_peer_user(connected.rawValue)

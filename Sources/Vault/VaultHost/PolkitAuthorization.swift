@@ -1,13 +1,28 @@
 package import SecretModel
 package import SystemPolicy
+package import Vault
+
+extension OwnersChange {
+  /// What polkit's dialogue says.
+  var question: String {
+    let what =
+      switch self {
+      case .newStore: "make your store of secrets"
+      case .storeOfBackup: "bring your store of secrets back from a backup"
+      case .newDeviceKey: "give your store of secrets a new key for this computer"
+      case .firstFinger: "let a first finger open your store of secrets"
+      case .newRecoveryKey: "replace the recovery key of your store of secrets"
+      }
+    return "Type your login password to let Whorl \(what)"
+  }
+}
 
 extension Polkit {
-  /// Has polkit ask users for their own password before a program creates their store, gives it a new key file, enrols
-  /// its first finger or replaces its recovery key.
+  /// Has polkit ask users for their own password before a program makes such a change of their store.
   ///
   /// - Throws: `notAuthorized`.
-  package func authorizeOwner(_ caller: Caller) async throws(VaultError) {
-    try await require(.own, of: caller, asking: true)
+  package func authorizeOwner(_ caller: Caller, _ change: OwnersChange) async throws(VaultError) {
+    try await require(.own, of: caller, asking: true, message: change.question)
   }
 
   /// Asks polkit, without a question to the user, whether a program may change the fingers that open its user's store.
@@ -39,10 +54,12 @@ extension Polkit {
 
   /// - Parameter asking: whether polkit may ask for a password. It is asked for again where it was wrong, so that the
   ///   answers which a person has given to Whorl before are not lost by a typing error.
-  private func require(_ action: PolkitAction, of caller: Caller, asking: Bool) async throws(VaultError) {
-    var verdict = await authorize(action, for: caller, asking: asking)
+  private func require(
+    _ action: PolkitAction, of caller: Caller, asking: Bool, message: String? = nil
+  ) async throws(VaultError) {
+    var verdict = await authorize(action, for: caller, asking: asking, message: message)
     for _ in 1..<Self.tries where verdict == .wrongPassword {
-      verdict = await authorize(action, for: caller, asking: asking)
+      verdict = await authorize(action, for: caller, asking: asking, message: message)
     }
     let problem: AuthorizationProblem
     var known = action.rawValue

@@ -2,6 +2,7 @@ internal import Executors
 package import Keys
 package import SecretModel
 package import SystemPolicy
+package import Vault
 package import VaultStore
 
 /// What the stores of the service have in common.
@@ -14,9 +15,8 @@ package struct SystemVaultsConfiguration: Sendable {
   package var reader: ServiceReader
   /// The name of a user's account; nil where there is none. May block.
   package var accountName: @Sendable (UInt32) -> String?
-  /// Throws where a program may not create its user's store, give it a new key file, enrol the first finger or
-  /// replace the recovery key. May ask the user and wait for the answer.
-  package var authorizeOwner: @Sendable (Caller) async throws(VaultError) -> Void
+  /// Throws where a program may not make such a change of its user's store. May ask the user and wait for the answer.
+  package var authorizeOwner: @Sendable (Caller, OwnersChange) async throws(VaultError) -> Void
   /// Throws where a program may not change the fingers that open its user's store, or the reader that they are
   /// enrolled on. Asks nobody.
   package var authorizeFingers: @Sendable (Caller) async throws(VaultError) -> Void
@@ -50,7 +50,7 @@ package struct SystemVaultsConfiguration: Sendable {
 
   package init(
     folder: String, reader: ServiceReader, accountName: @escaping @Sendable (UInt32) -> String?,
-    authorizeOwner: @escaping @Sendable (Caller) async throws(VaultError) -> Void,
+    authorizeOwner: @escaping @Sendable (Caller, OwnersChange) async throws(VaultError) -> Void,
     authorizeFingers: @escaping @Sendable (Caller) async throws(VaultError) -> Void,
     authorizeTest: @escaping @Sendable (Caller) async throws(VaultError) -> Void
   ) {

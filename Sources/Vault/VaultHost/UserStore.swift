@@ -77,7 +77,7 @@ actor UserStore {
     let rules = FingerRules(
       change: { () async throws(VaultError) in try await configuration.authorizeFingers(caller) },
       enrolment: { () async throws(VaultError) in try await configuration.authorizeEnrolment(caller) },
-      owner: { () async throws(VaultError) in try await configuration.authorizeOwner(caller) })
+      owner: { change throws(VaultError) in try await configuration.authorizeOwner(caller, change) })
     let session = try VaultSession(of: try vault(at: place), for: caller, rules: rules, log: log(at: place))
     sessions += 1
     return session
@@ -235,7 +235,7 @@ actor UserStore {
     guard access(place, F_OK) != 0 else { throw .storeExists(place) }
     let passcode = SharedSecret(passcode)
     do throws(VaultError) {
-      try await configuration.authorizeOwner(caller)
+      try await configuration.authorizeOwner(caller, .newStore)
       let (new, told) = try await StoreCreation.newStore(
         at: place, passcode: passcode.copy(), owner: user, scrypt: configuration.scrypt, floor: configuration.floor,
         shortestPasscode: configuration.shortestPasscode, allowsGuessable: allowsGuessable,
@@ -276,7 +276,7 @@ actor UserStore {
     do throws(VaultError) {
       try StoreCreation.check(
         backup: file, recoveryKey: recoveryKey.bytes, owner: user, quota: configuration.quota)
-      try await configuration.authorizeOwner(caller)
+      try await configuration.authorizeOwner(caller, .storeOfBackup)
       try StoreCreation.newStore(
         at: place, from: file, recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor,
         quota: configuration.quota, storage: configuration.storage
@@ -295,7 +295,7 @@ actor UserStore {
     let recoveryKey = SharedSecret(recoveryKey)
     let place = try place()
     do throws(VaultError) {
-      try await configuration.authorizeOwner(caller)
+      try await configuration.authorizeOwner(caller, .newDeviceKey)
       try StoreCreation.rebuildDeviceKey(
         at: place, recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor,
         storage: configuration.storage)

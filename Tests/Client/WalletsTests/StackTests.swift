@@ -136,6 +136,56 @@ struct StackTests {
     }
   }
 
+  private static let without = ["login": "session optional pam_systemd.so", "sudo": "session optional pam_unix.so"]
+
+  private func obstacle(
+    _ files: [String: String], hasModule: Bool = true, _ tools: LoginTools
+  ) async throws -> LoginObstacle? {
+    try await with(files) { LoginStacks(folders: [$0], moduleIsInstalled: hasModule, tools: tools).obstacle }
+  }
+
+  // What a person has who installs the packages as the README says.
+  @Test("where logins do not reach Whorl yet, the command that changes it is found, and the one that takes it back")
+  func command() async throws {
+    let tools: LoginTools = [.pamAuthUpdate, .sudo, .apt]
+    let found = try #require(try await obstacle(Self.without, tools))
+    #expect(found.remedy == .command(["sudo", "pam-auth-update", "--enable", "whorl"]))
+    #expect(found.words == "logins do not reach Whorl yet, so that logging in opens nothing")
+    #expect(found.advice.hasPrefix("'sudo pam-auth-update --enable whorl' changes that"))
+    let reached = Self.without.merging(["login": "session optional pam_systemd.so\nsession optional pam_whorl.so"]) {
+      $1
+    }
+    #expect(try await obstacle(reached, tools) == nil)
+    let ways = try await with(reached) { folder in
+      [tools, [.pamAuthUpdate], []].map { LoginStacks(folders: [folder], moduleIsInstalled: true, tools: $0).wayBack }
+    }
+    #expect(ways == [["sudo", "pam-auth-update", "--disable", "whorl"], nil, nil])
+    #expect(
+      try await with(Self.without) { LoginStacks(folders: [$0], moduleIsInstalled: true, tools: tools).wayBack } == nil)
+  }
+
+  @Test("where no command of this user makes logins reach Whorl, it is said what does")
+  func advice() async throws {
+    func advice(_ files: [String: String], hasModule: Bool = true, _ tools: LoginTools) async throws -> String? {
+      guard case .advice(let advice)? = try await obstacle(files, hasModule: hasModule, tools)?.remedy else {
+        return nil
+      }
+      return advice
+    }
+    let root = try await advice(Self.without, [.pamAuthUpdate])
+    #expect(root == "have root run 'pam-auth-update --enable whorl'")
+    #expect(try await advice(Self.without, [.sudo])?.contains("docs/login.md") == true, "Fedora and Arch")
+    // The package with the module was left out, or an upgrade has removed it, with its lines or without them.
+    let lines = ["login": "session optional pam_systemd.so\nsession optional pam_whorl.so"]
+    for files in [Self.without, lines] {
+      let missing = try await advice(files, hasModule: false, [.sudo, .apt])
+      #expect(missing?.hasSuffix("sudo apt install ./libpam-whorl_*.deb") == true, "\(missing ?? "")")
+      #expect(try await advice(files, hasModule: false, [.sudo])?.contains("SYSTEM=1") == true)
+    }
+    let misplaced = ["login": "session optional pam_whorl.so\nsession optional pam_systemd.so"]
+    #expect(try await advice(misplaced, [.pamAuthUpdate, .sudo, .apt])?.contains("move it behind") == true)
+  }
+
   @Test("a verify line of pam_whorl has to come before the password and before another module that takes a finger")
   func verify() async throws {
     let session = "\nsession optional pam_systemd.so\nsession optional pam_whorl.so"

@@ -1,4 +1,5 @@
 import Fingerprint
+import Glibc
 import Moving
 import ProgramDriver
 import PromptTexts
@@ -44,6 +45,32 @@ struct ExplanationTests {
     #expect(VaultError.versionMismatch(machine).explanation.detail == machine)
     #expect(VaultError.tpm(.refused, detail: machine).explanation.detail == machine)
     #expect(VaultError.sessionRefused(.notPermitted).explanation.detail == "not-permitted")
+  }
+
+  @Test("an error's advice mentions whorl doctor only in the part that whorl doctor leaves out")
+  func doctor() {
+    for (name, explanation) in Self.all {
+      #expect(!explanation.advice.isEmpty && !explanation.advice.contains("doctor"), "\(name)")
+      #expect(explanation.further == nil || explanation.fullAdvice.hasSuffix(explanation.further ?? ""), "\(name)")
+    }
+    #expect(VaultError.serviceUnavailable("x").explanation.fullAdvice.contains("'whorl doctor'"))
+  }
+
+  @Test(
+    "a full disk, a stopped service and a masked fprintd are told with the command that helps, and not as another fault"
+  )
+  func causes() {
+    let full = VaultError.onFile("cannot write /a", ENOSPC)
+    #expect(full == .diskFull("cannot write /a") && VaultError.onFile("cannot write /a", EDQUOT) == full)
+    #expect(full.explanation.what == "the disk is full: cannot write /a")
+    #expect(full.explanation.advice == "make room on the disk, then try again")
+    #expect(VaultError.onFile("cannot write /a", EACCES) == .inputOutput("cannot write /a: Permission denied"))
+    #expect(!VaultError.diskFull("x").explanation.fullAdvice.contains("permission"))
+    let stopped = VaultError.serviceStopped("/run/whorl/bus: Connection refused").explanation
+    #expect(stopped.advice.contains("'sudo systemctl start whorld.socket'"))
+    let masked = ReaderError.fprintdUnreachable("Unit fprintd.service is masked.").explanation
+    #expect(masked.advice == "'sudo systemctl unmask fprintd' switches it on" && masked.further == nil)
+    #expect(ReaderError.fprintdUnreachable("timed out").explanation.advice.contains("systemctl restart fprintd"))
   }
 
   @Test("the error for a store with a key file does not say that a TPM keeps the store's keys")

@@ -82,6 +82,26 @@ struct MistakeTests {
     }
   }
 
+  @Test(
+    "set on a full disk says that the disk is full, and not that a permission is missing", .enabled(if: getuid() == 0))
+  func noRoom() async throws {
+    guard try await MachineFprintd.isPossible() else { return }
+    try await withFolder { folder in
+      let script = #"""
+        mount -t tmpfs -o size=2m none "$1" || exit 1
+        "$2" init --no-passcode --recovery-fd 4 --store "$1/store" 4>/dev/null || exit 2
+        dd if=/dev/zero of="$1/full" bs=4k 2>/dev/null
+        echo s | exec "$2" set b --access none --store "$1/store"
+        """#
+      let stored = try await Invocation(
+        program: "/usr/bin/unshare",
+        arguments: ["--mount", "/bin/sh", "-c", script, "sh", folder, try Programs.path("whorl")]
+      ).run()
+      expect(stored, 74, "the disk is full: cannot ", "make room on the disk, then try again")
+      #expect(!stored.failure.contains("may read and write"), "\(stored.diagnostics)")
+    }
+  }
+
   @Test("set and get say what to do about a full disk, and the store stays whole")
   func fullDisk() async throws {
     try await TestStore.with { store in

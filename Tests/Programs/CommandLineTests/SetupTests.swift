@@ -100,7 +100,7 @@ struct SetupTests {
           "helper = \(Self.gitHelper)\n"))
       // What is on, and how it is undone.
       let page = terminal.shown.components(separatedBy: "On:").last ?? ""
-      #expect(page.contains("ssh       1 key in the vault, which ssh uses through whorl-agent"), "\(page)")
+      #expect(page.contains("ssh       1 key in the vault, which ssh uses on a desktop"), "\(page)")
       #expect(
         page.contains(
           "undo: git config --global --unset-all credential.helper '^(whorl( |$)|!type whorl .*whorl git-credential)'\r\n"

@@ -193,7 +193,7 @@ struct FaultTests {
         #expect(result.status == 74, "\(words): \(result.diagnostics)")
         #expect(result.diagnostics.split(separator: "\n").count == 1, "\(words): \(result.diagnostics)")
         // Where only the permission is missing, the line has the system's or SQLite's words.
-        let reason = geteuid() == 0 ? "the store is on a read-only file system" : "check permissions"
+        let reason = geteuid() == 0 ? "the store is on a read-only file system" : "who may read and write there"
         #expect(result.failure.contains(reason), "\(words): \(result.diagnostics)")
       }
       // Items that need no count can be read on a read-only file system, which an ordinary user cannot mount here.

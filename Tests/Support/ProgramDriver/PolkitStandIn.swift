@@ -20,6 +20,7 @@ package final class PolkitStandIn: Sendable {
     package let kind: String?
     package let subject: [String: BusValue]
     package let action: String?
+    package let details: [String: String]
     package let flags: UInt32?
     package let number: String?
   }
@@ -77,7 +78,8 @@ package final class PolkitStandIn: Sendable {
       state.questions.append(
         Question(
           kind: subject[0].asString, subject: subject[1].asDictionary?.compactMapValues { $0 } ?? [:],
-          action: call.arguments[1].asString, flags: call.arguments[3].asUInt32, number: call.arguments[4].asString))
+          action: call.arguments[1].asString, details: call.arguments[2].asTexts ?? [:],
+          flags: call.arguments[3].asUInt32, number: call.arguments[4].asString))
       switch state.manner {
       case .answers(let authorized, let challenge, let details):
         call.answer([.structure([.boolean(authorized), .boolean(challenge), .texts(details)])])

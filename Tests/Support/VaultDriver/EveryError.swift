@@ -22,8 +22,9 @@ package enum EveryError {
       .itemDamaged(ItemName(unchecked: "mail", account: "")), .storeDamaged("a planted trigger"), .restoreDetected,
       .recoveryKeyRequired, .newerFormat(9), .olderFormat(1), .storeFull(limit: 1 << 28), .passkeysFull(limit: 64),
       .wrongPassphrase,
-      .fileUnreadable("it is empty"), .busy("another program"), .timedOut, .inputOutput("No space left on device"),
-      .internalError(machineWords), .serviceUnavailable("why"), .versionMismatch(machineWords), .outcomeUnknown,
+      .fileUnreadable("it is empty"), .busy("another program"), .timedOut, .inputOutput("Input/output error"),
+      .diskFull("cannot write /home/alice/vault.db"), .internalError(machineWords), .serviceUnavailable("why"),
+      .serviceStopped(machineWords), .versionMismatch(machineWords), .outcomeUnknown,
     ] + SessionRefusal.allCases.map { .sessionRefused($0) } + Accessibility.allCases.map { .notUnlocked($0) }
     + AuthorizationProblem.allCases.flatMap { problem in
       ["own", "enroll", "enroll-as-administrator", "manage"].map {

@@ -77,8 +77,7 @@ struct InstalledServiceTests {
     defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
     let service = InstalledService(marker: folder + "/system", folder: folder, trust: .rootAndEffectiveUser)
     #expect { _ = try service.connect() } throws: {
-      guard case .serviceUnavailable(let why) = $0 as? VaultError else { return false }
-      return why.contains("installed and does not listen")
+      $0 as? VaultError == .serviceStopped("\(folder)/bus: No such file or directory")
     }
     let listener = try RunningService.listen(at: folder + "/bus")
     let connection = try service.connect()

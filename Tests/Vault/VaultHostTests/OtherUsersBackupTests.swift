@@ -93,7 +93,7 @@ struct OtherUsersBackupTests {
   func service() async throws {
     try await withBackup { file, _, key in
       let asked = Mutex(0)
-      let service = try RunningService(authorizeOwner: { _ throws(VaultError) in asked.withLock { $0 += 1 } })
+      let service = try RunningService(authorizeOwner: { _, _ throws(VaultError) in asked.withLock { $0 += 1 } })
       let connection = try service.connect()
       for text in [key, ""] {
         do throws(VaultError) {

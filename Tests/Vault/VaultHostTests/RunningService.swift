@@ -58,7 +58,9 @@ final class RunningService: Sendable {
     authorizeEnrolment: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in },
     authorizeTest: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in },
     journal: @escaping @Sendable (AuditEntry, UInt32) -> Void = { _, _ in }, clock: BootClock = .system,
-    authorizeOwner: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in }
+    authorizeOwner: @escaping @Sendable (Caller, OwnersChange) async throws(VaultError) -> Void = {
+      _, _ throws(VaultError) in
+    }
   ) throws {
     folder = try Self.makeFolder()
     stores = folder + "/stores"

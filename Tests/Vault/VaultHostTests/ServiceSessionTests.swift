@@ -9,6 +9,7 @@ import SecureMemory
 import Synchronization
 import SystemPolicy
 import Testing
+import Vault
 import VaultDriver
 import VaultHost
 import VaultStore
@@ -132,17 +133,37 @@ struct ServiceSessionTests {
       let caller = Caller(
         user: getuid(), process: .init(id: getpid(), started: try #require(ProcessHandle.start(of: getpid()))))
       standIn.manner = .password(wrong: 2)
-      try await polkit.authorizeOwner(caller)
+      try await polkit.authorizeOwner(caller, .newStore)
       #expect(standIn.questions.map(\.flags) == [0, 1, 0, 1, 0, 1])
       standIn.manner = .password(wrong: 3)
       await #expect(throws: VaultError.notAuthorized(.wrongPassword, action: "org.whorl.own")) {
-        try await polkit.authorizeOwner(caller)
+        try await polkit.authorizeOwner(caller, .newStore)
       }
       #expect(standIn.questions.count == 12)
       standIn.manner = .answers(authorized: false, challenge: false, details: ["polkit.dismissed": "true"])
       await #expect(throws: VaultError.notAuthorized(.dismissed, action: "org.whorl.own")) {
-        try await polkit.authorizeOwner(caller)
+        try await polkit.authorizeOwner(caller, .newStore)
       }
+    }
+  }
+
+  @Test("polkit's dialogue names the one change that the password is for", arguments: OwnersChange.allCases)
+  func question(_ change: OwnersChange) async throws {
+    try await PrivateBus.with { bus in
+      let standIn = try await PolkitStandIn(on: bus)
+      defer { standIn.close() }
+      let caller = Caller(
+        user: getuid(), process: .init(id: getpid(), started: try #require(ProcessHandle.start(of: getpid()))))
+      standIn.manner = .password(wrong: 1)
+      try await Polkit(bus: bus.address).authorizeOwner(caller, change)
+      // polkit is asked whether a password is needed first, without a message.
+      let messages = standIn.questions.map { $0.details["polkit.message"] }
+      #expect(messages == [nil, messages[1], nil, messages[1]], "\(messages)")
+      let message = try #require(messages[1])
+      #expect(message.hasPrefix("Type your login password to let Whorl "))
+      // A dialogue that names the recovery key for another change might get that key typed.
+      #expect(message.contains("recovery key") == (change == .newRecoveryKey), "\(message)")
+      #expect(message.contains("finger") == (change == .firstFinger), "\(message)")
     }
   }
 

@@ -119,7 +119,7 @@ struct ServiceTests {
     let refusal = VaultError.notAuthorized(.denied, action: "org.whorl.own")
     let asked = Mutex<[Caller]>([])
     let allows = Mutex(false)
-    let service = try RunningService(authorizeOwner: { caller throws(VaultError) in
+    let service = try RunningService(authorizeOwner: { caller, _ throws(VaultError) in
       asked.withLock { $0.append(caller) }
       guard allows.withLock({ $0 }) else { throw .notAuthorized(.denied, action: "org.whorl.own") }
     })

@@ -173,7 +173,7 @@ struct ServiceLogTests {
     let allows = Mutex(false)
     let service = try RunningService(
       journal: { entry, _ in journal.withLock { $0.append(entry) } },
-      authorizeOwner: { _ throws(VaultError) in
+      authorizeOwner: { _, _ throws(VaultError) in
         guard allows.withLock({ $0 }) else { throw .notAuthorized(.denied, action: "org.whorl.own") }
       })
     await #expect(throws: VaultError.notAuthorized(.denied, action: "org.whorl.own")) { try await service.makeStore() }

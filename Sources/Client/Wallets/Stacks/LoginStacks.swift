@@ -22,18 +22,21 @@ package struct LoginStacks: Sendable {
   }
 
   private let folders: [String]
-  private let moduleIsInstalled: Bool
+  let moduleIsInstalled: Bool
+  let tools: LoginTools
 
   /// The stacks of this machine.
   package init() {
     self.init(
       folders: ["/etc/pam.d", "/usr/lib/pam.d", "/usr/share/pam.d"],
-      moduleIsInstalled: Self.moduleFolders.contains { PrivateFile.exists("\($0)/\(LoginServices.module)") })
+      moduleIsInstalled: Self.moduleFolders.contains { PrivateFile.exists("\($0)/\(LoginServices.module)") },
+      tools: .here)
   }
 
-  package init(folders: [String], moduleIsInstalled: Bool) {
+  package init(folders: [String], moduleIsInstalled: Bool, tools: LoginTools = []) {
     self.folders = folders
     self.moduleIsInstalled = moduleIsInstalled
+    self.tools = tools
   }
 
   /// Where distributions put PAM modules.

@@ -27,23 +27,26 @@ struct OwnReaders {
       fprintd: fprintd ?? .system, trace: trace)
   }
 
-  /// Why the store knows of no finger: an fprintd that is installed and cannot be reached may have some, and the
-  /// automatic choice of a reader goes on without it.
+  /// Why the store knows of no finger.
   func whyNoFingerIsKnown() async -> VaultError {
+    await problemOfFprintd().map { .reader($0) } ?? .notEnrolled
+  }
+
+  /// Why fprintd cannot be reached; nil if it can, or is not installed. It may have readers and fingers that nobody knows of
+  /// meanwhile, because the automatic choice of a reader goes on without it.
+  func problemOfFprintd() async -> ReaderError? {
     let isInstalled = access("/usr/share/dbus-1/system-services/net.reactivated.Fprint.service", F_OK) == 0
-    guard selection == .automatic, isInstalled || configuration.fprintd != nil else {
-      return .notEnrolled
-    }
+    guard selection == .automatic, isInstalled || configuration.fprintd != nil else { return nil }
     let fprintd = reader(.fprintd(device: nil), fprintd: configuration.fprintd)
-    var why = VaultError.notEnrolled
+    var problem: ReaderError?
     do throws(ReaderError) {
       _ = try await fprintd.readers()
     } catch .fprintdUnreachable(let words) {
-      why = .reader(.fprintdUnreachable(words))
+      problem = .fprintdUnreachable(words)
     } catch {
-      // Other errors of fprintd do not explain a missing finger.
+      // Other errors of fprintd do not explain what is missing.
     }
     await fprintd.shutdown()
-    return why
+    return problem
   }
 }

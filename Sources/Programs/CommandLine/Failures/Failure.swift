@@ -1,3 +1,4 @@
+internal import Glibc
 internal import PromptTexts
 import SecretModel
 
@@ -11,6 +12,8 @@ struct Failure: Error {
   var name: String?
   /// What to do; nil if there is no advice.
   var advice: String?
+  /// The same without the advice to run `whorl doctor`, for that command itself.
+  var adviceOfDoctor: String?
   /// Technical details of the cause.
   var detail: String?
   /// The vault's error; nil for other failures.
@@ -24,13 +27,13 @@ struct Failure: Error {
     self.status = status
     self.what = what
     self.name = name
-    self.advice = advice
+    (self.advice, adviceOfDoctor) = (advice, advice)
     self.isTold = isTold
   }
 
   init(_ status: ExitStatus, _ explanation: Explanation, name: String? = nil) {
-    self.init(status, explanation.what, name: name, advice: explanation.advice)
-    detail = explanation.detail
+    self.init(status, explanation.what, name: name, advice: explanation.fullAdvice)
+    (adviceOfDoctor, detail) = (explanation.advice, explanation.detail)
   }
 
   /// What failed, with technical details, for lists such as those of 'doctor' and 'status'.
@@ -50,6 +53,18 @@ struct Failure: Error {
 
   static func usage(_ what: String, advice: String? = nil) -> Failure {
     Failure(.usage, what, name: "errSecParam", advice: advice)
+  }
+
+  /// The system has refused to read or write a file.
+  ///
+  /// - Parameters:
+  ///   - what: what could not be done, with the path.
+  ///   - code: its error number.
+  static func onFile(_ what: String, _ code: Int32) -> Failure {
+    Failure(
+      .inputOutput, "\(what): \(String(cString: strerror(code)))",
+      name: [ENOSPC, EDQUOT].contains(code) ? "errSecDiskFull" : "errSecIO",
+      advice: Explanation.advice(onFileError: code))
   }
 
   /// A prompt that nobody can answer.

@@ -47,6 +47,10 @@ struct Enroll: Command {
       }
       change = SetChange(finger: finger, fingers: fingers, lost: bound)
     } else {
+      if look.count == 0, try session.isStoreOfService {
+        StandardError.line(
+          "The system asks for your login password, because this is the first finger that opens the store.")
+      }
       change = try await session.withPasswordAgent { () async throws(Failure) in
         try await session.asking(store, answers) { try await store.enroll(finger, $0) }
       }

@@ -24,6 +24,7 @@ struct FprintdFingers {
 
   /// Enrols a finger. fprintd asks for the login password first, unless it was given recently in this session.
   func enroll(_ finger: Finger, on chosen: ReaderDescription) async throws(Failure) {
+    Self.announceQuestion()
     let line = Line()
     try await session.withTerminalAgent { () async throws(Failure) in
       try await opened(chosen.id) { reader, description throws(ReaderError) in
@@ -36,6 +37,7 @@ struct FprintdFingers {
 
   /// Deletes a finger, or with nil all of them. Does nothing for one that fprintd does not have.
   func delete(_ finger: Finger?, on chosen: ReaderDescription) async throws(Failure) {
+    Self.announceQuestion()
     try await session.withTerminalAgent { () async throws(Failure) in
       try await opened(chosen.id) { reader, _ throws(ReaderError) in
         let templates = try await reader.storedPrints(knowing: []).unknown
@@ -58,6 +60,13 @@ struct FprintdFingers {
     guard EnrolmentPermission.ofThisProgram() != .refused else {
       throw Failure(.refused, "this session may not \(change)", advice: Self.advice)
     }
+  }
+
+  /// Says that a password will be asked for, and which one, where the dialogue does not.
+  private static func announceQuestion() {
+    guard EnrolmentPermission.ofThisProgram() == .withPassword else { return }
+    StandardError.line(
+      "The system asks for your login password, so that nobody else changes the fingers of its logins.")
   }
 
   /// Where fingers can be enrolled without Whorl.

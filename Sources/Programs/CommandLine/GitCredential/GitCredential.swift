@@ -120,7 +120,7 @@ struct GitCredential: Command {
     let gone = erased
     do throws(VaultError) {
       _ = try await store.delete(.ids(gone))
-    } catch .serviceUnavailable {
+    } catch .serviceUnavailable, .serviceStopped {
       // The vault ended during the prompt, and nothing was deleted.
       await session.close()
       let next = try await session.store()

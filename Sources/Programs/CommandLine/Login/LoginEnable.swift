@@ -181,9 +181,10 @@ struct LoginEnable: Command {
   private static func requireGain() throws(Failure) {
     let stacks = LoginStacks()
     let advice = "'whorl login status' says what to change; with --anyway 'whorl login open' opens the keyring by hand"
-    guard stacks.isAnyGood else {
+    if let obstacle = stacks.obstacle {
       throw Failure(
-        .refused, "no login of this machine notifies Whorl, so that nothing would open the keyring", advice: advice)
+        .refused, obstacle.words,
+        advice: "\(obstacle.advice); with --anyway 'whorl login open' opens the keyring by hand")
     }
     guard stacks.takesFinger else {
       throw Failure(

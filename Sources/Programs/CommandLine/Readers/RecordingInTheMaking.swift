@@ -2,6 +2,7 @@ import Glibc
 internal import Primitives
 import Processes
 import Recordings
+import SecretModel
 
 /// A recording that is being made: a folder beside its final place, which is removed if the recording fails.
 struct RecordingInTheMaking {
@@ -127,7 +128,7 @@ struct RecordingInTheMaking {
 
   private static func failure(_ error: RecordingError) -> Failure {
     Failure(
-      .inputOutput, "\(error.path) \(error.problem)", name: "errSecIO", advice: "see the folder's permissions and room")
+      .inputOutput, "\(error.path) \(error.problem)", name: "errSecIO", advice: Explanation.advice(onFileError: 0))
   }
 }
 

@@ -11,7 +11,8 @@ struct SSHEnable: Command {
       in SSH_AUTH_SOCK. A desktop and the programs that it starts keep the agent that they have until the next login. \
       The agent that SSH_AUTH_SOCK names now keeps its keys: whorl-agent hands them on, unless its socket is one that \
       the next session does not have. --other-agent names another one. Where GNOME Keyring has an SSH agent of its \
-      own, which would name its socket to the desktop, a file of yours keeps it from starting. whorl-agent \
+      own, which would name its socket to the desktop, a file of yours keeps it from starting. The agent that XFCE starts \
+      is turned off in XFCE's settings. whorl-agent \
       gets the --store, --reader and --config of this command.
 
       Examples:
@@ -41,9 +42,12 @@ struct SSHEnable: Command {
     let wanted = [command, files.keyring].compactMap { $0 }
     for file in [files.command] + wanted { try file.requireOwn() }
     let obsolete = command == nil && files.command.ownLines != nil ? [files.command] : []
-    let report = Report(
+    var report = Report(
       dryRun: dryRun, unit: files.socket.name, otherAgent: other,
       written: wanted.filter { $0.state != .current }.map(\.path), removed: obsolete.map(\.path))
+    let xfce = XFCEAgent()
+    defer { xfce?.close() }
+    report.turnsOffXFCEsAgent = await xfce?.state() == .on
     if !dryRun {
       _ = try wanted.write()
       for file in obsolete { _ = try file.remove() }
@@ -52,6 +56,7 @@ struct SSHEnable: Command {
       // The service may be running with an earlier command line.
       try manager.restart(files.service)
       try manager.enable(files.socket)
+      report.turnsOffXFCEsAgent = await xfce?.turnOff() == true
     }
     if options.json { return try JSON.print(report) }
     tell(report, hidesKeyring: files.keyring != nil)
@@ -77,6 +82,12 @@ struct SSHEnable: Command {
           "That is GNOME Keyring's, which your next login does not start; ssh itself reads the keys in ~/.ssh then.")
       }
     }
+    if report.turnsOffXFCEsAgent {
+      StandardError.line(
+        dryRun
+          ? "Would turn off the agent that XFCE starts, which would take the place of this one."
+          : "Turned off the agent that XFCE starts, which would take the place of this one, from your next login on.")
+    }
     if dryRun {
       StandardError.line("Would enable \(report.unit).")
     } else {
@@ -96,6 +107,8 @@ struct SSHEnable: Command {
     var written: [String]
     /// The files of an earlier `enable` that were removed, or would be.
     var removed: [String]
+    /// Whether the agent that XFCE starts was turned off, or would be.
+    var turnsOffXFCEsAgent = false
   }
 }
 
@@ -121,6 +134,9 @@ struct SSHDisable: Command {
     let files = try SSHAgentFiles()
     // Read before the files are removed, since one of them has it.
     let other = files.namedOtherAgent.flatMap { Self.isSocket($0) ? $0 : nil }
+    let xfce = XFCEAgent()
+    defer { xfce?.close() }
+    let turnsOn = await xfce?.turnOn() == true
     var removed: [String] = []
     for file in files.all where try file.remove() { removed.append(file.path) }
     if files.socket.isInstalled {
@@ -132,6 +148,7 @@ struct SSHDisable: Command {
     }
     if options.json { return try JSON.print(Report(removed: removed, otherAgent: other)) }
     for path in removed { StandardError.line("Removed \(Visible.text(path))") }
+    if turnsOn { StandardError.line("XFCE starts an agent of its own again from your next login on.") }
     if let other {
       StandardError.line(
         "ssh has the agent at \(Visible.text(other)) again: services at once, your desktop from your next login on.")

@@ -191,8 +191,7 @@ private final class PrivateListener: Sendable {
 
   init() throws(Failure) {
     func failure(_ what: String) -> Failure {
-      Failure(
-        .inputOutput, "\(what): \(String(cString: strerror(errno)))", advice: "see the folder's permissions and room")
+      .onFile(what, errno)
     }
     var template = Array("\(BaseDirectories.runtime)/whorl-ssh-XXXXXX".utf8CString)
     if mkdtemp(&template) == nil {

@@ -20,6 +20,7 @@ struct Overview {
     let left = findings.filter { $0.state == .open }.map(\.step.rawValue)
     var next = "whorl set mail/me stores a secret, whorl get mail/me gives it out. All commands: whorl --help"
     if !left.isEmpty { next = "whorl setup goes on (\(left.joined(separator: ", "))). All commands: whorl --help" }
+    if let fault = findings.first(where: \.isFaulty), let advice = fault.advice { next = "\(fault.words): \(advice)" }
     if !hasStore { next = "whorl setup sets everything up, a question at a time. All commands: whorl --help" }
     return [
       "Store     \(hasStore ? try await store() : "none yet")",

@@ -38,7 +38,10 @@ final class SetupConversation {
     // A step may need several commands, and an earlier step may have changed the state of this one.
     while let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .open {
       if step == .store { return try await makeStore() }
-      if let advice = finding.advice { return try await wait(for: step, finding.words, advice) }
+      if let advice = finding.advice {
+        guard step == .fingers else { return dialogue.tell("Whorl is \(finding.words).", "To change that, \(advice)") }
+        return try await wait(for: step, finding.words, advice)
+      }
       guard let offer = finding.commands.first(where: { !done.contains($0.command) }),
         try isChosen(offer, of: step), try run(offer, of: step)
       else { return }
@@ -68,7 +71,7 @@ final class SetupConversation {
     // Already chosen together with the passcode.
     if step == .login, store?.isLoginPassword == true { return true }
     dialogue.tell()
-    return try dialogue.isChosen(offer.question, standard: step == .fingers)
+    return try dialogue.isChosen(offer.question, standard: step == .fingers || step == .service)
   }
 
   /// Runs a command, and again if it failed and the person wants that. False if it failed.
@@ -124,8 +127,9 @@ final class SetupConversation {
     var lines = ["", "On:"] + findings.filter { $0.state == .done }.flatMap(\.wayBackLines)
     let left = findings.filter { $0.state == .open }
     if !left.isEmpty { lines += ["", "Not done yet; 'whorl setup' continues with:"] + left.flatMap(\.lines) }
+    let next = findings.first(where: \.isFaulty)?.advice ?? "whorl set mail/me"
     lines += [
-      "", "'whorl setup --undo' takes all of it back. 'whorl doctor' checks everything. Next: whorl set mail/me",
+      "", "'whorl setup --undo' takes all of it back. 'whorl doctor' checks everything. Next: \(next)",
     ]
     for line in lines { try StandardOutput.line(Visible.text(line)) }
   }

@@ -33,7 +33,7 @@ struct SetupFinding: Encodable {
   let words: String
   /// The remaining commands, in order.
   private(set) var commands: [SetupOffer] = []
-  /// What the person can do without Whorl, if no command does it.
+  /// What the person can do: about a step that no command does, or about one that is done and does not work.
   private(set) var advice: String?
   /// The command that undoes it, in shell syntax.
   private(set) var wayBack: String?
@@ -46,6 +46,19 @@ struct SetupFinding: Encodable {
   static func done(_ step: SetupStep, _ words: String, undo: [String]?) -> Self {
     Self(step: step, state: .done, words: words, wayBack: undo.map(ShellLine.text), undo: undo)
   }
+
+  /// For what an administrator undoes, and `whorl setup --undo` leaves, since it is for all users of the machine.
+  static func done(_ step: SetupStep, _ words: String, undoneByAdministrator command: [String]?) -> Self {
+    Self(step: step, state: .done, words: words, wayBack: command.map(ShellLine.text))
+  }
+
+  /// For a step that is done, and does not work any more.
+  static func faulty(_ step: SetupStep, _ words: String, _ advice: String, undo: [String]) -> Self {
+    Self(step: step, state: .done, words: words, advice: advice, wayBack: ShellLine.text(undo), undo: undo)
+  }
+
+  /// Whether it is done and does not work, as ``words`` and ``advice`` say.
+  var isFaulty: Bool { state == .done && advice != nil }
 
   static func later(_ step: SetupStep, _ words: String) -> Self { Self(step: step, state: .later, words: words) }
 
@@ -62,7 +75,7 @@ struct SetupFinding: Encodable {
 
   /// The lines for a person, with the commands that are left.
   var lines: [String] {
-    let mark = state == .done ? "ok  " : state == .open ? "todo" : "    "
+    let mark = isFaulty ? "warn" : state == .done ? "ok  " : state == .open ? "todo" : "    "
     let column = String(repeating: " ", count: 16)
     return ["\(mark)  \(name)\(words)"] + commands.map { column + ShellLine.text($0.command) }
       + (advice.map { [column + $0] } ?? [])
@@ -70,7 +83,8 @@ struct SetupFinding: Encodable {
 
   /// The lines for a finished step, with the command that undoes it.
   var wayBackLines: [String] {
-    ["  \(name)\(words)"] + (wayBack.map { [String(repeating: " ", count: 12) + "undo: " + $0] } ?? [])
+    ["  \(name)\(words)"] + (advice.map { [String(repeating: " ", count: 12) + $0] } ?? [])
+      + (wayBack.map { [String(repeating: " ", count: 12) + "undo: " + $0] } ?? [])
   }
 
   private var name: String { step.rawValue + String(repeating: " ", count: 10 - step.rawValue.count) }

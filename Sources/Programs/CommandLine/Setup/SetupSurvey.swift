@@ -15,7 +15,7 @@ struct SetupSurvey {
     let isOwn = if case .own = try session.place() { true } else { false }
     findings.append(
       isOwn
-        ? .done(.service, "installed: other programs of yours cannot read its keys", undo: nil)
+        ? service(LoginStacks())
         : .note(.service, "not used: other programs of yours can read the key file of a private store"))
     let store: (any VaultService)?
     let withoutStore =
@@ -46,6 +46,24 @@ struct SetupSurvey {
     return SetupStep.allCases.compactMap { step in findings.first { $0.step == step } }
   }
 
+  /// The service, and whether logins tell it that this user is there.
+  private func service(_ stacks: LoginStacks) -> SetupFinding {
+    guard let obstacle = stacks.obstacle else {
+      return .done(
+        .service, "installed: other programs of yours cannot read its keys", undoneByAdministrator: stacks.wayBack)
+    }
+    let words = "installed, but \(obstacle.words)"
+    switch obstacle.remedy {
+    case .advice(let advice): return .elsewhere(.service, words, advice)
+    case .command(let command):
+      let offer = SetupOffer(
+        question:
+          "Have logins open what you keep in Whorl, by finger too? The system asks for an administrator's password.",
+        command: command)
+      return .open(.service, words, offer, undo: command.map { $0 == "--enable" ? "--disable" : $0 })
+    }
+  }
+
   private func lookInside(_ store: any VaultService, _ findings: inout [SetupFinding]) async throws(Failure) {
     let look: FingerLook
     do throws(VaultError) {
@@ -62,8 +80,7 @@ struct SetupSurvey {
         ? .done(.passcode, "set", undo: withoutPasscode)
         : .open(.passcode, "none: only the recovery key opens what a finger does not", offer, undo: withoutPasscode))
     guard let reader = look.readers.chosen else {
-      let problem = look.readers.problem.map { Failure($0).what } ?? "no reader is attached"
-      findings.append(.note(.reader, "none: \(problem)"))
+      findings.append(.note(.reader, await noReader(look.readers.problem)))
       findings.append(.later(.fingers, "after a reader is there; the passcode stands in until then"))
       return
     }
@@ -87,6 +104,15 @@ struct SetupSurvey {
     }
   }
 
+  /// Why there is no reader. While fprintd is switched off, its readers seem not to be attached.
+  private func noReader(_ problem: VaultError?) async -> String {
+    if let problem, problem != .reader(.absent) { return "none: \(Failure(problem).what)" }
+    guard let fprintd = await session.ownReaders.problemOfFprintd().map({ Failure($0) }) else {
+      return "none is attached: until one is, the passcode stands in for a finger"
+    }
+    return "none: \(fprintd.what)\(fprintd.adviceOfDoctor.map { ": \($0)" } ?? "")"
+  }
+
   /// The state of reader and fingers without a store.
   private func readerAndFingers() async -> [SetupFinding] {
     let attached: [ReaderDescription]
@@ -97,7 +123,7 @@ struct SetupSurvey {
     }
     guard let reader = attached.first else {
       return [
-        .note(.reader, "none is attached: until one is, the passcode stands in for a finger"),
+        .note(.reader, await noReader(nil)),
         .later(.fingers, "after a reader is there"),
       ]
     }
@@ -115,42 +141,50 @@ struct SetupSurvey {
   ) async throws(Failure) {
     let rows = try await LoginRow.all(in: store)
     // A private store opens a wallet only by hand, so that is not offered; but what it was given has to be given back.
-    let isTold = isOwn && LoginStacks().isAnyGood
+    let obstacle = isOwn ? LoginStacks().obstacle : nil
+    let noLogin = obstacle.map { Failure(.unavailable, "set up, but \($0.words)", advice: $0.advice) }
     func look(
-      _ step: SetupStep, _ kind: LoginItem.Kind, _ word: String, _ done: String, _ open: String, _ question: String
+      _ step: SetupStep, _ kind: LoginItem.Kind, _ word: String, _ done: String, _ open: String, _ question: String,
+      fault: Failure?
     ) {
       let undo = command("login", "disable", word)
       if rows.contains(where: { $0.kind == kind.rawValue }) {
-        findings.append(.done(step, done, undo: undo))
+        let fault = (noLogin ?? fault).flatMap { fault in fault.advice.map { (fault.what, $0) } }
+        findings.append(
+          fault.map { .faulty(step, $0.0, $0.1, undo: undo) } ?? .done(step, done, undo: undo))
       } else if !isOwn {
         return
-      } else if isTold {
+      } else if obstacle == nil {
         let offer = SetupOffer(question: question, command: command("login", "enable", word))
         findings.append(.open(step, open, offer, undo: undo))
       } else {
-        findings.append(
-          .note(step, "no login of this machine notifies Whorl; 'whorl login status' says what to change"))
+        findings.append(.later(step, "after logins reach Whorl (see 'service' above)"))
       }
     }
     if findings.contains(where: { $0.step == .passcode && $0.state == .done }) {
       look(
         .login, .passcode, "passcode", "the login password is the passcode, and logging in opens the store",
         "the login password is not the passcode",
-        "Is the passcode your login password, so that logging in opens the store?")
+        "Is the passcode your login password, so that logging in opens the store?",
+        fault: isOwn
+          ? try await session.explained { () async throws(VaultError) in
+            try await LoginEntries(in: store).loginPasscode()
+          }?.problem : nil)
     } else if isOwn {
       findings.append(.later(.login, "after a passcode is set"))
     }
-    let (keyring, kwallet) = (try session.keyringPlaces().file, try session.kwalletPlaces().file)
+    let (keyring, kwallet) = (try session.keyringPlaces(), try session.kwalletPlaces().file)
     let locked = "a login by finger leaves it locked"
-    if access(keyring, F_OK) == 0 {
+    if access(keyring.file, F_OK) == 0 {
       look(
         .keyring, .gnomeKeyring, "gnome-keyring", "a login opens it", locked,
-        "Have each login open GNOME's keyring, one by finger too? It asks for the keyring's password.")
+        "Have each login open GNOME's keyring, one by finger too? It asks for the keyring's password.",
+        fault: KeyringLook(keyring).problem.map { Failure($0) })
     }
     if access(kwallet, F_OK) == 0 {
       look(
         .kwallet, .kwallet, "kwallet", "a login opens it", locked,
-        "Have each login open KWallet, one by finger too? It asks for the wallet's password.")
+        "Have each login open KWallet, one by finger too? It asks for the wallet's password.", fault: nil)
     }
   }
 
@@ -202,10 +236,16 @@ struct SetupSurvey {
     let undo = command("ssh", "disable")
     let offer = SetupOffer(
       question: "Let ssh find the keys of the vault, beside those it has?", command: command("ssh", "enable"))
-    return switch try SSHAgentFiles().isEnabled {
-    case true?: .done(.ssh, "\(there), which ssh uses through whorl-agent", undo: undo)
+    let files = try SSHAgentFiles()
+    let isEnabled = files.isEnabled
+    if isEnabled == true {
+      let found = await SSHAgentSight.finding(changed: files.changed)
+      return found.problem.map { .faulty(.ssh, "\(there), but \($0.words)", $0.advice, undo: undo) }
+        ?? .done(.ssh, "\(there), which ssh \(found.words)", undo: undo)
+    }
+    return switch isEnabled {
     case false?: .open(.ssh, "\(there), but ssh does not ask whorl-agent for them", offer, undo: undo)
-    case nil: .note(.ssh, "\(there); start whorl-agent for ssh to find them")
+    case true?, nil: .note(.ssh, "\(there); start whorl-agent for ssh to find them")
     }
   }
 

@@ -55,7 +55,11 @@ struct StoreMaking {
       case .failure(.notAuthorized):
         dialogue.tell("The system was not given your login password. \(Self.whoAsks)")
         guard try dialogue.isChosen("Try again, with the same passcode?", standard: true) else { throw .stopped }
-      case .failure(let error): throw Self.fullDisk(at: place, error) ?? session.explained(error)
+      case .failure(.diskFull(let problem)):
+        throw Failure(
+          .inputOutput, "the disk is full: \(problem)", name: "errSecDiskFull",
+          advice: "make room, then \(SetupDialogue.goesOn)")
+      case .failure(let error): throw session.explained(error)
       }
     }
   }
@@ -98,20 +102,6 @@ struct StoreMaking {
       }
     }
   }
-
-  /// The failure for a full disk; nil for other errors.
-  private static func fullDisk(at place: StorePlace, _ error: VaultError) -> Failure? {
-    guard case .inputOutput = error, case .folder(let folder) = place else { return nil }
-    let parent = folder.directory.lastIndex(of: "/").map { String(folder.directory[..<$0]) } ?? "."
-    var disk = statvfs()
-    guard statvfs(parent, &disk) == 0, disk.f_bavail * disk.f_frsize < roomWanted else { return nil }
-    return Failure(
-      .inputOutput, "the disk of \(folder.directory) is full", name: "errSecDiskFull",
-      advice: "make room, then \(SetupDialogue.goesOn)")
-  }
-
-  /// More than the size of a new store, in bytes.
-  private static let roomWanted: UInt = 1 << 20
 
   private static var whoAsks: String {
     access("/usr/bin/pkttyagent", X_OK) == 0

@@ -31,8 +31,14 @@ struct Doctor: Command {
     if let store { await Self.checkStore(store, session, &findings) }
     await Self.checkReader(session, store, &findings)
     Self.checkPasskeys(&findings)
+    await Self.checkSSH(&findings)
     if let store { await Self.checkSync(store, session, &findings) }
-    if let store { await Self.checkLogin(store, session, &findings) } else { await checkFingers(session, &findings) }
+    if let store {
+      await Self.checkLogin(store, session, &findings)
+    } else {
+      Self.checkLogins(opening: 0, session, &findings)
+      await checkFingers(session, &findings)
+    }
     if options.json {
       try JSON.print(["checks": findings.all])
     } else {
@@ -96,6 +102,17 @@ struct Doctor: Command {
         "passkeys", "whorl-fido.socket does not listen", "'sudo systemctl enable --now whorl-fido.socket'")
     } else {
       findings.ok("passkeys", "offered to the programs of this session")
+    }
+  }
+
+  /// Checks which SSH agent the programs of the desktop have, if this user's sessions start whorl-agent.
+  private static func checkSSH(_ findings: inout Findings) async {
+    guard let files = try? SSHAgentFiles(), files.isEnabled == true else { return }
+    let found = await SSHAgentSight.finding(changed: files.changed)
+    if let problem = found.problem {
+      findings.warn("ssh", problem.words, problem.advice)
+    } else {
+      findings.ok("ssh", "ssh \(found.words)")
     }
   }
 
@@ -187,16 +204,25 @@ struct Doctor: Command {
     }
   }
 
-  /// Checks what logins need, if the user has chosen anything for them.
+  /// Checks whether logins reach the service, which alone they can reach.
+  ///
+  /// - Parameter count: how many things the user has chosen for a login to open.
+  private static func checkLogins(opening count: Int, _ session: Session, _ findings: inout Findings) {
+    guard case .own = try? session.vaultPlace() else { return }
+    let chosen = "\(Spoken.plural(count, "entry", "entries")) for a login to open"
+    guard let obstacle = LoginStacks().obstacle else {
+      return findings.ok("login", count == 0 ? "logins reach Whorl" : "logins reach Whorl; \(chosen)")
+    }
+    guard count > 0 else { return findings.warn("login", obstacle.words, obstacle.advice) }
+    findings.fail("login", Failure(.unavailable, "\(obstacle.words): \(chosen)", advice: obstacle.advice))
+  }
+
+  /// Checks what logins open, if the user has chosen anything for them.
   private static func checkLogin(_ store: any VaultService, _ session: Session, _ findings: inout Findings) async {
     do throws(Failure) {
       let rows = try await LoginRow.all(in: store)
+      checkLogins(opening: rows.count, session, &findings)
       guard !rows.isEmpty else { return }
-      if LoginStacks().isAnyGood {
-        findings.ok("login", "\(Spoken.plural(rows.count, "entry", "entries")), and a login notifies Whorl")
-      } else {
-        findings.warn("login", "no login of this machine notifies Whorl", "'whorl login status' says what to change")
-      }
       let passcode = try await session.explained { () async throws(VaultError) in
         try await LoginEntries(in: store).loginPasscode()
       }
@@ -267,9 +293,11 @@ struct Doctor: Command {
       }
       if opened.temperature == .hot { findings.warn("temperature", "hot", "let it cool for some minutes") }
     } catch {
-      let problem = session.explained(error)
+      let fprintd =
+        if ReaderError(error) == .absent { await session.ownReaders.problemOfFprintd() } else { nil as ReaderError? }
+      let problem = session.explained(fprintd ?? error)
       // A named reader that is missing has an explanation of its own.
-      findings.fail("reader", problem, problem.status == .notFound ? nil : ReaderError(error)?.remedy)
+      findings.fail("reader", problem, problem.status == .notFound ? nil : (fprintd ?? ReaderError(error))?.remedy)
     }
     try? await reader.close()
     Interruption.onSignal(nil)
@@ -284,7 +312,11 @@ struct Doctor: Command {
       for each in list.readers { findings.ok("attached", Spoken.reader(each)) }
       guard list.chosen != nil else { throw list.problem ?? .reader(.absent) }
     } catch {
-      findings.fail("reader", session.explained(error))
+      // fprintd cannot be asked for readers while it is switched off, and then none may seem to be attached.
+      let fprintd =
+        if case .reader(.absent) = error { await session.ownReaders.problemOfFprintd() } else { nil as ReaderError? }
+      let problem = session.explained(fprintd ?? error)
+      findings.fail("reader", problem, problem.status == .notFound ? nil : (fprintd ?? ReaderError(error))?.remedy)
     }
   }
 
@@ -328,7 +360,7 @@ private struct Findings {
   }
 
   mutating func fail(_ check: String, _ problem: Failure, _ remedy: String? = nil) {
-    all.append(Finding(check: check, result: .fail, detail: problem.words, advice: remedy ?? problem.advice))
+    all.append(Finding(check: check, result: .fail, detail: problem.words, advice: remedy ?? problem.adviceOfDoctor))
     if failure == nil { failure = problem }
   }
 }
@@ -353,7 +385,7 @@ extension ReaderError {
         + "their programs (udev/README.md tells the price); fprintd needs no such rule"
     case .cannotStart:
       "correct that, or name another reader with --reader"
-    case .fprintdUnreachable:
+    case .fprintdUnreachable(let why) where !why.contains("masked"):
       "start it with 'sudo systemctl restart fprintd', and see 'systemctl status fprintd'"
     default: nil
     }

@@ -80,7 +80,7 @@ extension Failure {
       self.init(.tryAgain, "another run of 'whorl sync' is not finished", advice: "try again")
     case .damaged(let reason):
       self.init(.damaged, "git cannot use its copy of \(remote)", advice: reason)
-    case .system(let what): self.init(.inputOutput, what, name: "errSecIO", advice: "see the permissions of the folder")
+    case .system(let what): self.init(.inputOutput, what, name: "errSecIO", advice: Explanation.advice(onFileError: 0))
     }
   }
 }

@@ -107,9 +107,7 @@ struct MarkedFile {
   }
 
   private static func failure(_ what: String, _ path: String) -> Failure {
-    Failure(
-      .inputOutput, "\(what) \(path): \(String(cString: strerror(errno)))", name: "errSecIO",
-      advice: "see its folder's permissions")
+    .onFile("\(what) \(path)", errno)
   }
 }
 

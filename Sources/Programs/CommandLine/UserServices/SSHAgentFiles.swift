@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import Whorl
 
@@ -24,6 +25,18 @@ struct SSHAgentFiles {
   /// Whether a session starts the agent; nil if the user's service manager cannot be asked.
   var isEnabled: Bool? {
     socket.isInstalled ? ChosenCommand(["systemctl", "--user", "is-enabled", socket.name]).isTrue() : nil
+  }
+
+  /// When this user's settings for the SSH agent were last changed, in seconds since 1970; 0 if they never were. A desktop
+  /// that began before keeps its agent until the next login.
+  var changed: Int {
+    let files = [
+      "systemd/user/sockets.target.wants/\(Self.socketUnit)", "xfce4/xfconf/xfce-perchannel-xml/xfce4-session.xml",
+    ]
+    return files.map { file in
+      var status = stat()
+      return lstat("\(configuration)/\(file)", &status) == 0 ? status.st_mtim.tv_sec : 0
+    }.max() ?? 0
   }
 
   /// The file with the options of the agent, whatever its contents.

@@ -31,7 +31,7 @@ enum ServiceError: Error, Sendable, Hashable {
       .authenticationFailed, .biometryLockout, .wrongPasscode, .passcodeDelayed:
       self = .isLocked
     // The service closes no context that it still uses, so an invalid one means that the vault has ended.
-    case .systemCancelled, .contextInvalidated, .serviceUnavailable: self = .vaultEnded
+    case .systemCancelled, .contextInvalidated, .serviceUnavailable, .serviceStopped: self = .vaultEnded
     case .outcomeUnknown: self = .outcomeUnknown
     case .itemDamaged:
       self = .unreadable(

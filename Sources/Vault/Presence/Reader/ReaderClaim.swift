@@ -189,7 +189,7 @@ package struct ReaderLocks: Sendable {
     guard reader.nature == .physical, Self.isPrivate(runtimeFolder) else { return nil }
     let folder = runtimeFolder + "/whorl"
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-      throw .inputOutput("cannot make \(folder): \(errnoText())")
+      throw .onFile("cannot make \(folder)")
     }
     guard Self.isPrivate(folder) else {
       throw .unsafeDirectory("\(folder) is not a private folder of this user: remove it")

@@ -192,7 +192,7 @@ extension VaultSession {
       if let rules {
         try await rules.change()
         try await rules.enrolment()
-        if try await vault.status().sets.allSatisfy(\.fingers.isEmpty) { try await rules.owner() }
+        if try await vault.status().sets.allSatisfy(\.fingers.isEmpty) { try await rules.owner(.firstFinger) }
       }
       return try await vault.enroll(finger, calls.request(asking))
     }
@@ -262,7 +262,7 @@ extension VaultSession {
   package func keepRecoveryKey(_ asking: Asking) async throws(VaultError) {
     try await calls.logged(.newRecoveryKey, asking) { () throws(VaultError) in
       guard let draft = recoveryKey.withLock({ $0 }) else { throw .invalidRequest("no new recovery key was made") }
-      try await rules?.owner()
+      try await rules?.owner(.newRecoveryKey)
       try await vault.replaceRecoveryKey(by: draft, calls.request(asking))
       // Keep another draft that was made meanwhile: it is not valid yet.
       recoveryKey.withLock { if $0 === draft { $0 = nil } }

@@ -21,7 +21,7 @@ package struct StoreDatabase {
       // SQLite creates the database with the umask's mode, and the log with the database's mode. Create a private file
       // first.
       let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else { throw .inputOutput("cannot make \(path): \(errnoText())") }
+      guard descriptor >= 0 else { throw .onFile("cannot make \(path)") }
       Glibc.close(descriptor)
     }
     let isReadOnly = !creating && StoreDirectory.isReadOnly(path)
@@ -56,7 +56,7 @@ package struct StoreDatabase {
         try queue.read { db in try Self.checkSchema(db) }
       }
     } catch {
-      throw VaultError(cause: error)
+      throw Self.error(error, at: path, quota: quota)
     }
   }
 
@@ -206,15 +206,23 @@ extension StoreDatabase {
     _ = try? queue.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
   }
 
-  /// The error for a failed change. SQLite uses the same code for a full disk and for a database at its quota.
-  package func error(_ error: any Error) -> VaultError {
-    if let quota, (error as? DatabaseError)?.resultCode == .SQLITE_FULL, hasFreeDisk { return .storeFull(limit: quota) }
+  /// The error for a failed change.
+  package func error(_ error: any Error) -> VaultError { Self.error(error, at: queue.path, quota: quota) }
+
+  /// The error for a failed call. SQLite has one code for a full disk and for a database at its quota. If there is no room for
+  /// a file beside the database, it only says that something could not be written or opened.
+  private static func error(_ error: any Error, at path: String, quota: Int?) -> VaultError {
+    guard let code = (error as? DatabaseError)?.resultCode,
+      [.SQLITE_FULL, .SQLITE_IOERR, .SQLITE_CANTOPEN].contains(code)
+    else { return VaultError(cause: error) }
+    guard hasFreeDisk(at: path) else { return .diskFull("cannot write \(path)") }
+    if code == .SQLITE_FULL, let quota { return .storeFull(limit: quota) }
     return VaultError(cause: error)
   }
 
-  private var hasFreeDisk: Bool {
+  private static func hasFreeDisk(at path: String) -> Bool {
     var system = statvfs()
-    return statvfs(queue.path, &system) != 0 || system.f_bavail * UInt(system.f_frsize) > 1 << 20
+    return statvfs(path, &system) != 0 || system.f_bavail * UInt(system.f_frsize) > 1 << 20
   }
 
   /// Closes the database. If no other program has it open, this removes the log.

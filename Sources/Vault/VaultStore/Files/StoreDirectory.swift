@@ -22,7 +22,7 @@ package struct StoreDirectory: Sendable {
     var info = stat()
     guard lstat(directory.path, &info) == 0 else {
       if errno == ENOENT { throw .storeNotFound(directory.path) }
-      throw .inputOutput("cannot look at \(directory.path): \(errnoText())")
+      throw .onFile("cannot look at \(directory.path)")
     }
     try directory.checkTrust()
     guard lstat(directory.database, &info) == 0 else { throw .storeNotFound(directory.path) }
@@ -39,7 +39,7 @@ package struct StoreDirectory: Sendable {
 
   func checkTrust() throws(VaultError) {
     var info = stat()
-    guard lstat(path, &info) == 0 else { throw .inputOutput("cannot look at \(path): \(errnoText())") }
+    guard lstat(path, &info) == 0 else { throw .onFile("cannot look at \(path)") }
     guard info.st_mode & S_IFMT != S_IFLNK else {
       throw .unsafeDirectory("\(path) is a symbolic link: name the real folder with --store")
     }
@@ -61,7 +61,7 @@ package struct StoreDirectory: Sendable {
       try PathWalk.check(path)
     } catch {
       switch error {
-      case .missing(let code): throw .inputOutput("cannot look at \(path): \(String(cString: strerror(code)))")
+      case .missing(let code): throw .onFile("cannot look at \(path)", code)
       case .untrusted(let component, .owner(let user)):
         throw .unsafeDirectory(
           "user \(user) owns \(component) and can replace the store: name another with --store")
@@ -82,7 +82,7 @@ package struct StoreDirectory: Sendable {
     }
     if trimmed.hasPrefix("/") { return trimmed }
     // getcwd with a null buffer allocates; ours to free.
-    guard let current = getcwd(nil, 0) else { throw .inputOutput("no current folder: \(errnoText())") }
+    guard let current = getcwd(nil, 0) else { throw .onFile("no current folder") }
     defer { free(current) }
     return String(cString: current) + "/" + trimmed
   }
@@ -92,7 +92,7 @@ package struct StoreDirectory: Sendable {
     for part in path.split(separator: "/").dropLast() {
       at += "/" + part
       guard mkdir(at, 0o700) == 0 || errno == EEXIST || access(at, F_OK) == 0 else {
-        throw .inputOutput("cannot make \(at): \(errnoText())")
+        throw .onFile("cannot make \(at)")
       }
     }
   }
@@ -110,16 +110,13 @@ extension VaultError {
   }
 }
 
-/// The system's message for the last failed call.
-package func errnoText() -> String { String(cString: strerror(errno)) }
-
 extension StoreDirectory {
   /// Waits until the folder's own entries are on the disk.
   package func sync() throws(VaultError) {
     let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .inputOutput("cannot open \(path): \(errnoText())") }
+    guard descriptor >= 0 else { throw .onFile("cannot open \(path)") }
     defer { Glibc.close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw .inputOutput("cannot sync \(path): \(errnoText())") }
+    guard fsync(descriptor) == 0 else { throw .onFile("cannot sync \(path)") }
   }
 }
 
@@ -137,7 +134,7 @@ package enum StoreOwner {
     let file = StoreDirectory(path: try StoreDirectory.absolute(path)).owner
     let descriptor = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else {
-      guard [ENOENT, ENOTDIR].contains(errno) else { throw .inputOutput("cannot open \(file): \(errnoText())") }
+      guard [ENOENT, ENOTDIR].contains(errno) else { throw .onFile("cannot open \(file)") }
       return user
     }
     defer { close(descriptor) }
@@ -153,13 +150,13 @@ package enum StoreOwner {
   /// Writes the file with the owner of a new store, if that is not the user who opens it.
   package static func note(_ owner: UInt32, in directory: StoreDirectory) throws(VaultError) {
     let descriptor = open(directory.owner, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .inputOutput("cannot make \(directory.owner): \(errnoText())") }
+    guard descriptor >= 0 else { throw .onFile("cannot make \(directory.owner)") }
     defer { close(descriptor) }
     let bytes = Array(String(owner).utf8)
     // Borrows the bytes for the call.
     let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
     guard count == bytes.count, fsync(descriptor) == 0 else {
-      throw .inputOutput("cannot write \(directory.owner): \(errnoText())")
+      throw .onFile("cannot write \(directory.owner)")
     }
   }
 }
@@ -182,14 +179,14 @@ package final class FileLock: Sendable {
     }
     guard descriptor >= 0 else {
       if errno == EROFS { throw .readOnly(path) }
-      throw .inputOutput("cannot open \(path): \(errnoText())")
+      throw .onFile("cannot open \(path)")
     }
     while flock(descriptor, (mode == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
       let error = errno
       if error == EINTR { continue }
       Glibc.close(descriptor)
       if error == EWOULDBLOCK { return nil }
-      throw .inputOutput("cannot lock \(path): \(String(cString: strerror(error)))")
+      throw .onFile("cannot lock \(path)", error)
     }
     return FileLock(descriptor)
   }

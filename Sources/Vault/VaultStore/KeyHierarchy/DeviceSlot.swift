@@ -126,7 +126,7 @@ package enum DeviceKey {
     let descriptor = Glibc.open(directory.deviceKey, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
       if errno == ENOENT { throw .deviceKeyMissing }
-      throw .inputOutput("cannot open \(directory.deviceKey): \(errnoText())")
+      throw .onFile("cannot open \(directory.deviceKey)")
     }
     defer { Glibc.close(descriptor) }
     let key: SecretBytes
@@ -152,22 +152,22 @@ package enum DeviceKey {
     let temporary = directory.deviceKey + ".new"
     unlink(temporary)
     let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .inputOutput("cannot make \(temporary): \(errnoText())") }
+    guard descriptor >= 0 else { throw .onFile("cannot make \(temporary)") }
     do {
       defer { Glibc.close(descriptor) }
-      do {
+      do throws(WriteError) {
         try key.write(to: descriptor)
       } catch {
         unlink(temporary)
-        throw .inputOutput("cannot write \(temporary): \(error)")
+        throw .onWriting("cannot write \(temporary)", error)
       }
       guard fsync(descriptor) == 0 else {
         unlink(temporary)
-        throw .inputOutput("cannot write \(temporary): \(errnoText())")
+        throw .onFile("cannot write \(temporary)")
       }
     }
     guard rename(temporary, directory.deviceKey) == 0 else {
-      throw .inputOutput("cannot put \(directory.deviceKey) in place: \(errnoText())")
+      throw .onFile("cannot put \(directory.deviceKey) in place")
     }
     try directory.sync()
   }

@@ -22,7 +22,8 @@ extension VaultError {
     switch error.resultCode {
     case .SQLITE_BUSY, .SQLITE_LOCKED: self = .busy("another program has held the store for ten seconds")
     case .SQLITE_NOTADB, .SQLITE_CORRUPT: self = .storeDamaged(text)
-    case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM: self = .inputOutput(text)
+    case .SQLITE_FULL: self = .diskFull("the store cannot be written")
+    case .SQLITE_IOERR, .SQLITE_READONLY, .SQLITE_CANTOPEN, .SQLITE_PERM: self = .inputOutput(text)
     default: self = .internalError(text)
     }
   }

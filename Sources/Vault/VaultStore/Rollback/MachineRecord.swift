@@ -159,18 +159,18 @@ extension MachineRecord {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
-      throw .inputOutput("cannot open \(path): \(errnoText())")
+      throw .onFile("cannot open \(path)")
     }
     defer { Glibc.close(descriptor) }
     var info = stat()
-    guard fstat(descriptor, &info) == 0 else { throw .inputOutput("cannot look at \(path): \(errnoText())") }
+    guard fstat(descriptor, &info) == 0 else { throw .onFile("cannot look at \(path)") }
     guard info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid(), info.st_mode & 0o077 == 0 else {
       throw .unsafeDirectory("\(path) is not a private file of this user: chmod 600 and chown it, if you trust it")
     }
     guard info.st_size <= sizeLimit else { return nil }
     var bytes = [UInt8](repeating: 0, count: Int(info.st_size))
     guard pread(descriptor, &bytes, bytes.count, 0) == bytes.count else {
-      throw .inputOutput("cannot read \(path): \(errnoText())")
+      throw .onFile("cannot read \(path)")
     }
     return bytes
   }
@@ -181,13 +181,13 @@ extension MachineRecord {
     let temporary = path + ".new"
     unlink(temporary)
     let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .inputOutput("cannot make \(temporary): \(errnoText())") }
+    guard descriptor >= 0 else { throw .onFile("cannot make \(temporary)") }
     let bytes = bytes(keys)
     let isWritten = pwrite(descriptor, bytes, bytes.count, 0) == bytes.count && fsync(descriptor) == 0
-    let why = errnoText()
+    let why = errno
     Glibc.close(descriptor)
     guard isWritten, rename(temporary, path) == 0 else {
-      let failure = VaultError.inputOutput("cannot write \(path): \(isWritten ? errnoText() : why)")
+      let failure = VaultError.onFile("cannot write \(path)", isWritten ? errno : why)
       unlink(temporary)
       throw failure
     }

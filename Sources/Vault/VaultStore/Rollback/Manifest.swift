@@ -86,12 +86,12 @@ package struct Manifest: Equatable {
   /// Writes the slot for this sequence number. Waits until it is on the disk if `syncing`; else call ``sync(_:)``.
   package func write(to path: String, key: borrowing SecretBytes, syncing: Bool = true) throws(VaultError) {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .inputOutput("cannot open \(path): \(errnoText())") }
+    guard descriptor >= 0 else { throw .onFile("cannot open \(path)") }
     defer { Glibc.close(descriptor) }
     let bytes = payload + MAC.hmacSHA256(key: key, payload)
     let offset = Int(sequence % 2) * Self.slotSize
     guard pwrite(descriptor, bytes, bytes.count, offset) == bytes.count, !syncing || fdatasync(descriptor) == 0 else {
-      throw .inputOutput("cannot write \(path): \(errnoText())")
+      throw .onFile("cannot write \(path)")
     }
   }
 
@@ -100,10 +100,10 @@ package struct Manifest: Equatable {
     let descriptor = Glibc.open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
       if errno == ENOENT { return }
-      throw .inputOutput("cannot open \(path): \(errnoText())")
+      throw .onFile("cannot open \(path)")
     }
     defer { Glibc.close(descriptor) }
-    guard fdatasync(descriptor) == 0 else { throw .inputOutput("cannot write \(path): \(errnoText())") }
+    guard fdatasync(descriptor) == 0 else { throw .onFile("cannot write \(path)") }
   }
 
   private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
@@ -125,7 +125,7 @@ final class ManifestReader {
     let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
       if errno == ENOENT { return nil }
-      throw .inputOutput("cannot open \(path): \(errnoText())")
+      throw .onFile("cannot open \(path)")
     }
     defer { Glibc.close(descriptor) }
     var file = [UInt8](repeating: 0, count: Manifest.fileSize)

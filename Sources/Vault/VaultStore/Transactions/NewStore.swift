@@ -83,7 +83,7 @@ package final class NewStore: Sendable {
     switch failure {
     case nil: return
     case EEXIST?, ENOTEMPTY?, ENOTDIR?: throw .storeExists(place)
-    case .some(let code): throw .inputOutput("cannot make \(place): \(String(cString: strerror(code)))")
+    case .some(let code): throw .onFile("cannot make \(place)", code)
     }
   }
 
@@ -100,7 +100,7 @@ package final class NewStore: Sendable {
     for _ in 1...16 {
       var template = Array((place + infix + "XXXXXX").utf8CString)
       guard mkdtemp(&template) != nil else {
-        throw .inputOutput("cannot make a folder beside \(place): \(errnoText())")
+        throw .onFile("cannot make a folder beside \(place)")
       }
       let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
       // Another program that makes a store here may have removed the folder as stale before it was locked.
@@ -141,7 +141,7 @@ private final class FolderLock: Sendable {
       switch errno {
       case EINTR: continue
       case EWOULDBLOCK: return nil
-      default: throw .inputOutput("cannot lock \(path): \(errnoText())")
+      default: throw .onFile("cannot lock \(path)")
       }
     }
     var (opened, named) = (stat(), stat())
