@@ -230,3 +230,8 @@ extension Array {
     return mapped
   }
 }
+
+extension MigrationPlan {
+  /// Whether every item that can be read is in the other store.
+  fileprivate var isDone: Bool { movable.isEmpty && staying.allSatisfy { $0.item.state != .living } }
+}

@@ -101,7 +101,7 @@ struct SessionRuleTests {
       of: vault, for: Caller(user: vault.owner),
       rules: FingerRules(
         change: { () throws(VaultError) in }, enrolment: { () throws(VaultError) in throw refused },
-        owner: { () throws(VaultError) in }))
+        owner: { (_) throws(VaultError) in }))
     for adapter in [ReaderAdapter.fprintd, nil] {
       await #expect(throws: refused) {
         try await Person(passcodes: [ScratchStore.passcode]).with(session) {
