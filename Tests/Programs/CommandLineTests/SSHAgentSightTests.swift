@@ -27,16 +27,12 @@ struct SSHAgentSightTests {
     let program = "\(services.folder)/\(panel)"
     unlink(program)
     try #require(symlink("/bin/sleep", program) == 0)
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = ["1000"]
-    process.environment = ["XDG_RUNTIME_DIR": "\(services.folder)/run"].merging(
-      agent.map { ["SSH_AUTH_SOCK": $0] } ?? [:]
-    ) { $1 }
-    try process.run()
+    var environment = ["XDG_RUNTIME_DIR": "\(services.folder)/run"]
+    environment["SSH_AUTH_SOCK"] = agent
+    let running = try Invocation(program: program, arguments: ["1000"], environment: environment).start()
     defer {
-      process.terminate()
-      process.waitUntilExit()
+      running.signal(SIGKILL)
+      _ = running.finish { _, _ in }
     }
     try await body()
   }
