@@ -13,10 +13,12 @@ final class GitProcess {
     case diagnostics
   }
 
+  /// The maximum size of one transfer, in bytes.
+  static let transferLimit = 2 << 30
   /// The bounds of each git, and of each program that it starts. A repository of some KiB can be made so that git needs
   /// any memory and time for it.
   private static let bounds = ChildBounds(
-    memory: 1 << 30, processorTime: 300, fileSize: UInt64(GitRepository.transferLimit))
+    memory: 1 << 30, processorTime: 300, fileSize: UInt64(clamping: transferLimit))
   /// The size of the memory file ``besides``.
   private static let besidesSize = 64 << 10
 
@@ -227,7 +229,7 @@ final class GitProcess {
   func excess(_ lines: [String]) -> SyncRunError? {
     switch child.endingSignal {
     case SIGXCPU: .tooMuch("git has computed for more than five minutes")
-    case SIGXFSZ: .tooMuch("it sends more than \(GitRepository.transferLimit >> 30) GiB")
+    case SIGXFSZ: .tooMuch("it sends more than \(Self.transferLimit >> 30) GiB")
     default: GitWords.isOutOfMemory(lines) ? .tooMuch("git needs more than 1 GiB of memory for it") : nil
     }
   }

@@ -194,8 +194,6 @@ package struct GitRepository: Sendable {
 // MARK: The remote
 
 extension GitRepository {
-  /// The maximum size of one transfer, in bytes.
-  static let transferLimit = 2 << 30
   private static let lineLimit = 1_000
 
   /// The state of the remote's branch.
@@ -333,8 +331,8 @@ extension GitRepository {
   /// Reads the output of a transfer, and returns its last lines without progress.
   private func watch(_ process: GitProcess, _ progress: (Int, Int) -> Void) throws(SyncRunError) -> [String] {
     process.everySecond = { [self] () throws(SyncRunError) in
-      guard transferred < Self.transferLimit else {
-        throw .tooMuch("it sends more than \(Self.transferLimit >> 30) GiB")
+      guard transferred < GitProcess.transferLimit else {
+        throw .tooMuch("it sends more than \(GitProcess.transferLimit >> 30) GiB")
       }
     }
     var lines: [String] = []
