@@ -12,9 +12,6 @@ extension Vault {
     try await presence.fingers.biometry(for: caller ?? itself.caller)
   }
 
-  /// The sets of the store with the fingers that its reader has at this moment. Asks nobody and changes nothing.
-  package func presentSets() async throws(VaultError) -> [SetStatus] { try await presence.fingers.presentSets() }
-
   /// The items that a change would destroy.
   package func losses(_ change: LosingChange) async throws(VaultError) -> [ItemName] {
     switch change {

@@ -91,21 +91,15 @@ package actor LibfprintReader: FingerprintReader {
       forgetDevices(after: .zero)
       throw error.explained(opening: device)
     }
-    opened = (device, id)
-    hasSlept = false
+    (opened, hasSlept) = ((device, id), false)
     return device.describe(id: id, nature: nature)
   }
 
-  /// An open reader is ready for scans.
   package func prepare() async throws(ReaderError) -> ReaderDescription {
-    let device = try await openDevice()
-    guard let id = opened?.id else { throw .cancelled }
-    return device.describe(id: id, nature: nature)
+    try await openDevice().describe(id: opened?.id ?? "", nature: nature)
   }
 
-  package func shutdown() async {
-    try? await close()
-  }
+  package func shutdown() async { try? await close() }
 
   package func close() async throws(ReaderError) {
     while let running {
@@ -313,8 +307,7 @@ package actor LibfprintReader: FingerprintReader {
   }
 
   package func resume() async throws(ReaderError) {
-    guard let device = opened?.device else { return }
-    try await wake(device)
+    if let device = opened?.device { try await wake(device) }
   }
 
   /// Wakes a device that is suspended, or about to be: libfprint refuses a resume before the end of a suspend.

@@ -185,7 +185,11 @@ extension VaultSession {
 
   package func biometry() async throws(VaultError) -> Biometry { try await vault.biometry(for: client.caller) }
 
-  package func presentSets() async throws(VaultError) -> [SetStatus] { try await vault.presentSets() }
+  package func presentSets() async throws(VaultError) -> [SetStatus] { try await Self.presentSets(of: vault) }
+
+  private static func presentSets(of vault: isolated Vault) async throws(VaultError) -> [SetStatus] {
+    try await vault.presence.fingers.presentSets()
+  }
 
   package func enroll(_ finger: Finger, _ asking: Asking) async throws(VaultError) -> SetChange {
     try await calls.logged(.enroll, asking) { () throws(VaultError) in
