@@ -13,14 +13,11 @@ struct UnlockRequest {
   private var items: [SecretServiceItem] = []
   /// The locked collections that contain these items. They are unlocked together with the items.
   private var enclosing: [SecretServiceFolder] = []
-  /// The paths that were added, so that one that is named many times takes memory once.
-  private var named: Set<String> = []
 
   init(call: CallContext) { self.call = call }
 
   /// Adds the object at a path. Ignores a path without an object.
   mutating func add(_ path: String) async throws(ServiceError) {
-    guard named.insert(path).inserted else { return }
     do throws(ServiceError) {
       switch ObjectPath(path) {
       case .collection(let name)?: add(try await call.keeper.collection(name), at: .collection(name))
