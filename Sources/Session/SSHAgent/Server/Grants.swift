@@ -11,7 +11,7 @@ final class Grants: Sendable {
     var key: ItemID
     /// The certificate that signs in instead of the key; nil for the key itself.
     var certificate: [UInt8]?
-    /// The path of the program's executable.
+    /// The program's identity.
     var program: String
     /// The host's public key.
     var host: [UInt8]

@@ -11,7 +11,7 @@ final class PromptDesk: Sendable {
 
     /// Nil for a program whose executable is unknown, which may be any program.
     init?(_ program: ClientProgram) {
-      guard program.path != nil else { return nil }
+      guard program.identity != nil else { return nil }
       self.program = program.program
     }
   }
