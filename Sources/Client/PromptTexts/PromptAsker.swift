@@ -22,8 +22,14 @@ package struct PromptAsker: Sendable, Hashable {
   package var detailsLine: String { "Program: \(details)" }
 
   /// The name at the beginning of a sentence. Only the prompt's own words are capitalized; a name stays unchanged.
-  private var leadingName: String { name.hasPrefix(Self.unidentified) ? "A" + name.dropFirst() : name }
+  private var leadingName: String { name.hasPrefix(Self.ownWords) ? "A" + name.dropFirst() : name }
+  private static let ownWords = "a program that "
 
   /// The name of a program whose file is not known.
-  package static let unidentified = "a program that cannot be identified"
+  package static let unidentified = "\(ownWords)cannot be identified"
+
+  /// The name of a program whose file was replaced or removed since it started: only its own claim.
+  package static func updated(_ claimed: String) -> String {
+    "\(ownWords)says it was \(PromptLabel.word(claimed)) before an update"
+  }
 }

@@ -3,13 +3,18 @@ internal import Glibc
 
 /// The file that a process runs.
 package struct ExecutedFile: Sendable {
-  /// Its path on this machine; nil if the path here may be another file. The kernel reports the path in the process's
-  /// mount namespace, and a program can mount its own file over any path in a namespace that it has made.
+  /// Its path on this machine; nil if another file is there, or none. The kernel tells the path of the mounts through which
+  /// the file was opened, and a program can mount its own file over any path in a namespace that it has made.
   package let path: String?
+  /// For a file without a path: where it was before it was replaced or removed, as by an upgrade. This is only what the
+  /// program says, since a removed file is at no path that could be compared.
+  package let earlierPath: String?
   package let device: UInt64
   package let inode: UInt64
   /// Nil in a FUSE file system, whose program chooses the owner and inode number of a file.
   package let owner: UInt32?
+  /// When the file or its properties were last changed, in nanoseconds since 1970. No program can set it.
+  package let changed: Int64
 
   /// Nil if the kernel does not reveal it.
   package init?(of process: Int32) {
@@ -22,7 +27,9 @@ package struct ExecutedFile: Sendable {
     guard fstat(opened, &status) == 0, let text = Self.target(of: "/proc/self/fd/\(opened)") else { return nil }
     (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino))
     owner = Self.isMadeUp(opened) ? nil : status.st_uid
-    path = Self.leads(text, to: status) ? text : Self.earlierPath(text, of: process)
+    changed = Int64(status.st_ctim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_ctim.tv_nsec)
+    path = Self.leads(text, to: status) ? text : nil
+    earlierPath = path == nil ? Self.earlierPath(text, of: process) : nil
   }
 
   private static func leads(_ path: String, to file: stat) -> Bool {
@@ -30,8 +37,7 @@ package struct ExecutedFile: Sendable {
     return stat(path, &found) == 0 && found.st_dev == file.st_dev && found.st_ino == file.st_ino
   }
 
-  /// The path of a file that was replaced or removed since the program started, as by an upgrade. It is known only in the
-  /// mount namespace of this process, in which only root can replace what is at the paths of the system's programs.
+  /// Nil for a program with mounts of its own, and for a file that never had a path.
   private static func earlierPath(_ text: String, of process: Int32) -> String? {
     let mark = " (deleted)"
     guard text.hasSuffix(mark), !text.hasPrefix("/memfd:"), let own = target(of: "/proc/self/ns/mnt"),

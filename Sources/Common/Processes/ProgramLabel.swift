@@ -25,6 +25,15 @@ package enum ProgramLabel {
     return (label.map { "\($0) " } ?? "") + "(\(path))"
   }
 
+  /// The label of a program whose file is not at its path any more: `COMMAND (APPLICATION) (updated or removed: PATH)`. Any
+  /// program can claim the path.
+  ///
+  /// - Parameter label: the program's label without it.
+  package static func text(_ label: String?, earlierPath path: String) -> String {
+    let path = plain(path, .max).map(shortened) ?? ""
+    return (label.map { "\($0) " } ?? "") + "(updated or removed: \(path))"
+  }
+
   /// The label of a program in a sandbox, which chooses the path of its file: `COMMAND (APPLICATION) (in a sandbox)`.
   ///
   /// - Parameter label: the program's label without it.

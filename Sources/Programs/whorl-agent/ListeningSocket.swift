@@ -39,7 +39,8 @@ struct ListeningSocket {
       }
       guard unlink(path) == 0, call(bind) else { throw failure("is in use") }
     }
-    guard Glibc.listen(descriptor, 64) == 0 else { throw failure("cannot be listened on") }
+    // A program that connects without waiting is refused where the queue is full, so it is as long as the kernel allows.
+    guard Glibc.listen(descriptor, 4_096) == 0 else { throw failure("cannot be listened on") }
     (self.descriptor, self.path) = (descriptor, path)
   }
 

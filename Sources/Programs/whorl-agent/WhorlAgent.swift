@@ -95,7 +95,7 @@ struct WhorlAgent: ParsableCommand {
   }
 
   func run() throws {
-    let hardening = Hardening()
+    let hardening = Hardening(files: AgentServer.descriptors)
     // Before any other thread exists, since threads inherit the mask.
     let endings = HeldEndingSignals()
     let listener = secretService || passkeys ? nil : try listen()

@@ -3,9 +3,12 @@
 // one user on the socket that systemd passes, and its seccomp filter allows little more than reading symbolic links and
 // the status of files.
 //
-// A request is one connection: a process number (pid_t). The answer is nothing, or the file's device, inode and owner and
-// its path, with a space between each, and the end of the connection. The path is empty if the file has another path
-// on this machine than the process says, such as in a sandbox. The service holds a pidfd of the process, and checks itself that the number has not been reused.
+// A request is one connection: a process number (pid_t). The answer is nothing, or the file's device, inode and owner, a word
+// that says what is known of its path, and the path, with a space between each, and the end of the connection. The words:
+// `at` (the file is at this path), `was` (the process says so of a file that is not there any more, as after an upgrade),
+// `elsewhere` (another file is at the path, or the process has mounts of its own, as in a sandbox; no path follows), and
+// `unknown` (in a folder that is closed to this program; no path follows). The service holds a pidfd of the process, and
+// checks itself that the number has not been reused.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -96,20 +99,71 @@ static int is_ready(int descriptor, int seconds) {
   return ready > 0;
 }
 
-// Whether the process is in the mount namespace of the first process, in which only root mounts: then the kernel's path of
-// its file is that of the machine.
+// Whether the process is in the mount namespace of the first process or of this one, in which only root mounts.
 static int has_machines_mounts(pid_t process) {
-  char link[64], first[64], own[64];
+  char link[64], own[64], other[64];
   snprintf(link, sizeof link, "/proc/%d/ns/mnt", (int)process);
-  ssize_t expected = readlinkat(AT_FDCWD, "/proc/1/ns/mnt", first, sizeof first);
   ssize_t length = readlinkat(AT_FDCWD, link, own, sizeof own);
-  return expected > 0 && length == expected && memcmp(own, first, (size_t)length) == 0;
+  static const char *const trusted[] = {"/proc/1/ns/mnt", "/proc/self/ns/mnt"};
+  for (size_t place = 0; place < 2; place++) {
+    ssize_t expected = readlinkat(AT_FDCWD, trusted[place], other, sizeof other);
+    if (length > 0 && length == expected && memcmp(own, other, (size_t)length) == 0) return 1;
+  }
+  return 0;
 }
 
-// Whether this path is that of the file here, too. A process in a mount namespace of its own chooses what is at a path.
-static int leads_to(const char *path, const struct stat *file) {
+static int is_same(const char *path, const struct stat *file) {
   struct stat found;
   return fstatat(AT_FDCWD, path, &found, 0) == 0 && found.st_dev == file->st_dev && found.st_ino == file->st_ino;
+}
+
+// Where the mounts of the first process begin, which may have folders that are hidden from this program, such as /tmp.
+static const char first_root[] = "/proc/1/root";
+
+// Whether this path is that of the file on this machine: the path that the kernel tells is made of the mounts through which
+// the file was opened, and every user can make a mount namespace in which a file of theirs is at any path.
+static int leads_to(const char *path, const struct stat *file) {
+  char full[PATH_MAX + sizeof first_root];
+  snprintf(full, sizeof full, "%s%s", first_root, path);
+  return is_same(full, file) || is_same(path, file);
+}
+
+// Whether this path is in a folder of the file's owner that is closed to this program. Nobody else could put a file there,
+// and the owner could put this one there. Root's folders do not count: a user can mount a file of root's anywhere.
+static int is_in_closed_folder(const char *path, const struct stat *file) {
+  char full[PATH_MAX + sizeof first_root];
+  int length = snprintf(full, sizeof full, "%s%s", first_root, path);
+  struct stat found;
+  uid_t owner = 0;
+  for (int end = (int)sizeof first_root; end <= length; end++) {
+    if (full[end] != '/' && full[end] != '\0') continue;
+    char kept = full[end];
+    full[end] = '\0';
+    int failed = fstatat(AT_FDCWD, full, &found, 0) != 0;
+    int problem = errno;
+    full[end] = kept;
+    if (failed) return problem == EACCES && owner != 0 && owner == file->st_uid;
+    owner = found.st_uid;
+  }
+  return 0;
+}
+
+// What is known of the path of a process's file, which this may shorten: a word of the protocol.
+static const char *knowledge(pid_t process, char *path, const struct stat *file) {
+  static const char mark[] = " (deleted)";
+  size_t length = strlen(path), marked = sizeof mark - 1;
+  if (leads_to(path, file)) return "at";
+  if (!has_machines_mounts(process)) return "elsewhere";
+  // The kernel adds the mark for a file that was replaced or removed. What stands before it is only what the process says.
+  if (length > marked && strcmp(path + length - marked, mark) == 0) {
+    path[length - marked] = '\0';
+    return path[0] == '/' && strncmp(path, "/memfd:", 7) != 0 ? "was" : "elsewhere";
+  }
+  if (is_in_closed_folder(path, file)) return "at";
+  struct stat found;
+  char full[PATH_MAX + sizeof first_root];
+  snprintf(full, sizeof full, "%s%s", first_root, path);
+  return fstatat(AT_FDCWD, full, &found, 0) != 0 && errno == EACCES ? "unknown" : "elsewhere";
 }
 
 static void answer(int client, uid_t user) {
@@ -128,9 +182,10 @@ static void answer(int client, uid_t user) {
   // A path that fills the buffer may be cut off.
   if (length <= 0 || length >= (ssize_t)sizeof path) return;
   path[length] = '\0';
-  if (!has_machines_mounts(process) && !leads_to(path, &file)) path[0] = '\0';
-  length = snprintf(text, sizeof text, "%ju %ju %ju %s", (uintmax_t)file.st_dev, (uintmax_t)file.st_ino,
-                    (uintmax_t)file.st_uid, path);
+  const char *word = knowledge(process, path, &file);
+  int is_told = strcmp(word, "at") == 0 || strcmp(word, "was") == 0;
+  length = snprintf(text, sizeof text, "%ju %ju %ju %s %s", (uintmax_t)file.st_dev, (uintmax_t)file.st_ino,
+                    (uintmax_t)file.st_uid, word, is_told ? path : "");
   // Ignore errors: the client may have disconnected.
   (void)!send(client, text, (size_t)length, MSG_NOSIGNAL | MSG_DONTWAIT);
 }

@@ -40,8 +40,9 @@ package final class SecretServiceServer: Sendable {
     case noBus(String)
   }
 
-  /// A desktop session has a few dozen clients.
-  private static let clientLimits = ClientPlaces<String>.Limits(process: 64, program: 256, all: 1_024)
+  /// A desktop session has a few dozen clients. A client that loses its place loses its sessions, so the limits are far
+  /// above what programs use.
+  private static let clientLimits = ClientPlaces<String>.Limits(process: 512, program: 1_024, all: 2_048)
   /// The most clients whose process is being looked up at a time.
   private static let unknownLimit = 1_024
 
@@ -50,6 +51,7 @@ package final class SecretServiceServer: Sendable {
   private let locks = Locks()
   private let vaultLock: VaultLockWatch
   private let lists: ItemLists
+  private let waitingCalls = WaitingCalls()
   private let log: @Sendable (String) -> Void
   private struct Clients {
     var entries: [String: ClientEntry] = [:]
@@ -62,7 +64,7 @@ package final class SecretServiceServer: Sendable {
 
   /// A client. Its process is looked up in the background; then it gets a place or is refused.
   private final class ClientEntry: Sendable {
-    let calls = Atomic<Int>(0)
+    let calls = CallTurns()
     let client: Task<Result<BusClient, ServiceError>, Never>
 
     init(_ client: Task<Result<BusClient, ServiceError>, Never>) { self.client = client }
@@ -80,8 +82,7 @@ package final class SecretServiceServer: Sendable {
     lists = ItemLists(of: keeper)
     vaultLock = VaultLockWatch(keeper, locks)
     desk = PromptDesk(
-      onBus: configuration.bus, openStore: configuration.openStore, prompt: configuration.prompt,
-      log: configuration.log)
+      onBus: configuration.bus, store: keeper.store, prompt: configuration.prompt, log: configuration.log)
     log = configuration.log
   }
 
@@ -95,7 +96,7 @@ package final class SecretServiceServer: Sendable {
     // No call of the API has more than two.
     limits.secretArrays = 4
     // Each client has a lower limit, which is answered with an error.
-    limits.openCalls = (clientLimits.all + unknownLimit) * (BusClient.limit + 1)
+    limits.openCalls = (clientLimits.all + unknownLimit) * (CallTurns.limit + 1) + WaitingCalls.limit
     let isServing = Flag()
     do throws(BusError) {
       let connection = try BusConnection(
@@ -163,21 +164,22 @@ package final class SecretServiceServer: Sendable {
       clients.entries[sender] = entry
       return entry
     }
-    guard let entry, entry.calls.add(1, ordering: .relaxed).newValue <= BusClient.limit else {
-      entry?.calls.subtract(1, ordering: .relaxed)
+    guard let entry, let place = entry.calls.place(for: call, among: waitingCalls) else {
       let error = ServiceError.limitsExceeded("too many calls are waiting")
       return call.fail(error.name, error.message)
     }
     // The bus loop calls this and also runs the task: no call blocks, and prompts have threads of their own.
     Task(executorPreference: LoopTasks.shared) {
+      defer { withExtendedLifetime(place) {} }
       switch await entry.client.value {
       case .success(let client):
+        let turn = await entry.calls.turn(for: call)
+        defer { withExtendedLifetime(turn) {} }
         self.clients.withLock { $0.places.begin(sender) }
         await Principal.$program.withValue(client.program.words) { await self.answer(call, client) }
         self.clients.withLock { $0.places.end(sender) }
       case .failure(let error): call.fail(error.name, error.message)
       }
-      entry.calls.subtract(1, ordering: .relaxed)
     }
   }
 
@@ -236,8 +238,7 @@ package final class SecretServiceServer: Sendable {
       member: call.member, signature: call.signature, arguments: call.arguments)
     let path = ObjectPath(call.path)
     if call.interface == ServiceName.introspectable, call.member == "Introspect" {
-      guard let xml = Introspection.xml(ofPath: call.path) else { throw .noSuchObject }
-      return [.string(xml)]
+      return [.string(try await ObjectTree(call: context).xml(ofPath: call.path))]
     }
     if call.path == ServiceName.portalPath || call.interface == ServiceName.portalRequest {
       return try await PortalCalls(context, call.interface, call.path).answer()

@@ -4,6 +4,9 @@ extension ClientProgram {
   /// The program as prompts name it: as the desktop's menus do where root has installed it with a desktop file, and
   /// otherwise by the name of its file.
   package func asker(among installed: InstalledPrograms = .system) -> PromptAsker {
+    if application == nil, let claimed = earlierPath?.split(separator: "/").last.map(String.init) {
+      return named(PromptAsker.updated(claimed))
+    }
     guard let path, let own = path.split(separator: "/").last.map(String.init) else {
       return named(PromptAsker.unidentified)
     }

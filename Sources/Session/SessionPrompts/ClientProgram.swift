@@ -7,9 +7,14 @@ package import SecretModel
 /// executable or use its connection, so the name is shown to the person but grants nothing.
 package struct ClientProgram: Sendable, Hashable {
   package let process: pid_t
-  /// The path of its executable; nil if the kernel does not reveal it, in a sandbox that controls what is at that path,
-  /// and for the proxy of sandboxed programs.
+  /// The path of its executable; nil if the kernel does not reveal it, if another file is at the path, as in a sandbox or
+  /// after an upgrade, and for the proxy of sandboxed programs.
   package let path: String?
+  /// For a program whose file was replaced or removed since it started: where it says that the file was. It grants nothing.
+  package let earlierPath: String?
+  /// The program for what a person has allowed it: its path with its file, so that another file that is put at the path
+  /// later is another program. Nil without a path, and in a file system that makes its files up.
+  package let identity: String?
   package let arguments: [String]
   /// Nil for a program in a local login, and for one that the user's service manager has started.
   package let remoteLogin: RemoteLogin?
@@ -26,6 +31,8 @@ package struct ClientProgram: Sendable, Hashable {
     case proxy
     /// It has other files mounted at this machine's paths.
     case sandboxed
+    /// Its file was replaced or removed since it started.
+    case replaced
   }
 
   package init(_ process: pid_t) {
@@ -36,10 +43,14 @@ package struct ClientProgram: Sendable, Hashable {
     kind =
       switch executed {
       case nil: .plain
-      case let executed? where executed.path == nil: .sandboxed
+      case let executed? where executed.path == nil: executed.earlierPath == nil ? .sandboxed : .replaced
       case let executed?: executed.path?.hasSuffix("/xdg-dbus-proxy") == true ? .proxy : .plain
       }
     path = if case .plain = kind { executed?.path } else { nil }
+    earlierPath = executed?.earlierPath
+    identity = path.flatMap { path in
+      executed.flatMap { $0.owner == nil ? nil : "\(path) \($0.device) \($0.inode) \($0.changed)" }
+    }
     arguments = Self.arguments(of: process)
     remoteLogin = RemoteLogin(of: process)
   }
@@ -49,6 +60,7 @@ package struct ClientProgram: Sendable, Hashable {
   ) {
     (self.process, self.path, self.arguments, self.file, kind) = (process, path, arguments, file, .plain)
     self.remoteLogin = remoteLogin
+    (earlierPath, identity) = (nil, path)
   }
 
   /// This program, asking on behalf of a sandboxed one.
@@ -61,7 +73,7 @@ package struct ClientProgram: Sendable, Hashable {
   /// The key for the turns of prompts and for grants: the same for all processes of one executable, or of the sandboxed
   /// program for which they ask, but different in a network login.
   package var program: String {
-    let own = [path ?? "process \(process)", remoteLogin?.words].compactMap(\.self).joined(separator: " ")
+    let own = [identity ?? "process \(process)", remoteLogin?.words].compactMap(\.self).joined(separator: " ")
     return application.map { "\(own) for \($0)" } ?? own
   }
 
@@ -77,6 +89,9 @@ package struct ClientProgram: Sendable, Hashable {
         case .plain: "process \(process)"
         case .proxy: "a sandboxed program behind process \(process)"
         case .sandboxed: "process \(process) in a sandbox"
+        case .replaced:
+          "process \(process), which says that it was \(PromptLabel.text(earlierPath ?? "", longest: Self.longestPath)) "
+            + "and has been updated or removed since it started"
         }
       return "\(process)\(place), unverified"
     }

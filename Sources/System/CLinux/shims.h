@@ -29,6 +29,8 @@ static inline int whorl_use_one_heap(void) { return mallopt(M_ARENA_MAX, 1); }
 // The resource names are an enumeration that Swift does not convert to the `int` parameter.
 static inline int whorl_get_core_limit(struct rlimit *limit) { return getrlimit(RLIMIT_CORE, limit); }
 static inline int whorl_set_core_limit(const struct rlimit *limit) { return setrlimit(RLIMIT_CORE, limit); }
+static inline int whorl_get_file_limit(struct rlimit *limit) { return getrlimit(RLIMIT_NOFILE, limit); }
+static inline int whorl_set_file_limit(const struct rlimit *limit) { return setrlimit(RLIMIT_NOFILE, limit); }
 
 // `timespec` belongs to different modules in debug and release builds, so that no single import works for both.
 static inline int whorl_wait_for_signal(const sigset_t *set, int milliseconds) {

@@ -28,24 +28,45 @@ package final class ProgramPaths: Sendable {
     }
     var named = caller
     named.file = found.file
-    named.label = found.path.map { ProgramLabel.text(caller.label, path: $0) } ?? ProgramLabel.inSandbox(caller.label)
+    named.label =
+      switch found.path {
+      case .at(let path): ProgramLabel.text(caller.label, path: path)
+      case .was(let path): ProgramLabel.text(caller.label, earlierPath: path)
+      case .elsewhere: ProgramLabel.inSandbox(caller.label)
+      case .unknown: caller.label
+      }
     return named
   }
 
-  /// A program's file and path. Without a path if the process is in a sandbox that controls it.
+  /// A program's file, and what is known of its path.
   private struct Found {
+    enum Path {
+      case at(String)
+      /// The file is not there any more, as after an upgrade. The path is the program's own claim.
+      case was(String)
+      /// Another file is at the path: the process has mounts of its own, as in a sandbox.
+      case elsewhere
+      /// The folder is closed to the unit.
+      case unknown
+    }
+
     let file: ProgramFile
-    let path: String?
+    let path: Path
 
     /// Nil if the unit did not answer.
     init?(_ answer: [UInt8]) {
       guard let text = String(validating: answer, as: UTF8.self) else { return nil }
-      let fields = text.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
-      guard fields.count == 4, let device = UInt64(fields[0]), let inode = UInt64(fields[1]),
+      let fields = text.split(separator: " ", maxSplits: 4, omittingEmptySubsequences: false)
+      guard fields.count == 5, let device = UInt64(fields[0]), let inode = UInt64(fields[1]),
         let owner = UInt32(fields[2])
       else { return nil }
       file = ProgramFile(device: device, inode: inode, owner: owner)
-      path = fields[3].isEmpty ? nil : String(fields[3])
+      switch (fields[3], String(fields[4])) {
+      case ("at", let text): path = .at(text)
+      case ("was", let text): path = .was(text)
+      case ("elsewhere", _): path = .elsewhere
+      default: path = .unknown
+      }
     }
   }
 

@@ -66,6 +66,8 @@ struct PromptTextTests {
     #expect(ahead("whorl (/usr/bin/whorl)") == "whorl \(rest)")
     #expect(ahead("mail (org.example.Mail) (/opt/a (b)/my mail)") == "“my mail” \(rest)")
     #expect(ahead("mail (org.example.Mail) (in a sandbox)") == "A program that calls itself “mail” \(rest)")
+    #expect(
+      ahead("mail (updated or removed: /usr/bin/ssh)") == "A program that calls itself “mail” \(rest)")
     #expect(ahead("mail") == "A program that calls itself “mail” \(rest)")
     #expect(ahead(nil) == "Another program \(rest)")
   }

@@ -30,6 +30,11 @@ final class RawClient: Sendable {
     return read(header.reduce(0) { $0 << 8 | Int($1) })
   }
 
+  /// Sends bytes as they are, and reads no answer.
+  func begin(_ bytes: [UInt8]) {
+    _ = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+  }
+
   /// Sends a message, and returns the type of the answer.
   func answer(to fill: (inout SSHWriter) -> Void) -> UInt8? {
     var message = SSHWriter()

@@ -116,17 +116,17 @@ struct RawClientTests {
     }
   }
 
-  @Test("a process has at most 16 connections to whorl-agent; another one closes the least recently used")
+  @Test("a process has at most 512 connections to whorl-agent; another one closes the least recently used")
   func connections() async throws {
     try await TestStore.with { store in
       try await RunningAgent.with(store) { agent in
         let list: [UInt8] = [0, 0, 0, 1, 11]
-        let clients = try (1...16).map { _ in try RawClient(agent.socket) }
-        for client in clients { #expect(client.send(list)?.first == 12) }
+        let clients = try (1...512).map { _ in try RawClient(agent.socket) }
+        #expect(clients.allSatisfy { $0.send(list)?.first == 12 })
         #expect(clients[0].send(list)?.first == 12)
         #expect(try RawClient(agent.socket).send(list)?.first == 12)
         #expect(clients[1].send(list) == nil)
-        for client in [clients[0]] + clients[2...] { #expect(client.send(list)?.first == 12) }
+        #expect(([clients[0]] + clients[2...]).allSatisfy { $0.send(list)?.first == 12 })
         #expect(try await agent.client("ssh-add", ["-L"]).status == 1)
       }
     }
@@ -140,7 +140,7 @@ struct RawClientTests {
         let script = """
           import socket, sys, time
           agents = []
-          for _ in range(16):
+          for _ in range(512):
               agents.append(socket.socket(socket.AF_UNIX))
               agents[-1].connect(sys.argv[1])
               agents[-1].sendall(bytes([0, 0, 0, 1, 11]))
@@ -148,7 +148,7 @@ struct RawClientTests {
           print('full', file=sys.stderr, flush=True)
           time.sleep(600)
           """
-        let hoarders = try (1...5).map { _ in
+        let hoarders = try (1...3).map { _ in
           try Invocation(program: "/usr/bin/python3", arguments: ["-c", script, agent.socket]).start()
         }
         let full = Mutex(0)
@@ -156,8 +156,8 @@ struct RawClientTests {
           startThread { _ = hoarder.finish { line, _ in if line.contains("full") { full.withLock { $0 += 1 } } } }
         }
         defer { for hoarder in hoarders { hoarder.signal(SIGKILL) } }
-        for _ in 0..<3_000 where full.withLock({ $0 }) < 5 { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(full.withLock { $0 } == 5)
+        for _ in 0..<3_000 where full.withLock({ $0 }) < 3 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(full.withLock { $0 } == 3)
         #expect(try await agent.client("ssh-add", ["-L"]).status == 1)
       }
     }

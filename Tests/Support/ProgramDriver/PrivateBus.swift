@@ -1,7 +1,7 @@
 import Glibc
 internal import SDBus
 
-/// A `dbus-daemon` for one test, whose policy allows everything.
+/// A `dbus-daemon` for one test, whose policy allows everything, with the limits of a session's bus.
 package struct PrivateBus: Sendable {
   package let address: String
   /// The daemon; nil for one that something else has started.
@@ -68,6 +68,14 @@ package struct PrivateBus: Sendable {
           <allow send_destination="*" eavesdrop="false"/>
           <allow receive_sender="*"/>
         </policy>
+        <limit name="max_incoming_bytes">1000000000</limit>
+        <limit name="max_outgoing_bytes">1000000000</limit>
+        <limit name="max_message_size">1000000000</limit>
+        <limit name="max_completed_connections">100000</limit>
+        <limit name="max_incomplete_connections">10000</limit>
+        <limit name="max_connections_per_user">100000</limit>
+        <limit name="max_match_rules_per_connection">50000</limit>
+        <limit name="max_replies_per_connection">50000</limit>
       </busconfig>
       """
     try writeFile(path, Array(text.utf8))

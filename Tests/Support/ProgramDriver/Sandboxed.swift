@@ -37,4 +37,56 @@ package enum Sandboxed {
       try await body(running.pid)
     }
   }
+
+  /// Runs a copy of `sleep` in this mount namespace, while `body` runs. It was opened in another one, where it is mounted
+  /// over this path, so the kernel says that it is there. Does nothing where this is not possible.
+  ///
+  /// - Parameter removing: whether the copy is removed before.
+  package static func smuggled(
+    over path: String, removing: Bool, _ body: (pid_t) async throws -> Void
+  ) async throws {
+    guard try await isPossible() else { return }
+    try await withFolder { folder in
+      let copy = "\(folder)/copy"
+      try writeFile(copy, readFile("/bin/sleep"))
+      chmod(copy, 0o755)
+      let running = try Invocation(
+        program: "/usr/bin/python3", arguments: ["-c", smuggler, path, copy, removing ? "removed" : "kept", opener]
+      ).start()
+      startThread { _ = running.finish { _, _ in } }
+      defer { running.signal(SIGKILL) }
+      var isRunning = false
+      for _ in 0..<2_000 where !isRunning {
+        try await Task.sleep(for: .milliseconds(5))
+        isRunning = processes(with: "sleep\u{0}600\u{0}").contains(running.pid)
+      }
+      guard isRunning else { throw SystemFailure("the smuggled program") }
+      try await body(running.pid)
+    }
+  }
+
+  /// Executes the file that its child has opened. The child stays until this process has ended, since its mounts end with
+  /// it.
+  private static let smuggler = """
+    import os, socket, subprocess, sys
+    path, copy, removing, opener = sys.argv[1:]
+    here, there = socket.socketpair()
+    mount = 'mount --bind "$1" "$0" && exec /usr/bin/python3 -c "$2" "$0" "$3"'
+    subprocess.Popen(
+        ['/usr/bin/unshare', '-rm', '/bin/sh', '-c', mount, path, copy, opener, str(there.fileno())],
+        pass_fds=[there.fileno()])
+    there.close()
+    _, descriptors, _, _ = socket.recv_fds(here, 1, 1)
+    os.set_inheritable(here.fileno(), True)
+    if removing == 'removed': os.unlink(copy)
+    os.execve(descriptors[0], ['sleep', '600'], {})
+    """
+
+  /// Opens the file at a path, and passes the descriptor on.
+  private static let opener = """
+    import os, socket, sys
+    end = socket.socket(fileno=int(sys.argv[2]))
+    socket.send_fds(end, [b'x'], [os.open(sys.argv[1], os.O_RDONLY)])
+    end.recv(1)
+    """
 }

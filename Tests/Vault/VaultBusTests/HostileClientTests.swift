@@ -200,7 +200,7 @@ struct HostileClientTests {
     #expect(error?.name == Self.prefix + "InvalidRequest")
   }
 
-  @Test("a vault's client gets at most 64 calls and 64 contexts, and can still cancel what it waits for")
+  @Test("a vault's client gets at most 64 calls and 1,024 contexts, and can still cancel what it waits for")
   func limits() async throws {
     let gate = Gate()
     let vault = StubVault(.init(unlock: { _ throws(VaultError) in try await gate.wait() }))
@@ -208,7 +208,7 @@ struct HostileClientTests {
     try await client.open()
     let options = ContextOptions().busValueForTests
     var contexts: [BusValue] = []
-    for _ in 0..<64 { contexts += try await client.call("OpenContext", [options]) }
+    for _ in 0..<1_024 { contexts += try await client.call("OpenContext", [options]) }
     #expect(await client.error("OpenContext", [options])?.name == Self.prefix + "Busy")
     // A closed context does not count for the limit once the call is answered.
     for _ in 0..<200 {

@@ -49,6 +49,7 @@ struct VaultBusListenerTests {
     let place = try Place()
     var limits = ServingLimits()
     limits.greeting = .seconds(1)
+    limits.waitingTime = .milliseconds(10)
     if ofOneUser { limits.connectionsOfOneUser = 2 } else { limits.connections = 2 }
     let listener = try VaultBusListener(socket: place.socket, limits: limits) { _ in StubVault() }
     // At a user's limit, two more connections are accepted, to answer that the service is busy.

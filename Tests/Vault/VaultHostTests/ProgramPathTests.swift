@@ -45,7 +45,7 @@ struct ProgramPathTests {
   private func ownAnswer() throws -> String {
     var status = stat()
     try #require(stat("/proc/self/exe", &status) == 0)
-    return "\(status.st_dev) \(status.st_ino) \(status.st_uid) \(try ownPath())"
+    return "\(status.st_dev) \(status.st_ino) \(status.st_uid) at \(try ownPath())"
   }
 
   @Test("a client program with another file mounted over its path is shown as sandboxed, without a path")
@@ -56,7 +56,7 @@ struct ProgramPathTests {
       try await UnitLauncher.with(program: Self.arguments(for: UnitLauncher.ownName()), at: socket) { unit in
         var status = stat()
         try #require(stat("/proc/\(process)/exe", &status) == 0)
-        let expected = "\(status.st_dev) \(status.st_ino) \(status.st_uid) "
+        let expected = "\(status.st_dev) \(status.st_ino) \(status.st_uid) elsewhere "
         #expect(try await eventually { try answer(about: process, at: unit.path) == expected })
         let paths = ProgramPaths(unit: UnitPath(socket, madeBy: getuid()))
         let started = try #require(ProcessHandle.start(of: process))
@@ -66,6 +66,24 @@ struct ProgramPathTests {
         let file = ProgramFile(
           device: UInt64(status.st_dev), inode: UInt64(status.st_ino), owner: status.st_uid)
         #expect(named.file == file)
+      }
+    }
+    try ScratchStore.run("/bin/rm", ["-rf", folder])
+  }
+
+  @Test(
+    "a client program that was opened where its file is mounted over an installed program's has no path",
+    arguments: [true, false])
+  func smuggled(removing: Bool) async throws {
+    let folder = try RunningService.makeFolder()
+    let socket = folder + "/socket"
+    try await Sandboxed.smuggled(over: "/usr/bin/env", removing: removing) { process in
+      try await UnitLauncher.with(program: Self.arguments(for: UnitLauncher.ownName()), at: socket) { _ in
+        let started = try #require(ProcessHandle.start(of: process))
+        let caller = Caller(user: getuid(), process: .init(id: process, started: started), label: "env")
+        let paths = ProgramPaths(unit: UnitPath(socket, madeBy: getuid()))
+        let named = await paths.named(caller)
+        #expect(named.label == (removing ? "env (updated or removed: /usr/bin/env)" : "env (in a sandbox)"))
       }
     }
     try ScratchStore.run("/bin/rm", ["-rf", folder])

@@ -30,6 +30,7 @@ final class RunningService: Sendable {
   ///   - idleTime: how long an unused store stays open.
   ///   - connections: the most connections of one user.
   ///   - connectionsOfProcess: the most connections of one process.
+  ///   - waitingTime: how long a connection over the limit of its user waits for a place.
   ///   - callBytes: the memory of one user's open calls.
   ///   - answerBytes: the memory of the answers that one user's programs have not read.
   ///   - quota: the most bytes of a store.
@@ -48,7 +49,7 @@ final class RunningService: Sendable {
   ///   - clock: replaces the machine's clock.
   init(
     idleTime: Duration = .seconds(60), connections: Int = 64, connectionsOfProcess: Int = 64,
-    callBytes: Int = 128 << 20, answerBytes: Int = 512 << 20,
+    waitingTime: Duration = .milliseconds(100), callBytes: Int = 128 << 20, answerBytes: Int = 512 << 20,
     quota: Int = 256 << 20,
     shortestPasscode: Int = 4, firstUnlock: FirstUnlock = .login, storage: RootStorage = .keyFile,
     reader: ServiceReader? = nil, accountName: @escaping @Sendable (UInt32) -> String? = { "user\($0)" },
@@ -88,6 +89,7 @@ final class RunningService: Sendable {
     var limits = ServingLimits()
     limits.connectionsOfOneUser = connections
     limits.connectionsOfOneProcess = connectionsOfProcess
+    limits.waitingTime = waitingTime
     limits.callBytesOfOneUser = callBytes
     limits.answerBytesOfOneUser = answerBytes
     listener = try VaultBusListener(socket: try Self.listen(at: folder + "/bus"), limits: limits) {
@@ -147,7 +149,7 @@ final class RunningService: Sendable {
         bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
       }
     }
-    guard descriptor >= 0, result == 0, Glibc.listen(descriptor, 128) == 0 else { throw Failed(what: path) }
+    guard descriptor >= 0, result == 0, Glibc.listen(descriptor, 4_096) == 0 else { throw Failed(what: path) }
     return descriptor
   }
 

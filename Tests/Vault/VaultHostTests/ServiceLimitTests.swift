@@ -35,6 +35,64 @@ struct ServiceLimitTests {
     try await service.end()
   }
 
+  @Test("400 programs that open the store at once, as a script may start them, are all served")
+  func manyPrograms() async throws {
+    let service = try RunningService(waitingTime: .seconds(30))
+    try await service.makeStore()
+    let problems = await withTaskGroup { group in
+      for _ in 0..<400 {
+        group.addTask { () -> String? in
+          do {
+            let connection = try service.connect()
+            let found = try await connection.open(.own).items(ItemSearch(), .nobody).items.count
+            // Longer than others take to connect.
+            try await Task.sleep(for: .milliseconds(20))
+            await connection.close()
+            return found == 0 ? nil : "found \(found)"
+          } catch {
+            return "\(error)"
+          }
+        }
+      }
+      var problems: [String] = []
+      for await problem in group { if let problem { problems.append(problem) } }
+      return problems
+    }
+    #expect(problems.isEmpty, "\(problems.count): \(Set(problems))")
+    try await service.end()
+  }
+
+  @Test("a program keeps 1,000 contexts on a connection, and one user's programs 4,096 together")
+  func contexts() async throws {
+    let service = try RunningService()
+    try await service.makeStore()
+    var connections: [any VaultConnection] = []
+    var contexts: [(ContextHandle, ContextEvents)] = []
+    var vaults: [any VaultService] = []
+    for _ in 1...5 {
+      let connection = try service.connect()
+      connections.append(connection)
+      vaults.append(try await connection.open(.own))
+    }
+    for vault in vaults[..<4] {
+      for _ in 1...1_000 {
+        let (handle, events) = try await vault.openContext(ContextOptions())
+        contexts.append((handle, events))
+      }
+    }
+    for _ in 1...96 {
+      let (handle, events) = try await vaults[4].openContext(ContextOptions())
+      contexts.append((handle, events))
+    }
+    await #expect(throws: VaultError.busy("programs of this user have too many open contexts")) {
+      _ = try await vaults[4].openContext(ContextOptions())
+    }
+    await vaults[0].closeContext(contexts[0].0, reason: .program)
+    _ = try await vaults[4].openContext(ContextOptions())
+    for connection in connections { await connection.close() }
+    try await service.end()
+  }
+
   @Test("one process cannot use up all connections that the service allows its user")
   func connectionsOfProcess() async throws {
     let service = try RunningService(connections: 3, connectionsOfProcess: 2)

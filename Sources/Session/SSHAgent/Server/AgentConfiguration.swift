@@ -6,7 +6,7 @@ package import Whorl
 package struct AgentConfiguration: Sendable {
   /// The address of the session's bus.
   package var bus: String
-  /// Opens the store. Called separately for each client.
+  /// Opens the store, for all clients.
   package var openStore: @Sendable () throws(VaultError) -> SecretStore
   /// Makes the prompt of a signature for a client.
   package var prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
@@ -15,7 +15,7 @@ package struct AgentConfiguration: Sendable {
   package var knownHosts: KnownHosts
   /// The socket of another SSH agent, which has the keys that are not in the vault; nil where there is none.
   package var upstream: String?
-  /// How long a store stays open for a client that sends no requests.
+  /// How long the store stays open while no client needs it.
   package var unusedStoreTime = Duration.seconds(60)
 
   package init(

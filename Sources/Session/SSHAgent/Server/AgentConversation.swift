@@ -10,9 +10,9 @@ internal import SecureMemory
 internal import SessionPrompts
 internal import Whorl
 
-/// The conversation with one client, from its first message to the end of its connection. It has its own connections to
-/// the vault and to the other agent, so that no two clients share a touch or a session. A client may stay connected for
-/// days, so the connection to the vault is closed after a time without requests.
+/// The conversation with one client, from its first message to the end of its connection. It has its own connection to the
+/// other agent, and each of its signatures its own context of the vault, so that no two clients share a session or a touch.
+/// A client may stay connected for days, so it has no thread while it sends nothing.
 final class AgentConversation {
   /// The longest wait for an answer of the other agent that needs no person.
   private static let upstreamLimit = Duration.seconds(3)
@@ -23,8 +23,7 @@ final class AgentConversation {
   private let configuration: AgentConfiguration
   /// Told when the answer to a message begins and ends.
   private let answers: @Sendable (Bool) -> Void
-  /// The vault's store; nil before the first request for it and after a time without requests.
-  private var store: SecretStore?
+  private let store: AgentStore
   private var upstream: Upstream
   private var binds = SessionBinds()
 
@@ -39,33 +38,24 @@ final class AgentConversation {
   }
 
   init(
-    _ socket: AgentSocket, with peer: ClientProgram, _ signer: Signer, _ configuration: AgentConfiguration,
-    answers: @escaping @Sendable (Bool) -> Void
+    _ socket: AgentSocket, with peer: ClientProgram, _ signer: Signer, _ store: AgentStore,
+    _ configuration: AgentConfiguration, answers: @escaping @Sendable (Bool) -> Void
   ) {
-    (self.socket, self.peer, self.signer, self.configuration) = (socket, peer, signer, configuration)
-    self.answers = answers
+    (self.socket, self.peer, self.signer, self.store) = (socket, peer, signer, store)
+    (self.configuration, self.answers) = (configuration, answers)
     upstream = configuration.upstream.map { .awaited(path: $0) } ?? .none
   }
 
-  /// Answers the client's messages until the client disconnects. Blocks its thread.
+  /// Answers the client's messages until the client disconnects.
   func run() async { await Principal.$program.withValue(peer.words) { await converse() } }
 
   private func converse() async {
-    while true {
-      if !socket.hasInput(within: configuration.unusedStoreTime) { store = nil }
-      guard let message = socket.read() else { return }
+    while let message = await socket.read() {
       answers(true)
       let answer = await answer(message)
       answers(false)
-      guard socket.write(answer) else { return }
+      guard await socket.write(answer) else { return }
     }
-  }
-
-  private func openedStore() throws(VaultError) -> SecretStore {
-    if let store { return store }
-    let opened = try configuration.openStore()
-    store = opened
-    return opened
   }
 
   private func answer(_ message: SharedSecret) async -> [UInt8] {
@@ -79,16 +69,18 @@ final class AgentConversation {
       return type == AgentMessage.requestIdentities ? AgentAnswer.identities([]) : AgentAnswer.failure
     }
     guard [AgentMessage.requestIdentities, AgentMessage.signRequest, AgentMessage.extension].contains(type) else {
-      return handedOn(message)
+      return await handedOn(message)
     }
     guard let request = try? AgentRequest(message.bytes.withUnsafeBytes { Array($0) }) else {
       return AgentAnswer.failure
     }
     switch request {
     case .list: return await identities(message)
-    case .sign(let request): return await signature(request) ?? handedOn(message)
-    case .bind(let bind): return take(bind, message)
-    case .other: return handedOn(message)
+    case .sign(let request):
+      if let signature = await signature(request) { return signature }
+      return await handedOn(message)
+    case .bind(let bind): return await take(bind, message)
+    case .other: return await handedOn(message)
     }
   }
 
@@ -145,7 +137,7 @@ final class AgentConversation {
   /// Forwards a message that a locked agent refuses, and returns the other agent's answer, or a failure if the agent is
   /// locked first. The other agent may ask the person, so the wait has no limit: it ends, with the connection to the
   /// other agent, when this agent is locked or the client disconnects.
-  private func handedOn(_ message: SharedSecret) -> [UInt8] {
+  private func handedOn(_ message: SharedSecret) async -> [UInt8] {
     if Self.addsKey(message), otherAgent() == nil {
       // ssh-add itself only prints "agent refused operation".
       tell("Whorl keeps no keys that ssh-add adds. 'whorl ssh add NAME --import FILE' brings a key into it.")
@@ -153,27 +145,28 @@ final class AgentConversation {
     guard !signer.lock.isLocked, let connection = otherAgent(),
       let number = signer.lock.begin({ connection.end() })
     else { return AgentAnswer.failure }
-    let answer = answer(of: connection, to: message)
+    let answer = await answer(of: connection, to: message)
     guard signer.lock.end(number) else { return AgentAnswer.failure }
     return answer
   }
 
   /// Forwards a message even if the agent is locked, and returns the other agent's answer, or a failure if there is
   /// none in time.
-  private func handedOnAtOnce(_ message: SharedSecret) -> [UInt8] {
-    otherAgent().map { answer(of: $0, to: message, within: Self.upstreamLimit) } ?? AgentAnswer.failure
+  private func handedOnAtOnce(_ message: SharedSecret) async -> [UInt8] {
+    guard let connection = otherAgent() else { return AgentAnswer.failure }
+    return await answer(of: connection, to: message, within: Self.upstreamLimit)
   }
 
   private func answer(
     of connection: AgentSocket, to message: SharedSecret, within limit: Duration? = nil
-  ) -> [UInt8] {
+  ) async -> [UInt8] {
     let watch = HangupWatch(socket) { connection.end() }
     let timer = limit.map { LoopTimer(after: $0) { connection.end() } }
     defer {
       watch.end()
       timer?.cancel()
     }
-    guard let answer = connection.exchange(message) else {
+    guard let answer = await connection.exchange(message) else {
       upstream = .none
       signer.log("the other agent does not answer \(peer.words)")
       return AgentAnswer.failure
@@ -185,16 +178,16 @@ final class AgentConversation {
     let own = await keys().flatMap { key in
       [key.publicKey, key.certificate].compactMap { $0 }.map { (key: $0, comment: Array(key.name.utf8)) }
     }
-    let theirs = AgentAnswer.keys(in: handedOnAtOnce(message))
+    let theirs = AgentAnswer.keys(in: await handedOnAtOnce(message))
     let others = theirs.filter { other in !own.contains { $0.key == other.key } }
     // It may have been locked during the wait for the vault and for the other agent.
     guard !signer.lock.isLocked else { return AgentAnswer.identities([]) }
     return AgentAnswer.identities(own + others)
   }
 
-  private func take(_ bind: SessionBind, _ message: SharedSecret) -> [UInt8] {
+  private func take(_ bind: SessionBind, _ message: SharedSecret) async -> [UInt8] {
     // The other agent checks the bind itself, for its own keys.
-    _ = handedOnAtOnce(message)
+    _ = await handedOnAtOnce(message)
     do throws(SessionBinds.Refusal) {
       try binds.add(bind)
     } catch {
@@ -207,7 +200,8 @@ final class AgentConversation {
   /// The keys that may be used. Deletes keys whose lifetime is over.
   private func keys() async -> [SSHKey] {
     do throws(VaultError) {
-      let store = try openedStore()
+      let use = try store.use()
+      let store = use.store
       let keys = try await store.items(SSHKey.search()).compactMap(SSHKey.init)
       let now = Double(SystemClock.calendar.nanoseconds) / 1e9
       let ended = keys.filter { $0.hasEnded(at: now) }
@@ -226,8 +220,10 @@ final class AgentConversation {
   private func signature(_ request: SignatureRequest) async -> [UInt8]? {
     // The key itself, or the key in a certificate, which the purpose checks.
     guard let publicKey = try? PublicKey(ssh: request.key).ssh,
-      let key = await keys().first(where: { $0.publicKey == publicKey }), let store
+      let key = await keys().first(where: { $0.publicKey == publicKey }), let use = try? store.use()
     else { return nil }
+    // The store stays open until the signature is made.
+    defer { withExtendedLifetime(use) {} }
     let purpose: SignaturePurpose
     do throws(SignaturePurpose.Refusal) {
       purpose = try SignaturePurpose(of: request, binds)
@@ -241,7 +237,7 @@ final class AgentConversation {
       )
       return AgentAnswer.failure
     }
-    let (signer, peer) = (signer, peer)
+    let (signer, peer, store) = (signer, peer, use.store)
     let signing = Task(executorPreference: BackgroundThread()) {
       await signer.signature(request, for: purpose, with: key, of: store, to: peer)
     }

@@ -6,14 +6,19 @@ internal import SessionPrompts
 internal import Synchronization
 internal import Whorl
 
-/// Serves the clients of a listening socket, each on a thread of its own.
+/// Serves the clients of a listening socket.
 package final class AgentServer: Sendable {
-  /// Each client has a thread and a connection to the vault. An `ssh` that forwards the agent opens one for each program on
-  /// the remote host.
-  private static let limits = ClientPlaces<Int>.Limits(process: 16, program: 32, all: 64)
+  /// An idle client costs a descriptor, and one to the other agent. One that loses its place between the list of keys and
+  /// the signature cannot sign in, so the limits are far above what programs use: `ansible` and `parallel` start 50 `ssh` at
+  /// a time, and an `ssh` that forwards the agent opens a connection for each program on the remote host.
+  private static let limits = ClientPlaces<Int>.Limits(process: 512, program: 768, all: 1_024)
+  /// The descriptors of this process for that: one for each client and its connection to the other agent, and some for the
+  /// vault, the bus and prompts.
+  package static let descriptors = 2 * limits.all + 256
 
   private let configuration: AgentConfiguration
   private let signer: Signer
+  private let store: AgentStore
   private struct Clients {
     var places = ClientPlaces<Int>(AgentServer.limits)
     var sockets: [Int: AgentSocket] = [:]
@@ -24,6 +29,7 @@ package final class AgentServer: Sendable {
 
   package init(_ configuration: AgentConfiguration) {
     self.configuration = configuration
+    store = AgentStore(unusedTime: configuration.unusedStoreTime, configuration.openStore)
     signer = Signer(
       turns: PromptTurns(onBus: configuration.bus), grants: Grants(), lock: AgentLock(), prompt: configuration.prompt,
       log: configuration.log, hosts: configuration.knownHosts)
@@ -57,9 +63,9 @@ package final class AgentServer: Sendable {
     // This process is configured as its own other agent, so forwarding would never end.
     guard peer.process != getpid() else { return }
     guard let number = admitted(socket, of: peer) else { return }
-    let (signer, configuration) = (signer, configuration)
+    let (signer, store, configuration) = (signer, store, configuration)
     Task.detached(executorPreference: BackgroundThread()) {
-      await AgentConversation(socket, with: peer, signer, configuration) { isAnswering in
+      await AgentConversation(socket, with: peer, signer, store, configuration) { isAnswering in
         self.clients.withLock { isAnswering ? $0.places.begin(number) : $0.places.end(number) }
       }.run()
       self.clients.withLock { clients in

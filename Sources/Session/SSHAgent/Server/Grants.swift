@@ -11,12 +11,15 @@ final class Grants: Sendable {
     var key: ItemID
     /// The certificate that signs in instead of the key; nil for the key itself.
     var certificate: [UInt8]?
-    /// The path of the program's executable.
+    /// The program's identity.
     var program: String
     /// The host's public key.
     var host: [UInt8]
     var user: String
   }
+
+  /// The most grants. Each keeps a context open in the vault, which has a limit, so the one that ends first gives way.
+  private static let limit = 512
 
   private struct Grant {
     let context: AuthenticationContext
@@ -39,8 +42,13 @@ final class Grants: Sendable {
   func keep(_ context: AuthenticationContext, for purpose: Purpose, minutes: Int) {
     let time = Duration.seconds(60 * minutes)
     let end = SystemClock.sinceBoot.nanoseconds + UInt64(60 * minutes) * 1_000_000_000
-    let earlier = grants.withLock { $0.updateValue(Grant(context: context, end: end), forKey: purpose) }
-    earlier?.context.invalidate()
+    let ended: [Grant] = grants.withLock { grants in
+      let earlier = grants.updateValue(Grant(context: context, end: end), forKey: purpose)
+      let first = grants.count > Self.limit ? grants.min { $0.value.end < $1.value.end } : nil
+      if let first { grants[first.key] = nil }
+      return [earlier, first?.value].compactMap(\.self)
+    }
+    for grant in ended { grant.context.invalidate() }
     // The timer does not count sleep, so `end` is checked as well.
     _ = LoopTimer(after: time) { [weak self] in self?.forget(purpose, context) }
   }

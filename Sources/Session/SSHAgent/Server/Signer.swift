@@ -90,7 +90,7 @@ struct Signer: Sendable {
   /// The purpose for which a touch may be reused; nil if each signature needs its own touch. A program in a login over the
   /// network does not use a touch that was given to the same program at the seat.
   private func grant(for purpose: SignaturePurpose, with key: SSHKey, to peer: ClientProgram) -> Grants.Purpose? {
-    guard key.grantedMinutes > 0, peer.remoteLogin == nil, let program = peer.path, purpose.via.isEmpty,
+    guard key.grantedMinutes > 0, peer.remoteLogin == nil, let program = peer.identity, purpose.via.isEmpty,
       case .signIn(let user, let host?) = purpose.target
     else { return nil }
     return Grants.Purpose(

@@ -45,6 +45,12 @@ struct ItemKeeper: Sendable {
     }
   }
 
+  /// The aliases of all collections.
+  func aliases() async throws(ServiceError) -> [String] {
+    let builtIn = [SecretServiceFolder.usualAlias, SecretServiceFolder.sessionCollection]
+    return Set(try await collections().flatMap(\.aliases) + builtIn).sorted()
+  }
+
   /// Points an alias at a collection; nil removes the alias.
   func setAlias(_ alias: String, to name: String?) async throws(ServiceError) {
     try await changing(Self.listOfCollections) { () throws(ServiceError) in

@@ -6,8 +6,11 @@ internal import Whorl
 
 /// A program on the bus, for as long as it is connected, with its sessions and prompts.
 final class BusClient: Sendable {
-  /// The most calls, sessions and prompts of one client at a time.
-  static let limit = 64
+  /// The most sessions. Some programs open one for each item that they read, and close none, so a further one takes the
+  /// place of the one that was used least recently.
+  private static let sessionLimit = 1_024
+  /// The most prompts. A further one takes the place of the oldest that the client has not shown.
+  private static let promptLimit = 256
   /// The most portal requests of one sandboxed program at a time.
   static let requestLimit = 8
 
@@ -23,13 +26,19 @@ final class BusClient: Sendable {
   private typealias Request = Task<Result<[BusValue], ServiceError>, Never>
 
   private struct State {
-    var sessions: [String: TransferSession] = [:]
-    var prompts: [String: ServicePrompt] = [:]
+    var sessions: [String: (session: TransferSession, lastUse: UInt64)] = [:]
+    var prompts: [String: (prompt: ServicePrompt, number: UInt64)] = [:]
+    private var lastNumber: UInt64 = 0
     /// The sandboxed programs for which a portal has made requests, by id. Each has a running request or a recent
     /// touch, so their number is limited.
     var sandboxed: [String: BusClient] = [:]
     /// The requests of a portal that are still being answered, by their paths.
     var requests: [String: Request] = [:]
+
+    mutating func nextNumber() -> UInt64 {
+      lastNumber += 1
+      return lastNumber
+    }
   }
 
   private let state = Mutex(State())
@@ -42,19 +51,25 @@ final class BusClient: Sendable {
 
   /// - Throws: `noSession` also for a session of another client.
   func session(_ path: String) throws(ServiceError) -> TransferSession {
-    guard case .session(let name)? = ObjectPath(path), let session = state.withLock({ $0.sessions[name] }) else {
-      throw .noSession
+    guard case .session(let name)? = ObjectPath(path) else { throw .noSession }
+    let session = state.withLock { state in
+      let use = state.nextNumber()
+      state.sessions[name]?.lastUse = use
+      return state.sessions[name]?.session
     }
+    guard let session else { throw .noSession }
     return session
   }
 
-  func add(_ session: TransferSession, named name: String) throws(ServiceError) {
-    let isAdded = state.withLock { state in
-      guard state.sessions.count < Self.limit else { return false }
-      state.sessions[name] = session
-      return true
+  func add(_ session: TransferSession, named name: String) {
+    state.withLock { state in
+      if state.sessions.count >= Self.sessionLimit,
+        let oldest = state.sessions.min(by: { $0.value.lastUse < $1.value.lastUse })
+      {
+        state.sessions[oldest.key] = nil
+      }
+      state.sessions[name] = (session, state.nextNumber())
     }
-    guard isAdded else { throw .limitsExceeded("a program has at most \(Self.limit) sessions") }
   }
 
   /// - Throws: `noSession`.
@@ -62,19 +77,32 @@ final class BusClient: Sendable {
     guard state.withLock({ $0.sessions.removeValue(forKey: name) }) != nil else { throw .noSession }
   }
 
+  /// - Throws: `limitsExceeded` where the client has shown all of its prompts.
   func add(_ prompt: ServicePrompt) throws(ServiceError) {
-    let isAdded = state.withLock { state in
-      guard state.prompts.count < Self.limit else { return false }
-      state.prompts[prompt.name] = prompt
-      return true
+    let (isAdded, replaced) = state.withLock { state in
+      var replaced: ServicePrompt?
+      if state.prompts.count >= Self.promptLimit {
+        let new = state.prompts.values.filter(\.prompt.isNew)
+        replaced = new.min { $0.number < $1.number }?.prompt
+        guard let replaced else { return (false, nil as ServicePrompt?) }
+        state.prompts[replaced.name] = nil
+      }
+      state.prompts[prompt.name] = (prompt, state.nextNumber())
+      return (true, replaced)
     }
-    guard isAdded else { throw .limitsExceeded("a program has at most \(Self.limit) prompts") }
+    replaced?.dismiss()
+    guard isAdded else { throw .limitsExceeded("a program shows at most \(Self.promptLimit) prompts") }
   }
 
   /// - Throws: `noSuchObject` also for a prompt of another client.
   func prompt(_ name: String) throws(ServiceError) -> ServicePrompt {
-    guard let prompt = state.withLock({ $0.prompts[name] }) else { throw .noSuchObject }
+    guard let prompt = state.withLock({ $0.prompts[name]?.prompt }) else { throw .noSuchObject }
     return prompt
+  }
+
+  /// The names of its sessions and prompts, each the last part of a path.
+  var objects: (sessions: [String], prompts: [String]) {
+    state.withLock { ($0.sessions.keys.sorted(), $0.prompts.keys.sorted()) }
   }
 
   func remove(_ prompt: ServicePrompt) { state.withLock { _ = $0.prompts.removeValue(forKey: prompt.name) } }
@@ -141,7 +169,7 @@ final class BusClient: Sendable {
   /// Ends the client's prompts and requests. Called when it has left the bus.
   func end() {
     let (prompts, requests, sandboxed) = state.withLock {
-      (Array($0.prompts.values), Array($0.requests.values), Array($0.sandboxed.values))
+      ($0.prompts.values.map(\.prompt), Array($0.requests.values), Array($0.sandboxed.values))
     }
     for prompt in prompts { prompt.dismiss() }
     for request in requests { request.cancel() }

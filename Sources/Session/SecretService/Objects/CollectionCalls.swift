@@ -44,7 +44,10 @@ struct CollectionCalls {
       label: properties[Self.labelProperty]?.asString ?? "", attributes: attributes,
       contentType: structure.contentType, secret: secret)
     var rules: SecretServiceFolder?
-    if let path = call.client.program.path { rules = try await call.keeper.rules(forProgram: path) }
+    // Also for a program that was updated since it started: what it stores keeps the rule.
+    if let path = call.client.program.path ?? call.client.program.earlierPath {
+      rules = try await call.keeper.rules(forProgram: path)
+    }
     let (item, isNew) = try await call.keeper.create(
       new, in: collection, replacing: call.arguments[2].asBoolean ?? false, program: rules)
     if isNew {

@@ -1,19 +1,23 @@
 /// The interfaces of each object as XML, for clients that ask before they call.
 enum Introspection {
-  /// The interfaces of an object; nil if it does not exist.
-  static func xml(ofPath path: String) -> String? {
-    let own: String
-    switch path {
-    case ServiceName.ownPath: own = interface(ServiceName.own, [])
-    case ServiceName.portalPath: own = portal
-    default:
-      guard let object = ObjectPath(path) else { return nil }
-      own = interfaces(of: object)
-    }
+  /// The description of an object.
+  ///
+  /// - Parameters:
+  ///   - object: what it is, which says its interfaces.
+  ///   - children: the last parts of the paths of the objects below it.
+  static func xml(of object: ObjectTree.Node, children: [String]) -> String {
+    let own =
+      switch object {
+      case .folder: ""
+      case .own: interface(ServiceName.own, [])
+      case .portal: portal + properties
+      case .object(let object): interfaces(of: object) + properties
+      }
+    let nodes = children.map { "<node name=\"\($0)\"/>" }.joined()
     return """
       <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN" \
       "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
-      <node>\(own)\(properties)\(introspectable)</node>
+      <node>\(own)\(introspectable)\(nodes)</node>
 
       """
   }

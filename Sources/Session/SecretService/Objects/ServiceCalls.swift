@@ -31,7 +31,7 @@ struct ServiceCalls {
     guard let input = call.arguments[1].asVariant else { throw call.unknown }
     let (session, output) = try TransferSession.open(call.text(0), input)
     let name = "s" + SecretServiceItem.newName()
-    try call.client.add(session, named: name)
+    call.client.add(session, named: name)
     return [.variant(output), .objectPath(ObjectPath.session(name).text)]
   }
 

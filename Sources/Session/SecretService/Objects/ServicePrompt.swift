@@ -26,6 +26,13 @@ final class ServicePrompt: Sendable {
     (self.name, self.dismissed, self.body, self.completed) = (name, dismissed, body, completed)
   }
 
+  /// Whether it was neither shown nor dismissed.
+  var isNew: Bool {
+    state.withLock { state in
+      if case .new = state { true } else { false }
+    }
+  }
+
   /// Shows the prompt. Does nothing after the first time.
   func show() {
     state.withLock { state in

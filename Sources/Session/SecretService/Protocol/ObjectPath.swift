@@ -15,6 +15,14 @@ enum ObjectPath: Sendable, Hashable {
   /// The path that means "no object".
   static let none = "/"
 
+  /// The parts of paths between the root and the objects.
+  enum Folder: String {
+    case aliases, collection, session, prompt
+  }
+
+  /// The path of a folder, which is no object of the API.
+  static func folder(_ folder: Folder) -> String { "\(root)/\(folder.rawValue)" }
+
   /// - Parameter path: a valid path of D-Bus, which has no empty parts.
   init?(_ path: String) {
     guard path == Self.root || path.hasPrefix("\(Self.root)/") else { return nil }

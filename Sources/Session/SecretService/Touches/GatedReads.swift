@@ -37,8 +37,6 @@ final class GatedReads: Sendable {
   }
 
   private struct State {
-    /// Opened for the first read that needs the person.
-    var store: SecretStore?
     var grants: [ItemID: AuthenticationContext] = [:]
     /// Recent refusals, numbered so that an expired one does not remove a later one.
     var refusals: [ItemID: (number: Int, error: VaultError)] = [:]
@@ -106,14 +104,14 @@ final class GatedReads: Sendable {
   func show(
     _ reason: String, _ body: @Sendable @escaping (AuthenticationContext, String) async throws(VaultError) -> Void
   ) async throws(VaultError) {
-    let (store, desk, program) = (try openStore(), desk, program)
+    let (desk, program) = (desk, program)
     // A prompt may block its thread, so it gets a thread of its own.
     let asking = Task(executorPreference: BackgroundThread()) { () -> Result<Void, VaultError>? in
       await desk.turns.run(for: program.program) {
         do throws(VaultError) {
           return .success(
             try await askAgainWhereVaultEnds { () async throws(VaultError) in
-              let context = store.makeContext(prompt: desk.prompt(program))
+              let context = desk.store.makeContext(prompt: desk.prompt(program))
               context.options.offersFallbackAtOnce = true
               defer { context.invalidate() }
               try await body(context, reason)
@@ -140,7 +138,7 @@ final class GatedReads: Sendable {
   func end() {
     let (waiting, running) = state.withLock { state in
       state.isOver = true
-      defer { (state.queued, state.asked, state.grants, state.store) = ([], [], [:], nil) }
+      defer { (state.queued, state.asked, state.grants) = ([], [], [:]) }
       return (state.queued + state.asked, state.running)
     }
     running?.cancel()
@@ -227,7 +225,23 @@ final class GatedReads: Sendable {
     }
   }
 
+  /// Answers the waiting reads whose items a prompt has granted meanwhile.
+  private func answerGranted() {
+    let queued = state.withLock(\.queued)
+    for waiting in queued where waiting.unlocked.isEmpty {
+      let contexts = waiting.items.map(granted)
+      guard let context = contexts.first ?? nil, !contexts.contains(where: { $0 == nil }) else { continue }
+      let isQueued = state.withLock { state in
+        guard let place = state.queued.firstIndex(where: { $0.number == waiting.number }) else { return false }
+        state.queued.remove(at: place)
+        return true
+      }
+      if isQueued { resume(waiting, .success(Allowed(context: context, released: [:]))) }
+    }
+  }
+
   private func askOnce() async {
+    answerGranted()
     let batch = state.withLock { state in
       // A prompt names everything that it releases. The reads that do not fit wait for the next one.
       var items: Set<ItemID> = []
@@ -266,17 +280,16 @@ final class GatedReads: Sendable {
   private func ask(
     for items: [SecretServiceItem], _ unlocked: [String]
   ) async throws(VaultError) -> Allowed {
-    let store = try openStore()
     let also = unlocked.isEmpty ? "" : " and unlock \(PromptLabel.names(unlocked))"
     let reason = "read \(PromptLabel.names(items.map(\.label)))\(also)"
-    let context = store.makeContext(prompt: desk.prompt(program))
+    let context = desk.store.makeContext(prompt: desk.prompt(program))
     context.options.offersFallbackAtOnce = true
     state.withLock { $0.asking = context }
     defer { state.withLock { $0.asking = nil } }
     var released: [ReleasedItem] = []
     do throws(VaultError) {
       let gated = items.filter(\.isGated)
-      if !gated.isEmpty { released = try await store.secrets(of: gated.map(\.id), reason: reason, using: context) }
+      if !gated.isEmpty { released = try await desk.store.secrets(of: gated.map(\.id), reason: reason, using: context) }
       // Items without their own rule need the program's. A touch that was just given for other items satisfies it as
       // well.
       if gated.count < items.count, let rule = try await rule.current() {
@@ -320,16 +333,6 @@ final class GatedReads: Sendable {
       self?.state.withLock { state in
         for id in ids where state.grants[id] === context { state.grants[id] = nil }
       }
-    }
-  }
-
-  private func openStore() throws(VaultError) -> SecretStore {
-    if let store = state.withLock({ $0.store }) { return store }
-    let opened = try desk.openStore()
-    return state.withLock { state in
-      let store = state.store ?? opened
-      if !state.isOver { state.store = store }
-      return store
     }
   }
 }

@@ -48,6 +48,12 @@ final class ProgramRule: Sendable {
     if let path = program.path {
       let found = try await keeper.store.items(SecretServiceFolder.search(.program, path))
       value = found.compactMap(SecretServiceFolder.init).compactMap(Value.init).first
+    } else if let path = program.earlierPath,
+      let rule = try await keeper.store.items(SecretServiceFolder.search(.program, path))
+        .compactMap(SecretServiceFolder.init).compactMap(Value.init).first
+    {
+      // A rule only restricts, so it holds for a program that says it was this one before an update.
+      value = Value(access: rule.access, grant: .brief)
     } else {
       // The executable is unknown, so it may be any program. If any program has a rule, require presence.
       let found = try await keeper.store.items(SecretServiceFolder.search(.program))

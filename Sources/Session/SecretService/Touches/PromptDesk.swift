@@ -11,7 +11,7 @@ final class PromptDesk: Sendable {
 
     /// Nil for a program whose executable is unknown, which may be any program.
     init?(_ program: ClientProgram) {
-      guard program.path != nil else { return nil }
+      guard program.identity != nil else { return nil }
       self.program = program.program
     }
   }
@@ -21,34 +21,51 @@ final class PromptDesk: Sendable {
     let holder: Holder
   }
 
+  /// Each keeps a context open in the vault, which has a limit, so the oldest ends where there are too many.
+  private struct SessionGrants {
+    private static let limit = 512
+
+    var grants: [Holding: (context: AuthenticationContext, number: UInt64)] = [:]
+    private var lastNumber: UInt64 = 0
+
+    mutating func keep(_ context: AuthenticationContext, for holding: Holding) {
+      lastNumber += 1
+      grants[holding] = (context, lastNumber)
+      guard grants.count > Self.limit, let oldest = grants.min(by: { $0.value.number < $1.value.number }) else {
+        return
+      }
+      grants[oldest.key] = nil
+    }
+  }
+
   let turns: PromptTurns
-  /// Opens the store. Called once for each client that reads items with a rule.
-  let openStore: @Sendable () throws(VaultError) -> SecretStore
+  /// The store of all clients. Each prompt has a context of its own, so that no client uses another one's touch.
+  let store: SecretStore
   /// Makes the prompt for a client.
   let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
   /// Writes a line for people.
   let log: @Sendable (String) -> Void
-  private let sessionGrants = Mutex<[Holding: AuthenticationContext]>([:])
+  private let sessionGrants = Mutex(SessionGrants())
   /// The programs whose rule is satisfied until this service ends, each with the rule at that time.
   private let grantedPrograms = Mutex<[Holder: AccessControl]>([:])
 
   init(
-    onBus address: String, openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
+    onBus address: String, store: SecretStore,
     prompt: @escaping @Sendable (ClientProgram) -> any AuthenticationPrompt, log: @escaping @Sendable (String) -> Void
   ) {
     turns = PromptTurns(onBus: address)
-    (self.openStore, self.prompt, self.log) = (openStore, prompt, log)
+    (self.store, self.prompt, self.log) = (store, prompt, log)
   }
 
   /// A program's grant for an item until this service ends; nil if there is none.
   func sessionGrant(_ item: ItemID, _ program: ClientProgram) -> AuthenticationContext? {
     guard let holder = Holder(program) else { return nil }
-    return sessionGrants.withLock { $0[Holding(item: item, holder: holder)] }
+    return sessionGrants.withLock { $0.grants[Holding(item: item, holder: holder)]?.context }
   }
 
   func keepForSession(_ context: AuthenticationContext, _ item: ItemID, _ program: ClientProgram) {
     guard let holder = Holder(program) else { return }
-    sessionGrants.withLock { $0[Holding(item: item, holder: holder)] = context }
+    sessionGrants.withLock { $0.keep(context, for: Holding(item: item, holder: holder)) }
   }
 
   /// Whether the program has satisfied this exact rule of its own until this service ends.
@@ -66,8 +83,8 @@ final class PromptDesk: Sendable {
   func forget(_ item: ItemID?) {
     if item == nil { grantedPrograms.withLock { $0 = [:] } }
     sessionGrants.withLock { grants in
-      guard let item else { return grants = [:] }
-      grants = grants.filter { $0.key.item != item }
+      guard let item else { return grants.grants = [:] }
+      grants.grants = grants.grants.filter { $0.key.item != item }
     }
   }
 }

@@ -8,13 +8,17 @@ final class ForwardedEvents {
   var sent = 0
   var isFinished = false
   /// Whether the client has closed the context. Its last events may still be on their way.
-  var isClosed = false
+  var isClosed: Bool { memory == nil }
+  /// The memory of the context; nil once it is closed.
+  private var memory: MemoryBudget.Share?
   /// The memory of the call that has set the context's application password.
   var password: MemoryBudget.Share?
   /// Answers that wait until earlier events have been sent.
   var waiting: [CheckedContinuation<Void, Never>] = []
 
-  init(_ events: ContextEvents) { self.events = events }
+  init(_ events: ContextEvents, _ memory: MemoryBudget.Share) { (self.events, self.memory) = (events, memory) }
+
+  func close() { memory = nil }
 
   func resumeWaiting() {
     let answers = waiting

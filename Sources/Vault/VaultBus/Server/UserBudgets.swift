@@ -2,18 +2,22 @@ internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 
-/// The memory budgets for the calls of one user's programs and for the answers.
+/// The memory budgets for the calls and contexts of one user's programs and for the answers.
 struct UserBudgets: Sendable {
   private let calls: MemoryBudget
   /// For calls that end the wait of others. A separate budget, so that a prompt can be answered however much the other
   /// calls take.
   private let endings: MemoryBudget
   private let answers: MemoryBudget
+  private let contexts: MemoryBudget
+  /// The memory of an open context, in bytes, roughly.
+  private static let contextCost = 4 << 10
 
   init(_ limits: ServingLimits) {
     calls = MemoryBudget(limit: limits.callBytesOfOneUser)
     endings = MemoryBudget(limit: limits.endingBytesOfOneUser)
     answers = MemoryBudget(limit: limits.answerBytesOfOneUser)
+    contexts = MemoryBudget(limit: limits.contextBytesOfOneUser)
   }
 
   /// The memory of a call with the secrets that it carries, until the call has ended.
@@ -26,6 +30,16 @@ struct UserBudgets: Sendable {
     let secrets = arguments.fileSizes.reduce(0) { $0 + min($1, ItemToAdd.sizeLimit) }
     guard let share = budget.share(arguments.cost + secrets) else {
       throw .busy("the open calls of this user take more than \(budget.mebibytes) MiB")
+    }
+    return share
+  }
+
+  /// The memory of a context, until it is closed.
+  ///
+  /// - Throws: `busy` where the user has too many.
+  func shareOfContext() throws(VaultError) -> MemoryBudget.Share {
+    guard let share = contexts.share(Self.contextCost) else {
+      throw .busy("programs of this user have too many open contexts")
     }
     return share
   }

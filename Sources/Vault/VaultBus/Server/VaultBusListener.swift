@@ -24,9 +24,12 @@ package final class VaultBusListener: Sendable {
     listening.connections = limits.connections
     // Accept a few connections over the limit, to answer them with an error. Further ones are closed.
     listening.connectionsOfOneUser = limits.connectionsOfOneUser + Clients.refusedLimit
+    listening.waitingOfOneUser = limits.waitingOfOneUser
+    listening.waitingTime = limits.waitingTime
     do throws(BusError) {
       listener = try BusListener(
-        socket: BusDescriptor(taking: socket), limits: listening, connectionLimits: .ofServedVaults
+        socket: BusDescriptor(taking: socket), limits: listening, connectionLimits: .ofServedVaults,
+        isFull: { clients.hasAll(of: $0) }
       ) { peer in
         guard let caller = Caller(peer) else { return nil }
         return clients.handlers(for: caller, serve, logins?(caller))
@@ -34,6 +37,7 @@ package final class VaultBusListener: Sendable {
     } catch {
       throw .serviceUnavailable("the socket cannot be listened on")
     }
+    clients.listener.withLock { [listener] in $0.listener = listener }
   }
 
   /// Ends every connection. Returns when their vaults are closed and their calls have ended.
@@ -89,10 +93,19 @@ private final class Clients: Sendable {
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
+  /// Told when a connection has ended. Weak, because it owns this object.
+  struct Listener: Sendable { weak var listener: BusListener? }
+
+  let listener = Mutex(Listener())
   private let limits: ServingLimits
   private let state = Mutex(State())
 
   init(_ limits: ServingLimits) { self.limits = limits }
+
+  /// Whether the user has all of the connections that it may have.
+  func hasAll(of user: UInt32) -> Bool {
+    state.withLock { ($0.users[user]?.connections ?? 0) >= limits.connectionsOfOneUser }
+  }
 
   func handlers(
     for caller: Caller, _ serve: (Caller) -> any VaultConnection, _ login: LoginObject?
@@ -146,6 +159,7 @@ private final class Clients: Sendable {
       return state.waiting
     }
     for each in waiting { each.resume() }
+    listener.withLock { $0.listener }?.placeIsFree()
   }
 
   /// Returns when no connection is served.

@@ -8,8 +8,8 @@ internal import SecretModel
 actor VaultObject: ServedVault {
   nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  /// The most open contexts.
-  private static let contextLimit = 64
+  /// The most open contexts. A program that serves others, such as `whorl-agent`, keeps one for each touch that still counts.
+  private static let contextLimit = 1_024
 
   let vaults: any VaultConnection
   private let budgets: UserBudgets
@@ -170,20 +170,21 @@ actor VaultObject: ServedVault {
     guard contexts.values.count(where: { !$0.isClosed }) + openingContexts < Self.contextLimit else {
       throw .busy("\(Self.contextLimit) contexts are open on this connection")
     }
+    let memory = try budgets.shareOfContext()
     openingContexts += 1
     defer { openingContexts -= 1 }
     let (handle, events) = try await service.openContext(options)
-    forward(events, of: handle, over: connection)
+    forward(ForwardedEvents(events, memory), of: handle, over: connection)
     return handle
   }
 
   func keep(_ memory: MemoryBudget.Share, forPasswordOf handle: ContextHandle) { contexts[handle]?.password = memory }
 
-  func contextIsClosed(_ handle: ContextHandle) { contexts[handle]?.isClosed = true }
+  func contextIsClosed(_ handle: ContextHandle) { contexts[handle]?.close() }
 
   /// Sends the events of a context to the client until the context is closed.
-  private func forward(_ events: ContextEvents, of handle: ContextHandle, over connection: BusConnection) {
-    contexts[handle] = ForwardedEvents(events)
+  private func forward(_ events: ForwardedEvents, of handle: ContextHandle, over connection: BusConnection) {
+    contexts[handle] = events
     Task(executorPreference: LoopTasks.shared) { await self.sendEvents(of: handle, over: connection) }
   }
 
