@@ -518,7 +518,7 @@ let started: [String: [String]] = [
   "SSHAgentTests": commandLine,
   "SecretServiceTests": commandLine,
   "VaultDriver": ["whorl-reader"],
-  "VaultHostTests": ["whorld", "whorl-reader", "whorl-program-path"],
+  "VaultHostTests": commandLine + ["whorl-program-path"],
   "VirtualFingerTests": ["whorl-finger", "whorl-reader"],
   "WhorlTests": ["whorld", "whorl-reader"],
 ]

@@ -114,6 +114,26 @@ struct ServiceTests {
     try await service.end()
   }
 
+  @Test("the service refuses a passcode that it does not take before it asks polkit, and a right one after it")
+  func passcodeFirst() async throws {
+    let asked = Mutex(0)
+    let service = try RunningService(authorizeOwner: { _ throws(VaultError) in asked.withLock { $0 += 1 } })
+    let connection = try service.connect()
+    await #expect(throws: VaultError.guessablePasscode) {
+      _ = try await connection.create(.own, passcode: SecretBytes(text: "sunshine7"))
+    }
+    await #expect {
+      _ = try await connection.create(.own, passcode: SecretBytes(text: "abc"), allowsGuessable: true)
+    } throws: {
+      if case .invalidPasscode = $0 as? VaultError { true } else { false }
+    }
+    #expect(asked.withLock { $0 } == 0)
+    _ = try await connection.create(.own, passcode: SecretBytes(text: "sunshine7"), allowsGuessable: true)
+    #expect(asked.withLock { $0 } == 1)
+    await connection.close()
+    try await service.end()
+  }
+
   @Test("the service asks polkit before a store is created or gets a new key file, first finger or recovery key")
   func owner() async throws {
     let refusal = VaultError.notAuthorized(.denied, action: "org.whorl.own")
@@ -126,17 +146,27 @@ struct ServiceTests {
     await #expect(throws: refusal) { try await service.makeStore() }
     #expect(try service.storeNames().isEmpty)
     allows.withLock { $0 = true }
-    try await service.makeStore()
-    #expect(asked.withLock { $0 }.map(\.process?.id) == [getpid(), getpid()])
     let connection = try service.connect()
+    let draft = try await connection.create(.own, passcode: SecretBytes(text: RunningService.passcode))
+    try await connection.keep(draft.id)
+    #expect(asked.withLock { $0 }.map(\.process?.id) == [getpid(), getpid()])
     // polkit is not asked if the store exists already.
     await #expect(throws: VaultError.self) {
       _ = try await connection.create(.own, passcode: SecretBytes(text: RunningService.passcode))
     }
     #expect(asked.withLock { $0 }.count == 2)
     allows.withLock { $0 = false }
-    await #expect(throws: refusal) {
+    // Nor for a key that opens nothing.
+    await #expect(throws: VaultError.malformedRecoveryKey) {
       try await connection.rebuildDeviceKey(at: .own, recoveryKey: SecretBytes(text: "of no store"))
+    }
+    await #expect(throws: VaultError.wrongRecoveryKey) {
+      let other = try await ScratchStore(passcode: nil).recoveryKey
+      try await connection.rebuildDeviceKey(at: .own, recoveryKey: SecretBytes(text: other))
+    }
+    #expect(asked.withLock { $0 }.count == 2)
+    await #expect(throws: refusal) {
+      try await connection.rebuildDeviceKey(at: .own, recoveryKey: draft.recoveryKey.copy())
     }
     let vault = try await connection.open(.own)
     let (context, _) = try await vault.openContext(ContextOptions())

@@ -109,10 +109,13 @@ struct LoginEnable: Command {
         advice: "'whorl login repair' checks whether that secret opens it")
     }
     let isByPassword = try await isOpenedByPassword(store, session)
-    if !isByPassword { try await session.openIfWaiting(store, session.answers(), to: "keep the keyring's secret") }
     if !anyway { try Self.requireGain() }
     let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
-    let password = SharedSecret(try passwords.current("password of the login keyring"))
+    // A wrong password is told before anything else is asked.
+    let password = try await passwords.proven("password of the login keyring", session) { word in
+      try await KeyringTrial(of: places).opens(with: word.bytes) ? word : nil
+    }
+    if !isByPassword { try await session.openIfWaiting(store, session.answers(), to: "keep the keyring's secret") }
     if isByPassword { try await loginPasscode(passwords, store, session).prove(first: password) }
     let isQuiet = options.json
     let rekeying = KeyringRekeying(places, in: store) { step in
@@ -124,8 +127,9 @@ struct LoginEnable: Command {
       answers.given = SharedSecret(try answers.answer(.passcode(attempt: 1)))
     } else if recoveryFd == nil, Terminal.exists {
       say(
-        "Type the recovery key. It opens the keyring if the store is ever lost, and is tried before anything is changed."
+        "Type the recovery key: it opens the keyring if the store is ever lost, and is tried before anything is changed."
       )
+      say("If you do not have it at hand, press Enter: then it is not tried.")
     }
     let sealingAnswers = answers
     do {
@@ -135,7 +139,13 @@ struct LoginEnable: Command {
         var answers = sealingAnswers
         if copy.keys == .recoveryKey { answers.given = nil }
         let recovery = copy.keys == .recoveryKey ? recoveryFd : nil
-        return try await SealedCopyAnswers(session: session, recoveryFd: recovery, answers: answers).trial(of: copy)
+        let opened = try await SealedCopyAnswers(session: session, recoveryFd: recovery, answers: answers).trial(
+          of: copy)
+        if opened == nil {
+          say("Not tried. If your recovery key is lost, 'whorl recover --new-key' makes another; then run")
+          say("'whorl login repair'.")
+        }
+        return opened
       }
     } catch {
       throw session.explained(error)
@@ -149,13 +159,12 @@ struct LoginEnable: Command {
     // Report these problems before anything is asked.
     do throws(WalletError) { try KWalletFile.requireSealed(places) } catch { throw Failure(error) }
     let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
-    let password = SharedSecret(try passwords.current("password of the wallet"))
-    try await session.openIfWaiting(store, session.answers(), to: "keep the wallet's key")
-    do {
-      try await choice.enable(password: password)
-    } catch {
-      throw session.explained(error)
+    // A wrong password is told before anything else is asked.
+    let key = try await passwords.proven("password of the wallet", session) { word in
+      try await choice.key(from: word)
     }
+    try await session.openIfWaiting(store, session.answers(), to: "keep the wallet's key")
+    try await session.explained { () async throws(VaultError) in try await choice.keep(key) }
     say("Logins open the wallet from now on. It keeps its password.")
   }
 
@@ -329,7 +338,6 @@ struct LoginDisable: Command {
         advice: "'whorl login status' tells what there is")
     }
     let answers = session.answers(recoveryKey: recoveryFd)
-    return SharedSecret(
-      try await SealedCopyAnswers(session: session, recoveryFd: recoveryFd, answers: answers).secret(in: copy))
+    return try await SealedCopyAnswers(session: session, recoveryFd: recoveryFd, answers: answers).secret(in: copy)
   }
 }

@@ -58,7 +58,7 @@ struct LoginRepair: Command {
     } sealedSecret: { copy in
       guard copies.canAsk else { return nil }
       if !isQuiet { StandardError.line("The store does not have the keyring's secret: the sealed copy is opened.") }
-      return SharedSecret(try await copies.secret(in: copy))
+      return try await copies.secret(in: copy)
     }
     let outcome: KeyringRepair.Outcome
     do {

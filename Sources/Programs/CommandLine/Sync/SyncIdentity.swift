@@ -33,10 +33,13 @@ struct SyncIdentity: Command {
 
   func perform(_ session: Session, _: Hardening) async throws(Failure) {
     let records = try self.records()
-    let key = SharedSecret(try recoveryKey(session.answers()))
     let store = try await session.store()
-    let identity = try await session.explained { () async throws(VaultError) in
-      SharedSecret(try await store.sync.identity(records: records, recoveryKey: key.copy()))
+    let answers = session.answers(recoveryKey: recoveryFd)
+    let identity = try await answers.withRetypedRecoveryKey { () async throws(Failure) in
+      let key = SharedSecret(try recoveryKey(answers))
+      return try await session.explained { () async throws(VaultError) in
+        SharedSecret(try await store.sync.identity(records: records, recoveryKey: key.copy()))
+      }
     }
     do throws(WriteError) {
       try identity.bytes.write(to: STDOUT_FILENO)
@@ -84,7 +87,7 @@ struct SyncIdentity: Command {
         "the recovery key is needed and there is no terminal to ask at", advice: "give it with --recovery-fd")
     }
     do {
-      return try terminal.readSecret("Recovery key of one of the machines")
+      return try terminal.readRecoveryKey("Recovery key of one of the machines")
     } catch {
       throw Failure(error)
     }

@@ -59,7 +59,7 @@ struct SyncRecover: Command {
         advice: "give it with --lost-key-fd")
     }
     do {
-      return try terminal.readSecret("Recovery key of the lost store")
+      return try terminal.readRecoveryKey("Recovery key of the lost store")
     } catch {
       throw Failure(error)
     }

@@ -1,21 +1,19 @@
-import Glibc
-import ProgramDriver
-import Synchronization
-import Testing
+package import Glibc
+internal import Synchronization
 
 /// A program on a pseudoterminal: the test reads its output and types its input.
-final class PseudoTerminal: Sendable {
-  let pid: pid_t
+package final class PseudoTerminal: Sendable {
+  package let pid: pid_t
   private let controller: Int32
   /// The program's end, kept open to read the terminal's settings after the program has ended.
   private let terminal: Int32
   private let seen = Mutex<[UInt8]>([])
   /// As waitpid(2) reports it.
   private let ended = Mutex<Int32?>(nil)
-  let start = ContinuousClock.now
+  package let start = ContinuousClock.now
 
   /// `output` leaves standard output to the terminal unless it names a file.
-  init(
+  package init(
     _ arguments: [String], program: String = "whorl", output: String? = nil, input: String? = nil,
     environment: [String: String] = [:], columns: UInt16? = nil
   ) throws {
@@ -26,10 +24,10 @@ final class PseudoTerminal: Sendable {
       for end in [ours, theirs] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       return true
     }
-    try #require(made)
+    guard made else { throw SystemFailure("a pseudoterminal") }
     if let columns {
       var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-      try #require(ioctl(theirs, UInt(TIOCSWINSZ), &size) == 0)
+      guard ioctl(theirs, UInt(TIOCSWINSZ), &size) == 0 else { throw SystemFailure("a terminal's size") }
     }
     let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     controller = ours
@@ -63,7 +61,7 @@ final class PseudoTerminal: Sendable {
     defer { for string in argv + envp { free(string) } }
     var pid: pid_t = 0
     let code = spawning.withLock { _ in posix_spawn(&pid, path, &actions, &attributes, argv, envp) }
-    try #require(code == 0)
+    guard code == 0 else { throw SystemFailure(path, code) }
     self.pid = pid
     startThread { self.readAll() }
     startThread { self.reap() }
@@ -75,13 +73,13 @@ final class PseudoTerminal: Sendable {
   }
 
   /// Everything shown so far.
-  var shown: String { seen.withLock { String(decoding: $0, as: UTF8.self) } }
+  package var shown: String { seen.withLock { String(decoding: $0, as: UTF8.self) } }
 
   /// Whether echo is on.
-  var echoes: Bool { modes & tcflag_t(ECHO) != 0 }
+  package var echoes: Bool { modes & tcflag_t(ECHO) != 0 }
 
   /// Whether echo and line mode are on, as a shell expects.
-  var isAsFound: Bool { modes & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON) }
+  package var isAsFound: Bool { modes & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON) }
 
   private var modes: tcflag_t {
     var settings = termios()
@@ -89,10 +87,10 @@ final class PseudoTerminal: Sendable {
     return settings.c_lflag
   }
 
-  func signal(_ number: Int32) { kill(pid, number) }
+  package func signal(_ number: Int32) { kill(pid, number) }
 
   /// Waits until echo is on or off.
-  func becomes(echoing: Bool, seconds: Int = 20) async throws {
+  package func becomes(echoing: Bool, seconds: Int = 20) async throws {
     for _ in 0..<(seconds * 100) {
       if echoes == echoing { return }
       try await Task.sleep(for: .milliseconds(10))
@@ -100,13 +98,13 @@ final class PseudoTerminal: Sendable {
     throw NotShown(text: echoing ? "what is typed" : "nothing of what is typed", shown: shown)
   }
 
-  func type(_ text: String) {
+  package func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = bytes.withUnsafeBytes { write(controller, $0.baseAddress, $0.count) }
   }
 
   /// Waits until the text has been shown `count` times.
-  func waits(for text: String, count: Int = 1, seconds: Int = 20) async throws {
+  package func waits(for text: String, count: Int = 1, seconds: Int = 20) async throws {
     for _ in 0..<(seconds * 100) {
       if shown.ranges(of: text).count >= count { return }
       try await Task.sleep(for: .milliseconds(10))
@@ -115,13 +113,13 @@ final class PseudoTerminal: Sendable {
   }
 
   /// The status the program ended with, as a shell reports it.
-  func status(seconds: Int = 20) async throws -> Int32 {
+  package func status(seconds: Int = 20) async throws -> Int32 {
     let (ending, signal) = (try await ending(seconds), try await endingSignal(seconds: seconds))
     return signal == 0 ? (ending >> 8) & 0xFF : 128 + signal
   }
 
   /// The signal the program ended by; 0 where it ended with a status.
-  func endingSignal(seconds: Int = 20) async throws -> Int32 { try await ending(seconds) & 0x7F }
+  package func endingSignal(seconds: Int = 20) async throws -> Int32 { try await ending(seconds) & 0x7F }
 
   private func ending(_ seconds: Int) async throws -> Int32 {
     for _ in 0..<(seconds * 100) {
@@ -132,7 +130,31 @@ final class PseudoTerminal: Sendable {
     throw NotShown(text: "the end", shown: shown)
   }
 
-  struct NotShown: Error {
+  /// Answers every prompt until the program ends, and returns its status. `answer` gets the last line on the screen and
+  /// returns what to type before Enter.
+  ///
+  /// - Throws: after this many answers, and after a minute.
+  package func walks(answers limit: Int = 60, _ answer: (String) -> String) async throws -> Int32 {
+    var (count, length, idle) = (0, -1, 0)
+    for _ in 0..<6_000 where ended.withLock({ $0 == nil }) {
+      try await Task.sleep(for: .milliseconds(10))
+      let shown = shown
+      idle = shown.utf8.count == length ? idle + 1 : 0
+      length = shown.utf8.count
+      // A prompt ends with a space and no newline. One that began after an answer was typed has dropped it.
+      guard idle == 10 && shown.hasSuffix(" ") || idle > 0 && idle % 200 == 0 else { continue }
+      count += 1
+      guard count <= limit else { break }
+      type(answer(shown.split(separator: "\r\n").last.map(String.init) ?? "") + "\n")
+    }
+    guard ended.withLock({ $0 != nil }) else {
+      kill(pid, SIGKILL)
+      throw NotShown(text: "the end", shown: shown)
+    }
+    return try await status()
+  }
+
+  package struct NotShown: Error {
     var text: String
     var shown: String
   }
