@@ -8,6 +8,12 @@ package struct MigrationPlan: Sendable {
 
   package init() {}
 
+  /// Leaves out what only a finger opens in the old store, where nobody can touch a reader for it.
+  package mutating func leaveWhatNeedsFinger() {
+    staying += movable.filter(\.access.needsFinger).map { StayingItem(item: $0, obstacle: .fingerThere) }
+    movable.removeAll(where: \.access.needsFinger)
+  }
+
   /// The items whose secrets can no longer be read.
   package var unreadable: [StayingItem] { staying.filter { $0.item.state != .living } }
 
