@@ -57,7 +57,7 @@ is_open
 expect 0 "has a secret of its own" in_session alice \
   'whorl login enable gnome-keyring --password-fd 3 --recovery-fd 4 3<keyring-password 4<recovery'
 is_open
-expect 0 "notifies Whorl, takes a finger" in_session alice 'whorl login status'
+expect 0 "tells Whorl, takes a finger" in_session alice 'whorl login status'
 expect 1 "login keyring of: alice" env PREFIX=/usr /usr/src/whorl/scripts/uninstall
 log_out
 

@@ -109,7 +109,7 @@ extension SyncJournal {
   /// A new version, signed by this machine, with the contents of another one.
   func signed(_ old: Revision, _ name: [UInt8], _ title: ItemName, replacing seen: [String: UInt64]) throws -> RecordRow
   {
-    guard let circle = try circle() else { throw VaultError.invalidRequest("this store is in no circle") }
+    guard let circle = try circle() else { throw VaultError.invalidRequest("this store shares with no other computer") }
     let new = try revision(
       of: name, replacing: seen, item: old.head.item, created: old.head.created, secret: old.secret, circle)
     return RecordRow(

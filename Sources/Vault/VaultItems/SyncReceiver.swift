@@ -155,7 +155,7 @@ final class SyncReceiver {
       return
     }
     guard circle.chain.contains(where: { $0.digest == request.record }) else {
-      throw VaultError.fileUnreadable("the machine has seen another circle")
+      throw VaultError.fileUnreadable("that computer has seen other records")
     }
     progress.candidates.removeAll { $0.id == id.description }
     guard progress.candidates.count < Self.candidateLimit else {

@@ -58,7 +58,7 @@ package struct SyncedItems {
     try store.commit { change in
       try proof(change)
       if let old = try change.circle(), try old.standing != .removed {
-        throw VaultError.invalidRequest("this store is in a circle already")
+        throw VaultError.invalidRequest("this store shares with other computers already")
       }
       try change.leaveCircle()
       var progress = SyncProgress()
@@ -89,7 +89,9 @@ package struct SyncedItems {
 
   package func change(_ what: SyncMemberChange) throws(VaultError) {
     try store.commit { change in
-      guard var circle = try change.circle() else { throw VaultError.invalidRequest("this store is in no circle") }
+      guard var circle = try change.circle() else {
+        throw VaultError.invalidRequest("this store shares with no other computer")
+      }
       var progress = try change.syncProgress()
       switch what {
       case .approve(let id):
@@ -100,7 +102,9 @@ package struct SyncedItems {
         progress.candidates.removeAll { $0.id == id.description }
         progress.obsolete.append(SyncPath.request(id).text)
       case .remove(let id):
-        guard id != circle.id else { throw VaultError.invalidRequest("to remove this machine, leave the circle") }
+        guard id != circle.id else {
+          throw VaultError.invalidRequest("to remove this computer itself, use 'whorl sync leave --circle'")
+        }
         try circle.remove(id)
         progress.heads[id.description] = nil
         progress.obsolete.append(SyncPath.head(id).text)
@@ -214,7 +218,9 @@ package struct SyncedItems {
   package func receive(_ files: [SyncFile], isLast: Bool) throws(VaultError) -> SyncReceipt {
     try Self.check(files)
     let receipt = try store.commit(items: true) { change in
-      guard let circle = try change.circle() else { throw VaultError.invalidRequest("this store is in no circle") }
+      guard let circle = try change.circle() else {
+        throw VaultError.invalidRequest("this store shares with no other computer")
+      }
       let receiver = try SyncReceiver(change, circle)
       for file in files { try receiver.receive(file) }
       return try receiver.finish(isLast: isLast)
@@ -232,7 +238,9 @@ package struct SyncedItems {
 
   package func files(after: String?, puttingBack: Bool) throws(VaultError) -> SyncBatch {
     try store.commit(items: true) { change in
-      guard let circle = try change.circle() else { throw VaultError.invalidRequest("this store is in no circle") }
+      guard let circle = try change.circle() else {
+        throw VaultError.invalidRequest("this store shares with no other computer")
+      }
       return try SyncPublisher(change, circle).page(after: after, limit: Self.pageCount, puttingBack: puttingBack)
     }
   }

@@ -116,8 +116,8 @@ struct LoginCommandTests {
   @Test("a kill of whorl login enable after any step leaves a keyring that opens, and repair finds with which secret")
   func killed() async throws {
     let steps = [
-      "Tested: the copy to keep beside the keyring opens without the store.", "Tested on a copy of the keyring.",
-      "The secret is in the store.", "The secret is sealed beside the keyring.",
+      "Tested: the copy for the day when the store is lost opens.", "Tested on a copy of the keyring.",
+      "The secret is in the store.", "A copy that only the recovery key opens is next to the keyring.",
       "The keyring's file is kept as it was.", "The keyring has been changed.", "Its file opens as it should.",
       "The keyring is open.",
     ]

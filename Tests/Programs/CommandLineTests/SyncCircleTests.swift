@@ -39,7 +39,7 @@ struct SyncCircleTests {
       try await joining.waits(for: "Passcode: ")
       try await joining.becomes(echoing: false)
       joining.type("\(TestStore.passcode)\n")
-      try await joining.waits(for: "Run 'whorl sync approve' on a machine of the circle")
+      try await joining.waits(for: "Run 'whorl sync approve' on another of your computers")
       let words = try #require(
         joining.shown.split(separator: "\r\n").first { $0.split(separator: " ").count == 6 && $0.hasPrefix("  ") })
 
@@ -58,7 +58,7 @@ struct SyncCircleTests {
       approving.type("\(TestStore.passcode)\n")
       #expect(try await approving.status() == 0)
       #expect(try await joining.status(seconds: 40) == 0)
-      #expect(joining.shown.contains("This machine is in the circle. 1 item received."), "\(joining.shown)")
+      #expect(joining.shown.contains("This computer shares with your others now. 1 item received."), "\(joining.shown)")
       #expect(try await two.whorl("get", "x").text == "1")
     }
   }
@@ -271,7 +271,8 @@ struct SyncCircleTests {
       #expect(try await completed("approve", one).split(separator: "\n") == [])
       let home = ["HOME": two.folder, "XDG_RUNTIME_DIR": two.folder]
       #expect(
-        try await two.whorl("setup", environment: home).text.contains("ok    sync      2 computers in the circle\n"))
+        try await two.whorl("setup", environment: home).text.contains(
+          "ok    sync      2 computers share what you choose\n"))
       try await two.unlocked("sync", "leave", "--circle", "--yes").mustSucceed()
       #expect(try await two.whorl("setup", environment: home).text.contains("      sync      not set up;"))
       try await two.unlocked("sync", "join", machines.remote, "--name", "again").mustSucceed()

@@ -127,7 +127,7 @@ struct SetupSurvey {
         findings.append(.open(step, open, offer, undo: undo))
       } else {
         findings.append(
-          .note(step, "no login of this machine notifies Whorl; 'whorl login status' says what to change"))
+          .note(step, "Whorl is not told of logins on this computer; 'whorl login status' says what to change"))
       }
     }
     if findings.contains(where: { $0.step == .passcode && $0.state == .done }) {
@@ -148,7 +148,7 @@ struct SetupSurvey {
     if access(kwallet, F_OK) == 0 {
       look(
         .kwallet, .kwallet, "kwallet", "a login opens it", locked,
-        "Have each login open KWallet, one by finger too? It asks for the wallet's password.")
+        "Have each login open KWallet, one by finger too? It asks for KWallet's password.")
     }
   }
 
@@ -223,8 +223,8 @@ struct SetupSurvey {
     let status = try await session.explained { () async throws(VaultError) in try await store.sync.status() }
     let undo = command("sync", "leave", "--circle")
     return switch status.standing {
-    case .member: .done(.sync, "\(Spoken.plural(status.members.count, "computer")) in the circle", undo: undo)
-    case .asking: .done(.sync, "waits until a computer of the circle lets this one in", undo: undo)
+    case .member: .done(.sync, "\(Spoken.plural(status.members.count, "computer")) share what you choose", undo: undo)
+    case .asking: .done(.sync, "waits until another of your computers lets this one in", undo: undo)
     case .none, .removed: .note(.sync, "not set up; 'whorl sync --help' explains how to begin")
     }
   }

@@ -7,12 +7,12 @@ import SyncRepository
 
 /// The arguments of the commands that create or join a circle.
 struct SyncEntryOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("The git repository of the circle.", valueName: "remote"))
+  @Argument(help: ArgumentHelp("The git repository through which your computers share.", valueName: "remote"))
   var remote: String
 
   @Option(
     help: ArgumentHelp(
-      "What this machine is called in the circle.", discussion: "Default: its host name.", valueName: "machine"))
+      "What this computer is called on the others.", discussion: "Default: its host name.", valueName: "machine"))
   var name: String?
 
   @Flag(help: "Do not enable the user units: sync only when you run 'whorl sync now'.")
@@ -56,9 +56,10 @@ extension SyncSession {
     guard standing == .none || standing == .removed else {
       throw Failure(
         .exists,
-        standing == .asking ? "this store has asked to join a circle already" : "this store is in a circle already",
+        standing == .asking
+          ? "this store has asked to be let in already" : "this store shares with other computers already",
         name: "errSecDuplicateItem",
-        advice: "'whorl sync status' shows which one; 'whorl sync leave --circle' leaves it")
+        advice: "'whorl sync status' shows which one; 'whorl sync leave --circle' ends that")
     }
     try await explained { () async throws(SyncRunError) in try await repository.make(for: remote) }
     do throws(Failure) {
@@ -92,7 +93,7 @@ extension SyncSession {
 struct SyncInit: Command {
   static let configuration = CommandConfiguration(
     commandName: "init",
-    abstract: "Make a circle with this machine as its first one.",
+    abstract: "Begin to share, with this computer as the first.",
     discussion: """
       REMOTE is an empty git repository that you can push to: ssh://HOST/PATH, HOST:PATH, https://HOST/PATH, or a folder \
       made with 'git init --bare'. Whoever can read it sees how many items there are and when they change, and neither \
@@ -126,7 +127,7 @@ struct SyncInit: Command {
     if !entry.noTimer { try sync.enableUnits(options, hardening) }
     if options.json { return try JSON.print(["machine": machine, "remote": remote.url]) }
     StandardError.line(
-      Visible.text("This machine, “\(machine)”, is the first of the circle in \(remote.url). Next: whorl sync add NAME")
+      Visible.text("This machine, “\(machine)”, is the first that shares in \(remote.url). Next: whorl sync add NAME")
     )
   }
 }
@@ -134,7 +135,7 @@ struct SyncInit: Command {
 struct SyncJoin: Command {
   static let configuration = CommandConfiguration(
     commandName: "join",
-    abstract: "Ask a circle to let this machine in.",
+    abstract: "Ask your other computers to let this one in.",
     discussion: """
       Shows six words. Run 'whorl sync approve' on a machine of the circle: it shows the same six words, and lets this \
       machine in after a touch there. Other words mean that somebody else answers for one of the two: then approve \
@@ -170,7 +171,7 @@ struct SyncJoin: Command {
     let words = report.status.words.joined(separator: " ")
     if !options.json, report.status.standing == .asking {
       StandardError.line("“\(Visible.text(machine))” asks to be let in. Its words are:\n\n  \(Visible.text(words))\n")
-      StandardError.line("Run 'whorl sync approve' on a machine of the circle, and compare the words there.")
+      StandardError.line("Run 'whorl sync approve' on another of your computers, and compare the words there.")
     }
     if !entry.noTimer { try sync.enableUnits(options, hardening) }
     while wait, report.status.standing == .asking {
@@ -182,7 +183,8 @@ struct SyncJoin: Command {
         Report(machine: machine, remote: remote.url, standing: report.status.standing.rawValue, words: words))
     }
     guard wait else { return }
-    StandardError.line("This machine is in the circle. \(Spoken.plural(report.status.items, "item")) received.")
+    StandardError.line(
+      "This computer shares with your others now. \(Spoken.plural(report.status.items, "item")) received.")
     for line in SyncOutcome.waiting(report.status) { StandardError.line(Visible.text(line)) }
   }
 

@@ -7,7 +7,7 @@ internal import TerminalLines
 struct SyncIdentity: Command {
   static let configuration = CommandConfiguration(
     commandName: "identity",
-    abstract: "Print the identity with which age opens a circle's repository.",
+    abstract: "Print the identity with which age opens the shared repository.",
     discussion: """
       For a day without whorl: with this identity, age and git alone open every file of the repository. It is made from the \
       recovery key of one of the circle's machines, and opens what that opens: keep it like the recovery key. \
@@ -23,7 +23,7 @@ struct SyncIdentity: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("A clone of the circle's repository.", valueName: "folder"))
+  @Argument(help: ArgumentHelp("A clone of the shared repository.", valueName: "folder"))
   var folder: String
 
   @Option(
@@ -56,7 +56,7 @@ struct SyncIdentity: Command {
     }
     guard !records.isEmpty else {
       throw Failure(
-        .notFound, "\(folder) is no clone of a circle's repository", advice: "clone it first: git clone REMOTE circle")
+        .notFound, "\(folder) is no clone of a shared repository", advice: "clone it first: git clone REMOTE shared")
     }
     return records
   }

@@ -6,7 +6,7 @@ import SyncRepository
 struct SyncStatusCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Show the state of sync, and the machines of the circle.",
+    abstract: "Show the state of sync, and your computers.",
     discussion: """
       Needs no finger, and does not reach the remote: 'whorl sync now' does. Lists the machines of the circle, those that \
       ask to be let in, what is not published yet, and what needs a person.
@@ -28,14 +28,14 @@ struct SyncStatusCommand: Command {
     if options.json { return try JSON.print(SyncStatusReport(status, remote, isAutomatic: units)) }
     guard status.standing != .none, status.standing != .removed || remote != nil else {
       return try StandardOutput.line(
-        "This store is in no circle. 'whorl sync init REMOTE' makes one, 'whorl sync join REMOTE' joins one.")
+        "This store shares with no other computer. 'whorl sync init REMOTE' begins, 'whorl sync join REMOTE' joins.")
     }
     var lines: [(String, String)] = [("remote", remote ?? "not known here: 'whorl sync remote REMOTE' names it")]
     switch status.standing {
     case .none, .member: break
-    case .removed: lines.append(("standing", "no longer in the circle: it receives no more changes"))
+    case .removed: lines.append(("standing", "removed by another of your computers: it receives no more changes"))
     case .asking:
-      lines.append(("standing", "waiting for approval: run 'whorl sync approve' on a machine of the circle"))
+      lines.append(("standing", "waiting for approval: run 'whorl sync approve' on another of your computers"))
       lines.append(("words", status.words.joined(separator: " ")))
     }
     for member in status.members {

@@ -169,7 +169,7 @@ package struct Circle: Sendable {
   }
 
   private mutating func append(members: [Member], naming names: [String: String]) throws(VaultError) {
-    guard var contents else { throw .invalidRequest("this machine is no member of the circle") }
+    guard var contents else { throw .invalidRequest("this computer is not among those that share") }
     contents.names.merge(names) { $1 }
     var kept: [String: String] = [:]
     for member in members { kept[try member.id.description] = contents.names[try member.id.description] }
@@ -267,10 +267,10 @@ package struct Circle: Sendable {
   init(_ slot: Slot, in store: OpenedStore) throws(VaultError) {
     let bytes = try slot.unwrap(
       under: store.keys.root, databaseID: store.keys.databaseID,
-      otherwise: .storeDamaged("the keys of its circle do not verify"))
+      otherwise: .storeDamaged("its keys for sharing do not verify"))
     guard bytes.count == Self.keyCount,
       let line = try? openRecord(slot.parameters, key: store.keys.derive("circle"), aad: Array("circle".utf8))
-    else { throw .storeDamaged("the record of its circle does not verify") }
+    else { throw .storeDamaged("its record of your computers does not verify") }
     let record: Record = try JSONLine.read(line)
     keys = try MemberKeys(Self.part(0..<MemberKeys.byteCount, of: bytes))
     self.own = record.own
@@ -279,7 +279,7 @@ package struct Circle: Sendable {
     published = record.published
     request = record.request?.bytes
     chain = try Self.chain(record.records)
-    guard !chain.isEmpty else { throw .storeDamaged("the record of its circle is empty") }
+    guard !chain.isEmpty else { throw .storeDamaged("its record of your computers is empty") }
     let nameKey = SharedSecret(Self.part(MemberKeys.byteCount..<MemberKeys.byteCount + 32, of: bytes))
     let own = try chain[chain.count - 1].member(id)
     contents = request == nil && own != nil ? CircleContents(nameKey: nameKey, names: record.names) : nil
@@ -305,7 +305,7 @@ extension Circle.Rescue {
   ///
   /// - Throws: `wrongRecoveryKey`, `malformedRecoveryKey`.
   package init(_ chain: [CircleRecord], recoveryKey text: borrowing SecretBytes) throws(VaultError) {
-    guard let record = chain.last else { throw .fileUnreadable("there is no record of the circle's machines") }
+    guard let record = chain.last else { throw .fileUnreadable("there is no record of your computers") }
     let slotKey = try RecoveryKey.slotKey(of: text)
     var found: EncryptedFile.KeyPair?
     for member in record.members {

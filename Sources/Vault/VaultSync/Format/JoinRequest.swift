@@ -43,7 +43,7 @@ package struct JoinRequest: Sendable {
     try signed.verify(.request, by: Authors([body.member]))
     // Check both public keys before anybody is asked to admit the machine.
     _ = try [body.member].recipients
-    guard body.circle == circle else { throw .fileUnreadable("it is for another circle") }
+    guard body.circle == circle else { throw .fileUnreadable("it is for other computers") }
   }
 
   package func name(with key: EncryptedFile.KeyPair) throws(VaultError) -> String {

@@ -31,7 +31,7 @@ package struct MemberHead: Sendable {
     body = try signed.value()
     try signed.verify(.head, by: authors)
     guard body.circle == circle, body.sequence > 0, body.sequence < 1 << 53 else {
-      throw .fileUnreadable("it belongs to another circle")
+      throw .fileUnreadable("it belongs to other computers")
     }
   }
 }
