@@ -132,7 +132,7 @@ restart
 log_in gdm-fingerprint alice
 is_locked
 # With a command and the passcode.
-expect 0 "Handed over: gnome-keyring login" in_session alice 'whorl login open --passcode-fd 3 3<passcode'
+expect 0 "Opened: gnome-keyring login" in_session alice 'whorl login open --passcode-fd 3 3<passcode'
 is_open
 log_out
 restart

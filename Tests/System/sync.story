@@ -80,7 +80,7 @@ for machine in desk laptop tower; do on "$machine" cat /etc/machine-id; done | s
   fail "they are not three systems"
 
 # A circle, and two machines that join.
-expect 0 "“desk”, is the first of the circle" alice desk "whorl sync init $remote --passcode-fd 3 3<passcode"
+expect 0 "“desk”, is the first that shares" alice desk "whorl sync init $remote --passcode-fd 3 3<passcode"
 expect 0 "asks to be let in. Its words are:" alice laptop "whorl sync join $remote --passcode-fd 3 3<passcode"
 six=$(echo "$output" | sed -n 's/^  \([a-z]* [a-z]* [a-z]* [a-z]* [a-z]* [a-z]*\)$/\1/p')
 [ -n "$six" ] || fail "no six words: $output"
@@ -225,10 +225,10 @@ case $output in *bank*note* | *note*bank*) ;; *) fail "the secrets to change are
 expect 0 "" alice desk 'printf copper | whorl set "after the tower" --sync --access none'
 expect 0 "" touched desk "$right" "printf 'gold after the tower' | whorl set bank --replace"
 now desk laptop
-expect 77 "removed from the circle" alice tower 'whorl sync now; whorl sync now'
+expect 77 "another of your computers has removed this one" alice tower 'whorl sync now; whorl sync now'
 expect 66 "" alice tower 'whorl get "after the tower"'
 reads "gold of the evening" tower
-expect 0 "no longer in the circle" alice tower 'whorl sync'
+expect 0 "removed by another of your computers" alice tower 'whorl sync'
 reads "gold after the tower" desk laptop
 
 # All machines are lost; a new one recovers the items with the repository and the desk's recovery key.
