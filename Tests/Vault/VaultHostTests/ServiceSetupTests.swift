@@ -113,3 +113,26 @@ struct ServiceSetupTests {
     #expect(unwritten.shown.contains("the recovery key was not typed back, so that no store was made"))
   }
 }
+
+@Suite("A passcode that the service does not take")
+struct RefusedPasscodeTests {
+  @Test("the service refuses a passcode that it does not take before it asks polkit, and a right one after it")
+  func passcodeFirst() async throws {
+    let asked = Mutex(0)
+    let service = try RunningService(authorizeOwner: { _ throws(VaultError) in asked.withLock { $0 += 1 } })
+    let connection = try service.connect()
+    await #expect(throws: VaultError.guessablePasscode) {
+      _ = try await connection.create(.own, passcode: SecretBytes(text: "sunshine7"))
+    }
+    await #expect {
+      _ = try await connection.create(.own, passcode: SecretBytes(text: "abc"), allowsGuessable: true)
+    } throws: {
+      if case .invalidPasscode = $0 as? VaultError { true } else { false }
+    }
+    #expect(asked.withLock { $0 } == 0)
+    _ = try await connection.create(.own, passcode: SecretBytes(text: "sunshine7"), allowsGuessable: true)
+    #expect(asked.withLock { $0 } == 1)
+    await connection.close()
+    try await service.end()
+  }
+}
