@@ -443,7 +443,7 @@ let started: [String: [String]] = [
   "SSHAgentTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "SecretServiceTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "VaultDriver": ["whorl-reader"],
-  "VaultHostTests": ["whorld", "whorl-reader", "whorl-program-path"],
+  "VaultHostTests": commandLine + ["whorl-program-path"],
   "VirtualFingerTests": ["whorl-finger", "whorl-reader"],
   "WalletsTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "WhorlTests": ["whorld", "whorl-reader"],

@@ -157,6 +157,6 @@ expect 0 "/usr/bin/secret-tool, says whorl-agent" in_desktop 'whorl log'
 case $output in *"	Bank	"*) ;; *) fail "the log does not name the item: $output" ;; esac
 
 # Ungated with a finger: the same program works without one.
-gated 0 "" "change the rule of “Bank” to none" 'whorl secret-service ungate --item Bank --yes'
+gated 0 "" "have “Bank” need nothing" 'whorl secret-service ungate --item Bank --yes'
 free 0 "bank-secret" 'secret-tool lookup service bank user alice'
 exit 0

@@ -57,7 +57,7 @@ is_open
 expect 0 "has a secret of its own" in_session alice \
   'whorl login enable gnome-keyring --password-fd 3 --recovery-fd 4 3<keyring-password 4<recovery'
 is_open
-expect 0 "notifies Whorl, takes a finger" in_session alice 'whorl login status'
+expect 0 "tells Whorl, takes a finger" in_session alice 'whorl login status'
 expect 1 "login keyring of: alice" env PREFIX=/usr /usr/src/whorl/scripts/uninstall
 log_out
 
@@ -132,7 +132,7 @@ restart
 log_in gdm-fingerprint alice
 is_locked
 # With a command and the passcode.
-expect 0 "Handed over: gnome-keyring login" in_session alice 'whorl login open --passcode-fd 3 3<passcode'
+expect 0 "Opened: gnome-keyring login" in_session alice 'whorl login open --passcode-fd 3 3<passcode'
 is_open
 log_out
 restart

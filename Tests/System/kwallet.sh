@@ -30,8 +30,8 @@ plasma() {
 log_in gdm-password alice 'open sesame, please'
 in_session alice "python3 /usr/share/whorl-tests/make-wallet.py $daemon 'typed in KDE'"
 expect 0 "" in_session alice 'whorl passcode --first-unlock login --passcode-fd 3 3<passcode'
-expect 77 "does not open the wallet" in_session alice 'whorl login enable kwallet --password-fd 3 3<passcode'
-expect 0 "Logins open the wallet" in_session alice 'whorl login enable kwallet --password-fd 3 3<wallet-password'
+expect 77 "that is not the password of KWallet" in_session alice 'whorl login enable kwallet --password-fd 3 3<passcode'
+expect 0 "Logins open KWallet" in_session alice 'whorl login enable kwallet --password-fd 3 3<wallet-password'
 log_out
 
 # After a start, by finger: the wallet opens when the desktop starts, not at the login, which has no screen.
@@ -44,7 +44,7 @@ is_open
 expect 0 "session.slice" in_session alice "cat /proc/\$(pgrep -u alice $daemon)/cgroup"
 expect 3 "" in_session alice 'systemctl --user is-active whorl-login.service'
 expect 0 "--pam-login" in_session alice "tr '\\0' ' ' </proc/\$(pgrep -u alice $daemon)/cmdline"
-expect 0 "Handed over: kwallet kdewallet" in_session alice 'whorl login open'
+expect 0 "Opened: kwallet kdewallet" in_session alice 'whorl login open'
 log_out
 # systemd 257 reports the end of a service manager shortly before its process has ended.
 nothing_runs() { [ -z "$(pgrep -u alice || :)" ]; }

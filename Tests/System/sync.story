@@ -80,7 +80,7 @@ for machine in desk laptop tower; do on "$machine" cat /etc/machine-id; done | s
   fail "they are not three systems"
 
 # A circle, and two machines that join.
-expect 0 "“desk”, is the first of the circle" alice desk "whorl sync init $remote --passcode-fd 3 3<passcode"
+expect 0 "“desk”, is the first that shares" alice desk "whorl sync init $remote --passcode-fd 3 3<passcode"
 # joins MACHINE BY OPTION...: MACHINE asks, BY answers it, and both show the same six words, which are in $six then.
 joins() {
   asking=$1
@@ -243,10 +243,10 @@ case $output in *bank*note* | *note*bank*) ;; *) fail "the secrets to change are
 expect 0 "" alice desk 'printf copper | whorl set "after the tower" --sync --access none'
 expect 0 "" touched desk "$right" "printf 'gold after the tower' | whorl set bank --replace"
 now desk laptop
-expect 77 "removed from the circle" alice tower 'whorl sync now; whorl sync now'
+expect 77 "another of your computers has removed this one" alice tower 'whorl sync now; whorl sync now'
 expect 66 "" alice tower 'whorl get "after the tower"'
 reads "gold of the evening" tower
-expect 0 "no longer in the circle" alice tower 'whorl sync'
+expect 0 "removed by another of your computers" alice tower 'whorl sync'
 reads "gold after the tower" desk laptop
 expect 0 "“desk” has removed “tower”" asked laptop 'Was it you? [y/N]=>y' 'whorl sync confirm'
 

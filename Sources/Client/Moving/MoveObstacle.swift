@@ -12,6 +12,8 @@ package enum MoveObstacle: Sendable, Hashable {
   case applicationPassword
   /// It needs a finger, and the other store has none enrolled.
   case noFinger
+  /// It needs a finger of the store that it is in, and none can be used there.
+  case fingerThere
   /// It was changed after the other store got an item with the same attributes.
   case changedSince
   /// It belongs to the logins of this machine.

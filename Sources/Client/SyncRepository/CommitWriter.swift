@@ -16,7 +16,7 @@ final class CommitWriter {
 
   func write(_ file: SyncFile) throws(SyncRunError) {
     guard TreeChanges.usable(Array(file.path.utf8)) != nil else {
-      throw .vault(.internalError("a file of a circle has the name \(file.path)"))
+      throw .vault(.internalError("a shared file has the name \(file.path)"))
     }
     count += 1
     if let contents = file.contents {

@@ -40,7 +40,7 @@ struct TreeChanges {
   private mutating func add(_ line: [UInt8], _ path: [UInt8]) throws(SyncRunError) {
     let words = String(decoding: line, as: UTF8.self).dropFirst().split(separator: " ")
     guard words.count == 5 else { throw .damaged("git describes a change in an unknown form") }
-    guard let name = Self.usable(path) else { return ignore(path, "is not the name of a file of a circle") }
+    guard let name = Self.usable(path) else { return ignore(path, "is not the name of a shared file") }
     let (isFile, isGone) = (words[1] == "100644", words[1] == "000000")
     if !isFile, !isGone {
       ignore(path, "is not a regular file")

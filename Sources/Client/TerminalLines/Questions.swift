@@ -14,6 +14,14 @@ package enum Unanswered: Error, Sendable {
   case noTerminal
 }
 
+/// Whether a secret can be seen while it is typed.
+package enum SecretDisplay: Sendable {
+  case hidden
+  /// After Tab, until it is pressed again: for long keys that are copied from paper.
+  case onRequest
+  case shown
+}
+
 extension Terminal {
   /// The longest passcode, password or recovery key that is read, in bytes. The vault has further rules.
   package static let answerLimit = 1024
@@ -37,34 +45,48 @@ extension Terminal {
     throw .differed
   }
 
-  /// Asks for a secret without showing it.
+  /// Asks for a secret.
   ///
-  /// - Parameter stopper: withdraws the question.
+  /// - Parameters:
+  ///   - display: whether what is typed may be seen.
+  ///   - stopper: withdraws the question.
   package func readSecret(
-    _ question: String, limit: Int = answerLimit, stopper: Stopper = Stopper()
+    _ question: String, display: SecretDisplay = .hidden, limit: Int = answerLimit, stopper: Stopper = Stopper()
   ) throws(Unanswered) -> SecretBytes {
     try Self.turn.withLock { (_) throws(Unanswered) in
       guard !stopper.isStopped else { throw .withdrawn }
       guard beginKeys() else { throw .noTerminal }
       defer { endKeys() }
-      return try readSecretNow(question, limit, stopper)
+      return try readSecretNow(question, display, limit, stopper)
     }
   }
 
-  private func readSecretNow(_ question: String, _ limit: Int, _ stopper: Stopper) throws(Unanswered) -> SecretBytes {
+  private func readSecretNow(
+    _ question: String, _ display: SecretDisplay, _ limit: Int, _ stopper: Stopper
+  ) throws(Unanswered) -> SecretBytes {
     var keys = Keys(self, .question, stopper)
     // Drop what was typed before the question.
     discardInput()
+    if display == .onRequest { write("Tab shows what you type.\n") }
+    var isShown = display == .shown
     while true {
       ask("\(question): ")
       defer { Self.endQuestion() }
       var line = SecretLine(limit: limit)
       typing: while true {
         switch keys.next() {
-        case .text(let byte): line.type(byte)
-        case .erase: line.erase()
-        case .eraseWord: line.eraseWord()
-        case .eraseLine: line.eraseLine()
+        case .text(Self.tab) where display == .onRequest:
+          isShown.toggle()
+          // On a new line, which every terminal can do.
+          Self.endQuestion()
+          ask("\(question): ")
+          if isShown { line.show(on: descriptor) }
+        case .text(let byte):
+          line.type(byte)
+          if isShown, !line.isTooLong { line.show(last: 1, on: descriptor) }
+        case .erase: edit(&line, isShown) { $0.erase() }
+        case .eraseWord: edit(&line, isShown) { $0.eraseWord() }
+        case .eraseLine: edit(&line, isShown) { $0.eraseLine() }
         case .enter: break typing
         case .cancel: throw .cancelled
         case nil: throw stopper.isStopped ? .withdrawn : .cancelled
@@ -73,6 +95,27 @@ extension Terminal {
       if !line.isTooLong { return line.take() }
       write("\nThat is longer than \(limit) bytes. Give a shorter one.")
     }
+  }
+
+  /// Asks for a recovery key, which may be seen after Tab, since it is long and copied from paper. Enter alone answers
+  /// nothing: the caller may ask again after a wrong key, and must come to an end.
+  ///
+  /// - Parameter stopper: withdraws the question.
+  package func readRecoveryKey(
+    _ question: String, stopper: Stopper = Stopper()
+  ) throws(Unanswered) -> SecretBytes {
+    let key = try readSecret(question, display: .onRequest, stopper: stopper)
+    guard !key.isEmpty else { throw .cancelled }
+    return key
+  }
+
+  private static let tab = UInt8(ascii: "\t")
+
+  /// Erases a part of a line, on the screen as well where it is shown.
+  private func edit(_ line: inout SecretLine, _ isShown: Bool, _ erase: (inout SecretLine) -> Void) {
+    let before = line.secret.count
+    erase(&line)
+    if isShown { write(String(repeating: "\u{8} \u{8}", count: before - line.secret.count)) }
   }
 
   /// Asks a question. True only if the answer is a yes.

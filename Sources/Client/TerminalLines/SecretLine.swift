@@ -44,5 +44,23 @@ struct SecretLine: ~Copyable {
     return count == 0 ? nil : secret.withUnsafeBytes { $0[count - 1] }
   }
 
+  /// Shows the end of the line, with a question mark for each byte that is not a visible character of ASCII, so that each
+  /// byte takes one column and none is a command to the terminal.
+  ///
+  /// - Parameter count: the number of bytes; nil: the whole line.
+  func show(last count: Int? = nil, on descriptor: Int32) {
+    var shown = SecretBytes(count: min(count ?? secret.count, secret.count))
+    let start = secret.count - shown.count
+    shown.withUnsafeMutableBytes { shown in
+      secret.withUnsafeBytes { secret in
+        for index in shown.indices {
+          let byte = secret[start + index]
+          shown[index] = (0x20...0x7E).contains(byte) ? byte : UInt8(ascii: "?")
+        }
+      }
+    }
+    try? shown.write(to: descriptor)
+  }
+
   consuming func take() -> SecretBytes { secret }
 }

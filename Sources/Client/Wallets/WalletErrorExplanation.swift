@@ -6,11 +6,11 @@ extension WalletError {
     switch self {
     case .missing(let path):
       Explanation(
-        "there is no wallet at \(path)",
+        "there are no passwords of the desktop at \(path) yet",
         advice: "log in once with your password, or store a secret with another program, and the desktop makes it")
     case .damaged(let path, let why):
       Explanation(
-        "\(path) is not a complete wallet: \(why)",
+        "\(path) is damaged: \(why)",
         advice: "'whorl login repair' puts a keyring's file from before back, where there is one")
     case .withoutPassword(let path):
       Explanation(
@@ -19,22 +19,24 @@ extension WalletError {
     case .unsupported(let path, let why):
       Explanation(
         "no login can open \(path): \(why)",
-        advice: "a new wallet with a password, made in KWallet's settings, can be opened")
+        advice: "one with a password, made anew in KWallet's settings, can be opened")
     case .wrongSecret:
       Explanation(
-        "that does not open the wallet",
-        advice: "it is often the login password of the time when the wallet was made")
+        "that is not the password",
+        advice: "it is often the login password that you had when the desktop was set up")
     case .unsendable: Explanation("a secret with a NUL in it cannot be sent", advice: "choose another")
     case .program(let why): Explanation(why, advice: "install it, or correct that")
     case .notRunning(let why):
       Explanation(
-        "the wallet's program is not running",
+        "the program that keeps the desktop's passwords is not running",
         advice: "run this in a desktop's session; for GNOME Keyring, start gnome-keyring-daemon.socket of the user",
         detail: why)
     case .foreign(let path, let user):
       Explanation("\(path) belongs to user \(user), to whom no secret is sent", advice: "remove it")
     case .noAnswer(let why):
-      Explanation("the wallet's program gave no valid answer", advice: "try again, or log in anew", detail: why)
+      Explanation(
+        "the program that keeps the desktop's passwords gave no valid answer", advice: "try again, or log in anew",
+        detail: why)
     case .refused(let what): Explanation("refused \(what)", advice: "'whorl login status' explains")
     case .unverified:
       Explanation(
@@ -44,7 +46,7 @@ extension WalletError {
       Explanation(
         "the recovery copy of the keyring does not open, so that the keyring was not changed",
         advice: "\(Explanation.advice(onFileError: 0)), then try again")
-    case .busy: Explanation("another program looks at the wallet", advice: "try again when it is done")
+    case .busy: Explanation("another run of whorl looks at the same passwords", advice: "try again when it is done")
     case .system(let what): Explanation(what, advice: Explanation.advice(onFileError: 0))
     }
   }

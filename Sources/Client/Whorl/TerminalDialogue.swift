@@ -213,7 +213,11 @@ final class TerminalDialogue: Sendable {
         "application password of \(PromptLabel.text(name.description))", stopper: stopper)
     default:
       let question = PromptText.question(request, reason: session.reason, for: style.asker)
-      return try terminal.readSecret(question, stopper: stopper)
+      return
+        if case .recoveryKey = request
+      { try terminal.readRecoveryKey(question, stopper: stopper) } else {
+        try terminal.readSecret(question, stopper: stopper)
+      }
     }
   }
 

@@ -235,6 +235,9 @@ actor UserStore {
     guard access(place, F_OK) != 0 else { throw .storeExists(place) }
     let passcode = SharedSecret(passcode)
     do throws(VaultError) {
+      try StoreCreation.check(
+        newPasscode: passcode.bytes, shortest: configuration.shortestPasscode, allowsGuessable: allowsGuessable,
+        storage: configuration.storage)
       try await configuration.authorizeOwner(caller, .newStore)
       let (new, told) = try await StoreCreation.newStore(
         at: place, passcode: passcode.copy(), owner: user, scrypt: configuration.scrypt, floor: configuration.floor,
@@ -295,6 +298,7 @@ actor UserStore {
     let recoveryKey = SharedSecret(recoveryKey)
     let place = try place()
     do throws(VaultError) {
+      try StoreCreation.check(recoveryKey: recoveryKey.bytes, ofStoreAt: place)
       try await configuration.authorizeOwner(caller, .newDeviceKey)
       try StoreCreation.rebuildDeviceKey(
         at: place, recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor,

@@ -121,7 +121,7 @@ extension SyncJournal {
   func signed(
     _ old: Revision, _ name: [UInt8], _ title: ItemName, replacing seen: VersionVector, epoch: Int
   ) throws -> RecordRow {
-    guard let circle = try circle() else { throw VaultError.invalidRequest("this store is in no circle") }
+    guard let circle = try circle() else { throw VaultError.invalidRequest("this store shares with no other computer") }
     let next = try next(after: seen, circle)
     var head = old.head
     (head.clock, head.seen, head.modified) = (next.clock, next.seen, secondsSince1970().rounded(.down))

@@ -80,7 +80,7 @@ package struct SyncedItems {
     try store.commit(items: true) { change in
       try proof(change)
       if let old = try change.circle(), try old.standing == .member {
-        throw VaultError.invalidRequest("this store is in a circle already")
+        throw VaultError.invalidRequest("this store shares with other computers already")
       }
       try change.storeEarlierConflicts()
       try change.leaveCircle()
@@ -149,7 +149,7 @@ package struct SyncedItems {
       if let shown { try change.requireCurrent(shown) }
       guard var circle = try change.circle() else {
         if what == .leave, try change.slot(.circle) != nil { return try change.leaveCircle() }
-        throw VaultError.invalidRequest("this store is in no circle")
+        throw VaultError.invalidRequest("this store shares with no other computer")
       }
       var progress = try change.syncProgress()
       switch what {
@@ -176,7 +176,9 @@ package struct SyncedItems {
         }
       case .refuse(let id): progress.candidates.removeAll { $0.id == id.description }
       case .remove(let id):
-        guard id != circle.id else { throw VaultError.invalidRequest("to remove this machine, leave the circle") }
+        guard id != circle.id else {
+          throw VaultError.invalidRequest("to remove this computer itself, use 'whorl sync leave --circle'")
+        }
         try circle.remove(id)
         progress.heads[id.description] = nil
         progress.obsolete.append(SyncPath.head(id).text)
@@ -331,7 +333,7 @@ package struct SyncedItems {
   package func receive(_ files: [SyncFile], isLast: Bool) throws(VaultError) -> SyncReceipt {
     try Self.check(files)
     let receipt = try store.commit(items: true) { change in
-      guard let circle = try change.circle() else { throw VaultError.invalidRequest("this store is in no circle") }
+      guard let circle = try change.circle() else { throw VaultError.invalidRequest("this store shares with no other computer") }
       // Its owner has to decide first.
       guard !circle.isLocked else { return SyncReceipt() }
       let receiver = try SyncReceiver(change, circle, nonces)
@@ -351,7 +353,7 @@ package struct SyncedItems {
 
   package func files(after: String?, puttingBack: Bool) throws(VaultError) -> SyncBatch {
     try store.commit(items: true) { change in
-      guard var circle = try change.circle() else { throw VaultError.invalidRequest("this store is in no circle") }
+      guard var circle = try change.circle() else { throw VaultError.invalidRequest("this store shares with no other computer") }
       if after == nil, try circle.standing == .member {
         try circle.use(change.newLocks(after: circle.own.locks, tier: store.seal.tier))
         try change.put(circle)

@@ -127,8 +127,8 @@ struct LoginCommandTests {
   @Test("a kill of whorl login enable after any step leaves a keyring that opens, and repair finds with which secret")
   func killed() async throws {
     let steps = [
-      "Tested: the copy to keep beside the keyring opens without the store.", "Tested on a copy of the keyring.",
-      "The secret is in the store.", "The secret is sealed beside the keyring.",
+      "Tested: the copy for the day when the store is lost opens.", "Tested on a copy of the keyring.",
+      "The secret is in the store.", "A copy that only the recovery key opens is next to the keyring.",
       "The keyring's file is kept as it was.", "The keyring has been changed.", "Its file opens as it should.",
       "The keyring is open.",
     ]
@@ -169,6 +169,48 @@ struct LoginCommandTests {
         let nobody = try await whorl(store, daemon, "login", "enable", "gnome-keyring", "--anyway").run()
         #expect(nobody.status == 77 && nobody.failure.contains("--password-fd"))
         #expect(daemon.files == files)
+      }
+    }
+  }
+
+  @Test("whorl login enable says that the keyring's password is wrong before it asks anything else")
+  func wrongPassword() async throws {
+    try await TestStore.with { store in
+      try await KeyringDaemon.with { daemon in
+        let places = [
+          "XDG_DATA_HOME": "\(daemon.folder)/data", "XDG_RUNTIME_DIR": daemon.runtime, "HOME": daemon.folder,
+        ]
+        let words = store.arguments(["login", "enable", "gnome-keyring", "--anyway"])
+        let question = "The password of the login keyring: "
+        func type(_ terminal: PseudoTerminal, _ word: String, count: Int) async throws {
+          try await terminal.waits(for: question, count: count)
+          try await terminal.becomes(echoing: false)
+          terminal.type("\(word)\n")
+        }
+        let wrong = try PseudoTerminal(words, environment: places)
+        for attempt in 1...3 { try await type(wrong, "wrong", count: attempt) }
+        #expect(try await wrong.status() == 77)
+        #expect(wrong.shown.contains("That is not the password of the login keyring. Type it again."), "\(wrong.shown)")
+        #expect(!wrong.shown.contains("ecovery key") && !wrong.shown.contains("asscode"), "\(wrong.shown)")
+
+        // Who does not have the recovery key at hand goes on without trying it.
+        let right = try PseudoTerminal(words, environment: places)
+        try await type(right, "wrong", count: 1)
+        try await type(right, KeyringDaemon.password, count: 2)
+        try await right.waits(for: "Recovery key: ")
+        try await right.becomes(echoing: false)
+        right.type("nonsense\n")
+        try await right.waits(for: "Recovery key: ", count: 2)
+        try await right.becomes(echoing: false)
+        right.type("\n")
+        #expect(try await right.status() == 0, "\(right.shown)")
+        #expect(right.shown.contains("Not tried. If your recovery key is lost"), "\(right.shown)")
+        #expect(try await !daemon.fileOpens(with: KeyringDaemon.password))
+        let back = try await whorl(
+          store, daemon, "login", "disable", "gnome-keyring", "--password-fd", "3", lines: ["new"]
+        ).run()
+        #expect(back.status == 0, "\(back.diagnostics)")
+        #expect(try await daemon.fileOpens(with: "new"))
       }
     }
   }

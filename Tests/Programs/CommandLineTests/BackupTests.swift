@@ -68,6 +68,42 @@ struct BackupTests {
     }
   }
 
+  @Test("whorl restore copies the items of another store's backup into this one, with its recovery key and no passcode")
+  func otherStore() async throws {
+    try await TestStore.withoutPasscode { other in
+      let set = try await Invocation(
+        arguments: other.arguments(["passcode", "--recovery-fd", "3", "--passcode-fd", "4"]),
+        descriptors: [other.recoveryKey + "\n", "four odd words here\n"]
+      ).run()
+      try set.mustSucceed()
+      try await other.set("mail/alice", "of mail", "--access", "none")
+      try await other.set("bank/alice", "of bank", "--access", "passcode")
+      try await other.whorl("backup", "\(other.folder)/copy").mustSucceed()
+      try await TestStore.with { store in
+        try await store.set("mine", "of mine", "--access", "none")
+        func restore(_ key: String, _ more: String...) async throws -> Invocation.Result {
+          try await Invocation(
+            arguments: store.arguments(["restore", "\(other.folder)/copy", "--yes", "--recovery-fd", "3"] + more),
+            descriptors: [key + "\n"], environment: ["XDG_RUNTIME_DIR": store.folder]
+          ).run()
+        }
+        let before = try folderEntries(store.folder)
+        let wrong = try await restore(store.recoveryKey)
+        #expect(wrong.status == 77 && wrong.failure.contains("not the recovery key"), "\(wrong.failure)")
+        let copied = try await restore(other.recoveryKey)
+        #expect(
+          copied.status == 0 && copied.diagnostics.contains("Copied 2 items into your store."), "\(copied.diagnostics)")
+        #expect(try await store.whorl("get", "mail/alice").text == "of mail")
+        #expect(try await store.unlocked("get", "bank/alice").text == "of bank")
+        #expect(try await store.whorl("get", "mine").text == "of mine")
+        let again = try await restore(other.recoveryKey, "--json")
+        #expect(again.text.contains(#""alreadyThere":2"#) && again.text.contains(#""items":0"#), "\(again.text)")
+        // Nothing is left of the store that was made for it.
+        #expect(try folderEntries(store.folder) == before)
+      }
+    }
+  }
+
   @Test("whorl restore refuses in one line what is missing, no backup, or a backup of another store")
   func badInput() async throws {
     try await TestStore.with { store in
@@ -87,11 +123,10 @@ struct BackupTests {
       }
       try await TestStore.withoutPasscode { another in
         try await another.whorl("backup", "\(store.folder)/theirs").mustSucceed()
-        let theirs = try await store.unlocked("restore", "\(store.folder)/theirs", "--yes")
-        #expect(theirs.status == 65 && theirs.failure.contains("a backup of another store"), "\(theirs.failure)")
-        #expect(theirs.failure.contains("--store NEW' makes a separate store from it"), "\(theirs.failure)")
-        #expect(!theirs.failure.contains("anew"), "\(theirs.failure)")
-        #expect(theirs.diagnostics.split(separator: "\n").count == 1, "\(theirs.diagnostics)")
+        let theirs = try await store.whorl(
+          "restore", "\(store.folder)/theirs", "--yes", environment: ["XDG_RUNTIME_DIR": store.folder])
+        #expect(theirs.status == 77 && theirs.failure.contains("the recovery key is needed"), "\(theirs.failure)")
+        #expect(theirs.diagnostics.contains("That takes the recovery key of\nthat other store, and no passcode of it."))
       }
     }
   }

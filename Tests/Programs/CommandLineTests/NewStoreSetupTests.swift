@@ -126,6 +126,41 @@ struct NewStoreSetupTests {
     }
   }
 
+  @Test("whorl setup takes a word without a slash for no file name, and asks again")
+  func noFile() async throws {
+    try await withFolder { folder in
+      let terminal = try setup(in: folder)
+      try await choosePasscode(terminal)
+      terminal.type("y\n")
+      try await terminal.waits(for: "A file is named with its folder here, as ~/y or /media/stick/y.")
+      try await terminal.waits(for: Self.place, count: 2)
+      #expect(access("\(folder)/y", F_OK) != 0)
+      terminal.type("\n")
+      try await terminal.waits(for: Self.group)
+      try await secretly(terminal, Self.group, try sample(terminal))
+      // What is typed from paper can be read on the screen.
+      try await terminal.waits(for: "The store is made.")
+      #expect(terminal.shown.contains(": \(try sample(terminal))\r\n"), "\(terminal.shown)")
+    }
+  }
+
+  @Test(
+    "whorl setup ends for a person who only presses Enter, whatever passcode is typed, and makes no store",
+    arguments: ["", "abc", "1234", "sunshine7", "one passcode"])
+  func onlyEnter(_ passcode: String) async throws {
+    try await withFolder { folder in
+      let terminal = try setup(in: folder)
+      let status = try await terminal.walks { $0.hasPrefix("New passcode") ? passcode : "" }
+      #expect(status == 77, "\(terminal.shown)")
+      let what =
+        passcode == "one passcode"
+        ? "the recovery key was not typed back, so that no store was made"
+        : "no passcode was chosen, and no store was made"
+      #expect(terminal.shown.contains(what) && terminal.shown.contains("'whorl setup' goes on from here"))
+      #expect(try folderEntries(folder).filter { $0.hasPrefix("store") || $0.hasPrefix(".store") }.isEmpty)
+    }
+  }
+
   /// The questions that are asked before the store exists.
   enum Question: CaseIterable { case first, again, place, group }
 

@@ -243,8 +243,8 @@ struct SecretServiceTests {
       #expect(
         told.diagnostics.hasPrefix(
           """
-          The rule of 1 item would become passcode:
-            Mail (service=mail, user=alice): now none
+          1 item would need the passcode:
+            Mail (service=mail, user=alice): now nothing
           Copied from /
           """), "\(told.diagnostics)")
       #expect(told.failure.contains(": “Mail”. If the originals are still there, "), "\(told.diagnostics)")
@@ -267,7 +267,7 @@ struct SecretServiceTests {
       let allowed = try await store.unlocked(
         "secret-service", "ungate", "--attribute", "service=mail", "--attribute", "user=alice", "--yes")
       #expect(allowed.status == 0, "\(allowed.diagnostics)")
-      #expect(allowed.failure == "The rule of 1 item is none now.", "\(allowed.failure)")
+      #expect(allowed.failure == "1 item needs nothing now.", "\(allowed.failure)")
       #expect(try await list(whorl).items.map(\.access) == ["none", "passcode", "none", "none", "none"])
       #expect(try await store.whorl("get", before.items[0].id).text == "of the mail")
     }
@@ -323,7 +323,7 @@ struct SecretServiceTests {
       let done = try await whorl("gate", "--collection", "work", "--access", "passcode", "--yes")
       #expect(
         done.diagnostics.contains(
-          "The rule of 3 items is passcode now.\nNew items of the collection work get the rule passcode.\nCopied from "),
+          "3 items need the passcode now.\nNew items of the collection work need the passcode.\nCopied from "),
         "\(done.diagnostics)")
       var listed = try await list(whorl)
       #expect(listed.collections.map(\.access) == ["none", "passcode"])
@@ -360,7 +360,7 @@ struct SecretServiceTests {
     try await with(items) { store, whorl in
       try await whorl("import", "--access", "passcode").mustSucceed()
       let opened = try await store.unlocked("secret-service", "ungate", "--collection", "collection", "--yes")
-      #expect(opened.failure == "The rule of 1001 items is none now.", "\(opened.diagnostics)")
+      #expect(opened.failure == "1001 items need nothing now.", "\(opened.diagnostics)")
       #expect(try await list(whorl).items.count { $0.access == "none" } == 1_001)
     }
   }

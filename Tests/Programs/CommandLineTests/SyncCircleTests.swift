@@ -341,7 +341,8 @@ struct SyncCircleTests {
       #expect(try await completed("approve", one).split(separator: "\n") == [])
       let home = ["HOME": two.folder, "XDG_RUNTIME_DIR": two.folder]
       #expect(
-        try await two.whorl("setup", environment: home).text.contains("ok    sync      2 computers in the circle\n"))
+        try await two.whorl("setup", environment: home).text.contains(
+          "ok    sync      2 computers share what you choose\n"))
       try await two.unlocked("sync", "leave", "--circle", "--yes").mustSucceed()
       #expect(try await two.whorl("setup", environment: home).text.contains("      sync      not set up;"))
       let joining = try machines.asking(two, as: "again")

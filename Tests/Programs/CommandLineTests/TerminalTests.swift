@@ -124,8 +124,12 @@ struct TerminalTests {
       try await store.set("a/b", "x", "--access", "none")
       let terminal = try PseudoTerminal(store.arguments(["ls"]))
       #expect(try await terminal.status() == 0)
-      #expect(terminal.shown.hasPrefix("NAME  CLASS             GROUP  ACCESS  ACCESSIBLE"))
-      #expect(terminal.shown.contains("a/b   generic-password  whorl  none    when-unlocked"))
+      #expect(terminal.shown.hasPrefix("NAME  KIND      GROUP  NEEDS    OPEN"), "\(terminal.shown)")
+      #expect(terminal.shown.contains("a/b   password  whorl  nothing  while unlocked"), "\(terminal.shown)")
+      let verbose = try PseudoTerminal(store.arguments(["ls", "--verbose"]))
+      #expect(try await verbose.status() == 0)
+      #expect(verbose.shown.hasPrefix("NAME  CLASS             GROUP  ACCESS  ACCESSIBLE"))
+      #expect(verbose.shown.contains("a/b   generic-password  whorl  none    when-unlocked"))
     }
   }
 }

@@ -258,7 +258,7 @@ struct UsageTests {
       try await store.unlocked("passcode", "--remove", "--yes").mustSucceed()
       try await store.whorl("ssh", "add", "work", "--type", "ecdsa-256").mustSucceed()
       let refused = try await store.whorl("ssh", "rm", "work", "--yes")
-      #expect(refused.failure.contains("work means several keys: id:"), "\(refused.failure)")
+      #expect(refused.failure.contains("work means several keys: name one by its id"), "\(refused.failure)")
       let listed = try await store.whorl("ssh", "list").text.split(separator: "\n")
       #expect(listed.count == 3)
       let ids = try listed.map { try #require($0.split(separator: "\t").last.map(String.init)) }

@@ -55,7 +55,7 @@ struct KeyCommandTests {
     try await TestStore.with { store in
       try await store.whorl("ssh", "add", "work", "--lifetime", time).mustSucceed()
       let listed = try await store.whorl("ssh", "list").text
-      #expect(listed.contains("living for \(left)"), "\(listed)")
+      #expect(listed.contains("ends in \(left)"), "\(listed)")
     }
   }
 

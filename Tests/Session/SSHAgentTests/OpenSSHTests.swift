@@ -330,7 +330,7 @@ struct OpenSSHTests {
   func lifetime() async throws {
     try await TestStore.with { store in
       let key = try await store.addKey("work", "--access", "none", "--lifetime", "8h")
-      #expect(try await store.whorl("ssh", "list").text.hasSuffix("\tevery host\tliving for 8 h\n"))
+      #expect(try await store.whorl("ssh", "list").text.hasSuffix("\tevery host\tends in 8 h\n"))
       try await RunningAgent.with(store) { agent in
         try await agent.sign(key).mustSucceed()
       }

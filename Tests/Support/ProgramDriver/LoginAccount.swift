@@ -9,8 +9,12 @@ package struct LoginAccount {
       "$6$rounds=1000$whorltests$mpJValOFTiHRneC8pdcr76WnzrhbEMgXPYoRcUwOZuIIHf0tX1pW7XeAeYJZfIyKGbFE/Bu/l1HSgot7NV2MR/",
     TestStore.passcode:
       "$6$rounds=1000$whorltests$T1Xrnk9F.p7oq5wuYn5g6Toljs3lArxAGjBoGhVVbkWawuoZ4Ooh1L/YCumA498hTvJsA7yjc3Kht2bWonlWH1",
+    weakPassword:
+      "$6$rounds=1000$whorltests$f3s6RaD4sTHyoDgVc.O9PppHa3u8lea6oMIzoiovTe9HTOA6Uzj8cNFNW68cygevZMNq5s4iZOhOOy7mXyhzK0",
   ]
   package static let password = "open sesame, please"
+  /// One that is easy to find by trying.
+  package static let weakPassword = "sunshine7"
 
   /// Needs root: the mounted files must belong to root.
   package static func isPossible() async throws -> Bool {
@@ -31,6 +35,14 @@ package struct LoginAccount {
     chmod("\(folder)/passwd", 0o644)
   }
 
+  /// Makes the machine of ``words(_:with:)`` one whose logins are reported to Whorl.
+  package func reportLogins() throws {
+    guard mkdirPrivate("\(folder)/security") else { throw SystemFailure("security") }
+    try writeFile("\(folder)/security/pam_whorl.so", [])
+    let stack = "auth required pam_unix.so\nsession required pam_systemd.so\nsession optional pam_whorl.so\n"
+    try writeFile("\(folder)/pam-login", Array(stack.utf8))
+  }
+
   /// The words after `unshare` that run `whorl` there with a service that this process serves.
   ///
   /// - Parameter service: the folder of the service's socket.
@@ -39,6 +51,10 @@ package struct LoginAccount {
     // look for the marker only there.
     let script = #"""
       if [ ! -e "$0/etc" ]; then cp -a /etc "$0/etc" && mkdir -p "$0/etc/whorl" && : >"$0/etc/whorl/system"; fi &&
+      if [ -e "$0/security" ]; then
+        cp "$0/pam-login" "$0/etc/pam.d/login"
+        for place in /usr/lib/*/security; do mount --bind "$0/security" "$place"; done
+      fi &&
       mount --bind "$0/etc" /etc && mount --bind "$0/shadow" /etc/shadow && mount --bind "$0/passwd" /etc/passwd &&
       mount -t tmpfs none /run && mkdir /run/whorl && mount --bind "$1" /run/whorl && shift && exec "$@"
       """#

@@ -1,5 +1,5 @@
 package import Glibc
-import Synchronization
+internal import Synchronization
 
 /// A program on a pseudoterminal: the test reads its output and types its input.
 package final class PseudoTerminal: Sendable {
@@ -24,10 +24,10 @@ package final class PseudoTerminal: Sendable {
       for end in [ours, theirs] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
       return true
     }
-    guard made else { throw SystemFailure("openpty") }
+    guard made else { throw SystemFailure("a pseudoterminal") }
     if let columns {
       var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-      guard ioctl(theirs, UInt(TIOCSWINSZ), &size) == 0 else { throw SystemFailure("ioctl") }
+      guard ioctl(theirs, UInt(TIOCSWINSZ), &size) == 0 else { throw SystemFailure("a terminal's size") }
     }
     let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     controller = ours
@@ -128,6 +128,30 @@ package final class PseudoTerminal: Sendable {
     }
     kill(pid, SIGKILL)
     throw NotShown(text: "the end", shown: shown)
+  }
+
+  /// Answers every prompt until the program ends, and returns its status. `answer` gets the last line on the screen and
+  /// returns what to type before Enter.
+  ///
+  /// - Throws: after this many answers, and after a minute.
+  package func walks(answers limit: Int = 60, _ answer: (String) -> String) async throws -> Int32 {
+    var (count, length, idle) = (0, -1, 0)
+    for _ in 0..<6_000 where ended.withLock({ $0 == nil }) {
+      try await Task.sleep(for: .milliseconds(10))
+      let shown = shown
+      idle = shown.utf8.count == length ? idle + 1 : 0
+      length = shown.utf8.count
+      // A prompt ends with a space and no newline. One that began after an answer was typed has dropped it.
+      guard idle == 10 && shown.hasSuffix(" ") || idle > 0 && idle % 200 == 0 else { continue }
+      count += 1
+      guard count <= limit else { break }
+      type(answer(shown.split(separator: "\r\n").last.map(String.init) ?? "") + "\n")
+    }
+    guard ended.withLock({ $0 != nil }) else {
+      kill(pid, SIGKILL)
+      throw NotShown(text: "the end", shown: shown)
+    }
+    return try await status()
   }
 
   package struct NotShown: Error {

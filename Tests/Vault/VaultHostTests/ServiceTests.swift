@@ -126,17 +126,27 @@ struct ServiceTests {
     await #expect(throws: refusal) { try await service.makeStore() }
     #expect(try service.storeNames().isEmpty)
     allows.withLock { $0 = true }
-    try await service.makeStore()
-    #expect(asked.withLock { $0 }.map(\.process?.id) == [getpid(), getpid()])
     let connection = try service.connect()
+    let draft = try await connection.create(.own, passcode: SecretBytes(text: RunningService.passcode))
+    try await connection.keep(draft.id)
+    #expect(asked.withLock { $0 }.map(\.process?.id) == [getpid(), getpid()])
     // polkit is not asked if the store exists already.
     await #expect(throws: VaultError.self) {
       _ = try await connection.create(.own, passcode: SecretBytes(text: RunningService.passcode))
     }
     #expect(asked.withLock { $0 }.count == 2)
     allows.withLock { $0 = false }
-    await #expect(throws: refusal) {
+    // Nor for a key that opens nothing.
+    await #expect(throws: VaultError.malformedRecoveryKey) {
       try await connection.rebuildDeviceKey(at: .own, recoveryKey: SecretBytes(text: "of no store"))
+    }
+    await #expect(throws: VaultError.wrongRecoveryKey) {
+      let other = try await ScratchStore(passcode: nil).recoveryKey
+      try await connection.rebuildDeviceKey(at: .own, recoveryKey: SecretBytes(text: other))
+    }
+    #expect(asked.withLock { $0 }.count == 2)
+    await #expect(throws: refusal) {
+      try await connection.rebuildDeviceKey(at: .own, recoveryKey: draft.recoveryKey.copy())
     }
     let vault = try await connection.open(.own)
     let (context, _) = try await vault.openContext(ContextOptions())

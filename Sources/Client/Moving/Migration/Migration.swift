@@ -113,7 +113,7 @@ extension AccessControl {
   fileprivate var asks: Bool { self != .none }
 
   /// Whether it requires an enrolled finger.
-  fileprivate var needsFinger: Bool {
+  var needsFinger: Bool {
     guard !flags.isDisjoint(with: [.biometryAny, .biometryCurrentSet]) else { return false }
     return flags.contains(.biometryCurrentSet) || !flags.isSuperset(of: [.or, .devicePasscode])
   }

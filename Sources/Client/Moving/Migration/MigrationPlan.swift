@@ -7,6 +7,12 @@ package struct MigrationPlan: Sendable {
   package var staying: [StayingItem] = []
 
   package init() {}
+
+  /// Leaves out what only a finger opens in the old store, where nobody can touch a reader for it.
+  package mutating func leaveWhatNeedsFinger() {
+    staying += movable.filter(\.access.needsFinger).map { StayingItem(item: $0, obstacle: .fingerThere) }
+    movable.removeAll(where: \.access.needsFinger)
+  }
 }
 
 /// The result of a migration.

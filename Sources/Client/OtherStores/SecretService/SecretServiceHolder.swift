@@ -28,7 +28,10 @@ package struct SecretServiceHolder: Sendable, Hashable {
   }
 
   /// Makes the bus start a program for the name if nobody owns it. Returns whether the name then has an owner.
-  package static func start(onBus address: String) async throws(ImportError) -> Bool {
+  ///
+  /// - Parameter other: the bus name of a program that takes the Secret Service's name, too, and that the bus starts by
+  ///   its own name only: KWallet.
+  package static func start(onBus address: String, or other: String? = nil) async throws(ImportError) -> Bool {
     do throws(BusError) {
       let connection = try BusConnection(busAddress: address, handlers: .init())
       defer { connection.close() }
@@ -40,13 +43,27 @@ package struct SecretServiceHolder: Sendable, Hashable {
           within: SecretServiceBus.limit)
       } catch .remote {
         // The bus knows no such program, or the program failed.
-        return false
+        guard let other else { return false }
+        do throws(BusError) {
+          _ = try await connection.call(
+            MessageBus.target, "StartServiceByName", [.string(other), .uint32(0)], within: SecretServiceBus.limit)
+        } catch .remote {
+          return false
+        }
       }
-      return try await connection.owner(of: SecretServiceBus.name) != nil
+      // A program may take its names one after the other.
+      for _ in 0..<Self.patience {
+        if try await connection.owner(of: SecretServiceBus.name) != nil { return true }
+        try? await Task.sleep(for: .milliseconds(100))
+      }
+      return false
     } catch {
       throw .unavailable("the message bus of this session: \(error.words)")
     }
   }
+
+  /// How often the bus is asked for the name's owner after a program was started, a tenth of a second apart.
+  private static let patience = 20
 
   /// Whether the name's owner may hold items. Starts no program and opens no collection, so a locked collection and a
   /// malformed answer count as items. Without an owner: whether the bus can start a program for the name.

@@ -55,19 +55,21 @@ package struct KeyringRekeying: Sendable {
   ///   - seal: seals the copy to keep beside the keyring. It is called before anything is changed, since it may ask for
   ///     the passcode.
   ///   - openCopy: opens that copy with the person's passcode or recovery key. It is called before anything is changed,
-  ///     to prove that the copy can be opened.
+  ///     to prove that the copy can be opened. Nil if the person goes on without this proof.
   /// - Throws: `WalletError` and `VaultError`; `wrongSecret` if the password is wrong. If the daemon has not changed
   ///   the keyring, nothing has changed.
   package func enable(
     password: borrowing SecretBytes, sealing seal: (borrowing SecretBytes) async throws -> SealedCopy,
-    opening openCopy: (SealedCopy) async throws -> SharedSecret
+    opening openCopy: (SealedCopy) async throws -> SharedSecret?
   ) async throws {
     guard try await !entries.has(Self.entry) else { throw VaultError.duplicateItem }
     try control.requireListening()
     let secret = try KeyringSecret.make()
     let copy = try await seal(secret)
-    guard try await openCopy(copy).bytes.constantTimeEquals(secret) else { throw WalletError.copyUnverified }
-    try await done(.walked)
+    if let opened = try await openCopy(copy) {
+      guard opened.bytes.constantTimeEquals(secret) else { throw WalletError.copyUnverified }
+      try await done(.walked)
+    }
     do {
       let trial = try KeyringTrial(of: places)
       try await trial.rehearse(from: password, to: secret)

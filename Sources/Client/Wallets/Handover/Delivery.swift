@@ -53,7 +53,7 @@ package struct Delivery: Sendable {
       try PrivateFile.makeFolder(folder)
       try PrivateFile.write(secret, to: "\(folder)/\(entry.name)")
     case .command: try await run(entry.name, giving: secret)
-    case .gnomeKeyring, .kwallet, .passcode: throw .refused("to deliver the secret of a wallet into the session")
+    case .gnomeKeyring, .kwallet, .passcode: throw .refused("to give the secret of a keyring to the session")
     }
   }
 

@@ -32,14 +32,26 @@ package struct KWalletChoice: Sendable {
     self.derive = derive
   }
 
+  /// The wallet's key, made of its password, after it has opened a copy. Nil if the password is wrong.
+  ///
+  /// - Throws: errors for damaged files.
+  package func key(from password: SharedSecret) async throws -> SharedSecret? {
+    let trial = try KWalletTrial(of: places)
+    let key = try await derive(password, try KWalletFile.salt(of: places))
+    return try await trial.opens(with: key.bytes) ? key : nil
+  }
+
+  /// Stores the wallet's key.
+  package func keep(_ key: SharedSecret) async throws(VaultError) {
+    try await entries.put(Self.entry, secret: key.bytes)
+  }
+
   /// Stores the key of the wallet, after checking that the key opens a copy.
   ///
   /// - Throws: `wrongSecret` if the password is wrong, and errors for damaged files.
   package func enable(password: SharedSecret) async throws {
-    let trial = try KWalletTrial(of: places)
-    let key = try await derive(password, try KWalletFile.salt(of: places))
-    guard try await trial.opens(with: key.bytes) else { throw WalletError.wrongSecret }
-    try await entries.put(Self.entry, secret: key.bytes)
+    guard let key = try await key(from: password) else { throw WalletError.wrongSecret }
+    try await keep(key)
   }
 
   /// Removes the key.

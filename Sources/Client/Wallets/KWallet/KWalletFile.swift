@@ -7,7 +7,7 @@ package enum KWalletFile {
   package static func requireSealed(_ places: KWalletPlaces) throws(WalletError) {
     let head = Array(try PrivateFile.read(places.file).prefix(16))
     guard head.count == 16, head.starts(with: Array("KWALLET\n\r\0\r\n".utf8)) else {
-      throw .damaged(places.file, why: "it is not a wallet")
+      throw .damaged(places.file, why: "KWallet has not written it")
     }
     // The version, major and minor; the cipher (3: Blowfish in CBC mode, 2: GPG); the hash (2: PBKDF2 with SHA-512).
     switch Array(head[12...]) {

@@ -35,7 +35,7 @@ package struct KWalletOpening: Sendable {
     case false?:
       // A second daemon would end without opening anything.
       throw .refused(
-        "to open the wallet: \(places.daemon.name) was started without the key; log in anew, or end it and try again")
+        "to open KWallet: \(places.daemon.name) was started without the key; log in anew, or end it and try again")
     case nil: break
     }
     guard hasDesktop else { throw .notRunning("KWallet needs a desktop, and there is none in this session") }
@@ -53,7 +53,7 @@ package struct KWalletOpening: Sendable {
       let hasEnded = daemon.hasEnded
       switch try await bus.isOpen() {
       case true?: return
-      case false?: throw .refused("to open the wallet: its password was changed ('whorl login repair' asks for it)")
+      case false?: throw .refused("to open KWallet: its password was changed ('whorl login repair' asks for it)")
       case nil: break
       }
       guard !hasEnded, ContinuousClock.now - beginning < limit else {

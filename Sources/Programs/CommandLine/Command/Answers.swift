@@ -24,8 +24,11 @@ struct Answers: Sendable {
     if let answer = try prepared(request) { return answer }
     let terminal = try terminal(request)
     do {
-      if case .newPasscode = request { return try terminal.readNewSecret("passcode") }
-      return try terminal.readSecret(PromptText.question(request))
+      switch request {
+      case .newPasscode: return try terminal.readNewSecret("passcode")
+      case .recoveryKey: return try terminal.readRecoveryKey(PromptText.question(request))
+      case .passcode, .applicationPassword: return try terminal.readSecret(PromptText.question(request))
+      }
     } catch {
       throw Failure(error)
     }
@@ -52,6 +55,23 @@ struct Answers: Sendable {
     case .applicationPassword:
       return try applicationPassword.map { descriptor throws(Failure) in
         try line(of: descriptor, "application password")
+      }
+    }
+  }
+
+  /// Whether a person types the recovery key at the terminal, and so can type it again.
+  private var isRecoveryKeyTyped: Bool { given == nil && recoveryKey == nil && !noPrompt && Terminal.exists }
+
+  /// Runs a body that needs a recovery key, and again as long as the person mistypes it. A recovery key is too long to
+  /// guess, so there is no limit; Enter alone and Esc end it.
+  func withRetypedRecoveryKey<Answer>(
+    _ body: () async throws(Failure) -> Answer
+  ) async throws(Failure) -> Answer {
+    while true {
+      do throws(Failure) {
+        return try await body()
+      } catch  where isRecoveryKeyTyped && error.isMistypedRecoveryKey {
+        error.tellToRetype()
       }
     }
   }
@@ -103,6 +123,15 @@ struct Answers: Sendable {
 }
 
 extension Failure {
+  /// Whether the recovery key was another one, or no recovery key.
+  var isMistypedRecoveryKey: Bool { [.wrongRecoveryKey, .malformedRecoveryKey].contains(cause) }
+
+  /// Asks a person at the terminal to type the recovery key again.
+  func tellToRetype() {
+    let sentence = what.prefix(1).uppercased() + what.dropFirst()
+    StandardError.line(Visible.text("\(sentence). Type it again, or press Enter alone to stop."))
+  }
+
   /// The failure for a question that was not answered at the terminal.
   init(_ reason: Unanswered) {
     switch reason {

@@ -17,11 +17,15 @@ final class CommandAnswers: PreparedAnswers {
   private let answers: Answers
   private let awaiting: Awaiting
   private let firstFailure = Mutex<Failure?>(nil)
+  private let recoveryKeyWasAsked = Atomic(false)
 
   init(_ answers: Answers, _ awaiting: Awaiting) { (self.answers, self.awaiting) = (answers, awaiting) }
 
   /// The failure of the command, if a question could not be answered.
   var failure: Failure? { firstFailure.withLock { $0 } }
+
+  /// Whether the person was asked to type the recovery key, and so can type it again.
+  var hasAskedForRecoveryKey: Bool { recoveryKeyWasAsked.load(ordering: .relaxed) }
 
   /// Whether somebody may be asked at all.
   var mayAsk: Bool { !answers.noPrompt }
@@ -46,6 +50,7 @@ final class CommandAnswers: PreparedAnswers {
     }
     do throws(Failure) {
       try answers.terminal(request)
+      if case .recoveryKey = request { recoveryKeyWasAsked.store(true, ordering: .relaxed) }
       return .ask(twice: awaiting == .new)
     } catch {
       // If nobody can be asked for the passcode, report why no finger could be used.

@@ -177,6 +177,7 @@ struct Session {
     let (context, events) = try await explained { () async throws(VaultError) in
       try await store.openContext(options)
     }
+    let given = answers
     let answers = CommandAnswers(answers, awaiting)
     let prompt = CommandPrompt(answers, on: desktop(answers))
     let words = PromptWords()
@@ -205,7 +206,11 @@ struct Session {
     Interruption.onSignal(nil)
     switch result {
     case .success(let answer): return answer
-    case .failure(let error): throw answers.failure ?? explained(error)
+    case .failure(let error):
+      let failure = answers.failure ?? explained(error)
+      guard answers.hasAskedForRecoveryKey, failure.isMistypedRecoveryKey else { throw failure }
+      failure.tellToRetype()
+      return try await prompting(store, given, awaiting, options, reason, question: question, call)
     }
   }
 

@@ -113,8 +113,8 @@ extension Item {
 
   /// A description of the item where its name is not enough.
   var spoken: String {
-    guard let itemClass, let group else { return "damaged item (\(id.spoken))" }
-    return "\(itemClass.spoken) in group \(group) (\(id.spoken))"
+    guard let itemClass, let group else { return "damaged item" }
+    return "\(itemClass.spoken) in group \(group)"
   }
 }
 
@@ -133,7 +133,7 @@ extension ItemClass {
   /// The name for use in a sentence.
   var spoken: String {
     switch self {
-    case .genericPassword: "generic password"
+    case .genericPassword: "password"
     case .internetPassword: "internet password"
     case .key: "key"
     case .certificate: "certificate"
@@ -149,20 +149,24 @@ extension Failure {
 
   fileprivate static func ambiguous(_ name: String, _ candidates: [Item]) -> Failure {
     let more = candidates.count > 10 ? " and \(candidates.count - 10) more" : ""
-    return .usage(
+    var failure = usage(
       "\(name) means several items: \(candidates.prefix(10).map(\.spoken).joined(separator: ", "))\(more)",
-      advice: "name one by its id, or narrow it with --class and --group")
+      advice: "narrow it with --class and --group, or name one by its id, which --verbose shows")
+    failure.detail = candidates.prefix(10).map(\.id.spoken).joined(separator: ", ")
+    return failure
   }
 
   fileprivate static func secretOfKey(_ name: String, _ item: Item) -> Failure {
     .usage(
       "\(name) is a key, whose secret is given out only where that is asked for",
-      advice: "say --class key or \(item.id.spoken)")
+      advice: "say --class key")
   }
 
   fileprivate static func ofAnotherProgram(_ name: String, _ item: Item) -> Failure {
-    .usage(
+    var failure = usage(
       "\(name) is not an item of the command line but a \(item.spoken)",
-      advice: "name it by its id, or narrow it with --class and --group")
+      advice: "narrow it with --class and --group, or name it by its id, which --verbose shows")
+    failure.detail = item.id.spoken
+    return failure
   }
 }

@@ -10,8 +10,9 @@ struct List: Command {
     discussion: """
       Never needs a finger. Lists the items of every program and class. QUERY is a service or server, a name, or a \
       pattern with * and ? over names; the name of a key or a certificate is its label, and so is that of what programs \
-      keep with the Secret Service, which is named by its id elsewhere. On a terminal a table; elsewhere a line for each item with its name, class, access group and id, separated by tabs. An id, 'id:' and 32 digits, \
-      names its item to get, run and rm.
+      keep with the Secret Service, which is named by its id elsewhere. On a terminal a table, with --verbose in the words of \
+      the options and with ids; elsewhere a line for each item with its name, class, access group and id, separated by \
+      tabs. An id, 'id:' and 32 digits, names its item to get, run and rm.
 
       Examples:
         whorl ls
@@ -47,6 +48,25 @@ struct List: Command {
       }
       return try StandardOutput.write(lines.joined())
     }
+    let (table, head) = options.verbose ? Self.technical(items) : Self.plain(items)
+    try table.print(head: head)
+  }
+
+  private static func plain(_ items: [Item]) -> (table: Table, head: [String]) {
+    var table = Table()
+    for item in items {
+      let isKnown = item.state != .damaged
+      table.add([
+        item.title ?? "(no name)", item.itemClass?.spoken ?? "", item.group ?? "", isKnown ? item.access.spoken : "",
+        isKnown ? item.accessibility.spoken : "", isKnown ? Spoken.time(Int64(item.modified)) : "",
+        item.state.spoken ?? "",
+      ])
+    }
+    return (table, ["NAME", "KIND", "GROUP", "NEEDS", "OPEN", "CHANGED", ""])
+  }
+
+  /// With the words of the options, and the ids.
+  private static func technical(_ items: [Item]) -> (table: Table, head: [String]) {
     var table = Table()
     for item in items {
       let access = item.access.description + (item.access.applicationPassword ? " + password" : "")
@@ -61,7 +81,7 @@ struct List: Command {
         .compactMap(\.self).joined(separator: " "),
       ])
     }
-    try table.print(head: ["NAME", "CLASS", "GROUP", "ACCESS", "ACCESSIBLE", "CHANGED", ""])
+    return (table, ["NAME", "CLASS", "GROUP", "ACCESS", "ACCESSIBLE", "CHANGED", ""])
   }
 }
 

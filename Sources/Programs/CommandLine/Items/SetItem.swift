@@ -54,7 +54,7 @@ struct SetItem: Command {
   @Flag(help: "Overwrite an item of that name.")
   var replace = false
 
-  @Flag(help: "Share the item with the machines of the circle ('whorl sync').")
+  @Flag(help: "Share the item with your other computers ('whorl sync').")
   var sync = false
 
   @Flag(help: "Keep the line feed at the end of a line that is piped.")

@@ -6,14 +6,14 @@ struct Login: ParsableCommand {
     commandName: "login",
     abstract: "Choose what opens by itself when you log in.",
     discussion: """
-      A login by finger leaves the wallets of the desktop locked, because no password passes through it. Whorl opens \
-      them: it keeps a secret for each, and hands it over when you log in.
+      A login by finger leaves the keyrings of the desktop locked, because no password passes through it. Whorl opens \
+      them: it keeps a secret for each, and opens it when you log in.
 
       Start with:
         whorl login status                      what is there, and what is missing
         whorl login enable passcode             the login password is the passcode
         whorl login enable gnome-keyring        the keyring gets a secret of its own
-        whorl login enable kwallet              the wallet's key is kept
+        whorl login enable kwallet              KWallet's key is kept
         whorl login add ssh/key --to env:KEYPW  another secret for the session
       """,
     subcommands: [

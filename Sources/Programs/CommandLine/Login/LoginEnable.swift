@@ -9,16 +9,16 @@ struct LoginEnable: Command {
     commandName: "enable",
     abstract: "Choose what a login opens.",
     discussion: """
-      gnome-keyring gives the login keyring a random secret of its own, in place of your password. Whorl hands it over at \
-      every login, by finger or by password. The secret is also sealed beside the keyring under the recovery key, so that \
+      gnome-keyring gives the login keyring a random secret of its own, in place of your password. Whorl opens it with that at \
+      every login, by finger or by password. A copy of the secret, which only the recovery key opens, is kept next to the keyring, so that \
       nothing is lost with the store; with --sealed-under passcode-and-recovery-key the passcode opens that copy as well. \
       Before anything is changed, what you have is tried: the recovery key (or that passcode) has to open the copy, and \
       where a login opens the store by its password, your login password has to be right and to open it. What is in the \
       keyring stays as it is. It is tried on a copy first, and 'whorl login disable gnome-keyring' gives the keyring a \
       password back.
 
-      kwallet asks once for the password of the wallet kdewallet, tries it on a copy, and keeps the key that is made of \
-      it. The wallet is not changed. When a desktop begins, Whorl starts KWallet's daemon with the key.
+      kwallet asks once for KWallet's password, tries it on a copy, and keeps the key that is made of \
+      it. KWallet's own file is not changed. When a desktop begins, Whorl starts KWallet's daemon with the key.
 
       passcode says that the password you log in with is the passcode: the one password typed at the first login after \
       the machine's start then opens the classes of items too, and nobody is asked twice. It asks for your login password \
@@ -52,7 +52,7 @@ struct LoginEnable: Command {
 
   @Option(
     help: ArgumentHelp(
-      "Read the wallet's password and the login password from this descriptor, a line for each that is asked.",
+      "Read the keyring's or KWallet's password and the login password from this descriptor, a line for each that is asked.",
       valueName: "n"),
     transform: GivenDescriptors.number)
   var passwordFd: Int32?
@@ -108,10 +108,13 @@ struct LoginEnable: Command {
         advice: "'whorl login repair' checks whether that secret opens it")
     }
     let isByPassword = try await isOpenedByPassword(store, session)
-    if !isByPassword { try await session.openIfWaiting(store, session.answers(), to: "keep the keyring's secret") }
     if !anyway { try Self.requireGain() }
     let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
-    let password = SharedSecret(try passwords.current("password of the login keyring"))
+    // A wrong password is told before anything else is asked.
+    let password = try await passwords.proven("password of the login keyring", session) { word in
+      try await KeyringTrial(of: places).opens(with: word.bytes) ? word : nil
+    }
+    if !isByPassword { try await session.openIfWaiting(store, session.answers(), to: "keep the keyring's secret") }
     if isByPassword { try await loginPasscode(passwords, store, session).prove(first: password) }
     let isQuiet = options.json
     let rekeying = KeyringRekeying(places, in: store) { step in
@@ -123,8 +126,9 @@ struct LoginEnable: Command {
       answers.given = SharedSecret(try answers.answer(.passcode(attempt: 1)))
     } else if recoveryFd == nil, Terminal.exists {
       say(
-        "Type the recovery key. It opens the keyring if the store is ever lost, and is tried before anything is changed."
+        "Type the recovery key: it opens the keyring if the store is ever lost, and is tried before anything is changed."
       )
+      say("If you do not have it at hand, press Enter: then it is not tried.")
     }
     let sealingAnswers = answers
     do {
@@ -134,7 +138,13 @@ struct LoginEnable: Command {
         var answers = sealingAnswers
         if copy.keys == .recoveryKey { answers.given = nil }
         let recovery = copy.keys == .recoveryKey ? recoveryFd : nil
-        return try await SealedCopyAnswers(session: session, recoveryFd: recovery, answers: answers).trial(of: copy)
+        let opened = try await SealedCopyAnswers(session: session, recoveryFd: recovery, answers: answers).trial(
+          of: copy)
+        if opened == nil {
+          say("Not tried. If your recovery key is lost, 'whorl recover --new-key' makes another; then run")
+          say("'whorl login repair'.")
+        }
+        return opened
       }
     } catch {
       throw session.explained(error)
@@ -148,14 +158,13 @@ struct LoginEnable: Command {
     // Report these problems before anything is asked.
     do throws(WalletError) { try KWalletFile.requireSealed(places) } catch { throw Failure(error) }
     let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
-    let password = SharedSecret(try passwords.current("password of the wallet"))
-    try await session.openIfWaiting(store, session.answers(), to: "keep the wallet's key")
-    do {
-      try await choice.enable(password: password)
-    } catch {
-      throw session.explained(error)
+    // A wrong password is told before anything else is asked.
+    let key = try await passwords.proven("password of KWallet", session) { word in
+      try await choice.key(from: word)
     }
-    say("Logins open the wallet from now on. It keeps its password.")
+    try await session.openIfWaiting(store, session.answers(), to: "keep KWallet's key")
+    try await session.explained { () async throws(VaultError) in try await choice.keep(key) }
+    say("Logins open KWallet from now on. It keeps its password.")
   }
 
   /// Whether a login's password opens the store after a start, and so the keyring. Refuses a store that would still
@@ -188,7 +197,7 @@ struct LoginEnable: Command {
     }
     guard stacks.takesFinger else {
       throw Failure(
-        .refused, "no login of this machine accepts a finger, and a login by password already opens the keyring",
+        .refused, "no login of this computer accepts a finger, and a login by password already opens the keyring",
         advice: advice)
     }
   }
@@ -202,10 +211,10 @@ extension KeyringRekeying.Step {
   /// The message of each step.
   fileprivate var words: String {
     switch self {
-    case .walked: "Tested: the copy to keep beside the keyring opens without the store."
+    case .walked: "Tested: the copy for the day when the store is lost opens."
     case .rehearsed: "Tested on a copy of the keyring."
     case .stored: "The secret is in the store."
-    case .sealed: "The secret is sealed beside the keyring."
+    case .sealed: "A copy that only the recovery key opens is next to the keyring."
     case .kept: "The keyring's file is kept as it was."
     case .changed: "The keyring has been changed."
     case .verified: "Its file opens as it should."
@@ -221,10 +230,10 @@ struct LoginDisable: Command {
     abstract: "Take back what was chosen with 'enable'.",
     discussion: """
       gnome-keyring gives the login keyring a password back: give it your login password, and GNOME's own module opens it \
-      when you log in with that. Where the store is lost, the sealed copy beside the keyring is opened with the passcode \
+      when you log in with that. Where the store is lost, the copy next to the keyring is opened with the passcode \
       or the recovery key.
 
-      kwallet removes the wallet's key from the store; the wallet keeps its password.
+      kwallet removes KWallet's key from the store; KWallet keeps its password.
 
       Examples:
         whorl login disable gnome-keyring
@@ -328,7 +337,6 @@ struct LoginDisable: Command {
         advice: "'whorl login status' tells what there is")
     }
     let answers = session.answers(recoveryKey: recoveryFd)
-    return SharedSecret(
-      try await SealedCopyAnswers(session: session, recoveryFd: recoveryFd, answers: answers).secret(in: copy))
+    return try await SealedCopyAnswers(session: session, recoveryFd: recoveryFd, answers: answers).secret(in: copy)
   }
 }

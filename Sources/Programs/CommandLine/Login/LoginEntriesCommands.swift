@@ -82,7 +82,7 @@ struct LoginAdd: Command {
 struct LoginList: Command {
   static let configuration = CommandConfiguration(
     commandName: "ls",
-    abstract: "List what is handed over at login.",
+    abstract: "List what programs get at login.",
     discussion: """
       Examples:
         whorl login ls

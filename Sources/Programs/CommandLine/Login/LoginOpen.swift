@@ -9,9 +9,9 @@ import Wallets
 struct LoginOpen: Command {
   static let configuration = CommandConfiguration(
     commandName: "open",
-    abstract: "Hand over what is chosen for the login.",
+    abstract: "Open what is chosen for the login.",
     discussion: """
-      Opens the wallets and delivers the other secrets that 'whorl login status' lists; with a kind (gnome-keyring, \
+      Opens the keyrings of the desktop and delivers the other secrets that 'whorl login status' lists; with a kind (gnome-keyring, \
       kwallet, environment, file, command) those of that kind alone. Where the store is closed it asks for what opens it. With \
       --at-login it asks nobody, prints nothing and ends within 20 seconds: PAM and the units of the session start it so. \
       The exit status is 75 where the store is closed. With --if-closed it does nothing unless something is chosen and the \
@@ -125,7 +125,7 @@ struct LoginOpen: Command {
   private func report(_ outcomes: [Handed]) throws(Failure) {
     if options.json { return try JSON.print(["entries": outcomes.map(\.report)]) }
     for each in outcomes where each.failure == nil {
-      StandardError.line("Handed over: \(Visible.text(each.entry.spoken))")
+      StandardError.line("Opened: \(Visible.text(each.entry.spoken))")
     }
     if outcomes.isEmpty {
       StandardError.line("Nothing is chosen for the login. 'whorl login --help' tells what can be.")

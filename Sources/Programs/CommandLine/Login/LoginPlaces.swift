@@ -76,6 +76,32 @@ struct WalletPasswords {
     do { return try terminal(what).readSecret("The \(what)") } catch { throw Failure(unanswered: error) }
   }
 
+  /// Asks for a current password until it is right. A person may type it several times; a script gives it once.
+  ///
+  /// - Parameter proof: tries the password.
+  /// - Returns: the result of the proof.
+  /// - Throws: `wrongSecret` if the last one is wrong.
+  func proven<Proof>(
+    _ what: String, _ session: Session, _ proof: (SharedSecret) async throws -> Proof?
+  ) async throws(Failure) -> Proof {
+    for attempt in 1... {
+      let word = SharedSecret(try current(what))
+      do {
+        if let proof = try await proof(word) { return proof }
+      } catch {
+        throw session.explained(error)
+      }
+      var wrong = Failure(WalletError.wrongSecret)
+      wrong.what = "that is not the \(what)"
+      guard descriptor == nil, attempt < Self.attempts else { throw wrong }
+      StandardError.line("\(wrong.what.prefix(1).uppercased())\(wrong.what.dropFirst()). Type it again.")
+    }
+    throw .cancelled
+  }
+
+  /// How often a person may type a password.
+  private static let attempts = 3
+
   /// Asks for a wallet's new password, which is typed twice.
   func new(_ what: String) throws(Failure) -> SecretBytes {
     if let descriptor { return try answers.line(of: descriptor, what) }
@@ -114,8 +140,14 @@ struct SealedCopyAnswers {
 
   var canAsk: Bool { recoveryFd != nil || answers.passcode != nil || (!answers.noPrompt && Terminal.exists) }
 
-  func secret(in copy: SealedCopy) async throws(Failure) -> SecretBytes {
-    let answer = SharedSecret(try answer(copy))
+  /// The secret in a copy. A mistyped recovery key can be typed again.
+  func secret(in copy: SealedCopy) async throws(Failure) -> SharedSecret {
+    try await answers.withRetypedRecoveryKey { () async throws(Failure) in
+      try await secret(in: copy, by: SharedSecret(try answer(copy)))
+    }
+  }
+
+  private func secret(in copy: SealedCopy, by answer: SharedSecret) async throws(Failure) -> SharedSecret {
     let connection = try await session.explained { () async throws(VaultError) in
       try VaultConnector.connectPrivately(session.configuration)
     }
@@ -131,24 +163,30 @@ struct SealedCopyAnswers {
       result = .failure(error)
     }
     await connection.close()
-    return try result.get().copy()
+    return try result.get()
   }
 
-  /// Makes the person open a new copy. A typing error can be corrected at a terminal.
-  func trial(of copy: SealedCopy) async throws(Failure) -> SharedSecret {
-    var attempt = 1
+  /// Has the person open a new copy, to see that it is of use. Nil if it opens with the recovery key alone, and a person
+  /// who does not have that at hand goes on without.
+  func trial(of copy: SealedCopy) async throws(Failure) -> SharedSecret? {
+    guard recoveryFd == nil, copy.keys == .recoveryKey, !answers.noPrompt, let terminal = Terminal() else {
+      return try await secret(in: copy)
+    }
     while true {
+      let key: SharedSecret
+      do throws(Unanswered) {
+        key = SharedSecret(try terminal.readSecret("Recovery key", display: .onRequest))
+      } catch {
+        throw Failure(error)
+      }
+      guard !key.bytes.isEmpty else { return nil }
       do throws(Failure) {
-        return SharedSecret(try await secret(in: copy))
-      } catch  where error.cause == .wrongRecoveryKey || error.cause == .malformedRecoveryKey {
-        guard recoveryFd == nil, attempt < Self.attempts else { throw error }
-        StandardError.line("\(error.what). Try again.")
-        attempt += 1
+        return try await secret(in: copy, by: key)
+      } catch  where error.isMistypedRecoveryKey {
+        error.tellToRetype()
       }
     }
   }
-
-  private static let attempts = 3
 
   private func usesRecoveryKey(_ copy: SealedCopy) -> Bool { recoveryFd != nil || copy.keys == .recoveryKey }
 

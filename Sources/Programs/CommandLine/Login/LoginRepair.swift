@@ -7,7 +7,7 @@ import Whorl
 struct LoginRepair: Command {
   static let configuration = CommandConfiguration(
     commandName: "repair",
-    abstract: "Find out what opens the wallets, and set the rest right.",
+    abstract: "Find out what opens the keyrings, and set the rest right.",
     discussion: """
       For after an interrupted 'enable' or 'disable', a damaged keyring, and a store that is lost: it tries the secret of \
       the store, the file from before, the sealed copy beside the keyring (with the passcode or the recovery key of the \
@@ -17,7 +17,7 @@ struct LoginRepair: Command {
       The copy beside the keyring is sealed anew where the passcode or the recovery key was changed: under the recovery key \
       alone, unless --sealed-under says otherwise.
 
-      Of KWallet, it tries the key that 'enable kwallet' has kept, and asks for the wallet's password where that was \
+      Of KWallet, it tries the key that 'enable kwallet' has kept, and asks for its password where that was \
       changed.
 
       Examples:
@@ -31,7 +31,7 @@ struct LoginRepair: Command {
   @OptionGroup var options: GlobalOptions
 
   @Option(
-    help: ArgumentHelp("Read the passwords of the wallets from this descriptor.", valueName: "n"),
+    help: ArgumentHelp("Read the passwords of the keyring and of KWallet from this descriptor.", valueName: "n"),
     transform: GivenDescriptors.number)
   var passwordFd: Int32?
 
@@ -46,7 +46,7 @@ struct LoginRepair: Command {
     let places = try session.keyringPlaces()
     let store = try await session.store()
     let answers = session.answers(recoveryKey: recoveryFd)
-    try await session.openIfWaiting(store, answers, to: "look at the wallets")
+    try await session.openIfWaiting(store, answers, to: "look at the keyrings")
     let passwords = WalletPasswords(answers: answers, descriptor: passwordFd)
     let copies = SealedCopyAnswers(session: session, recoveryFd: recoveryFd, answers: answers)
     let isQuiet = options.json
@@ -57,7 +57,7 @@ struct LoginRepair: Command {
     } sealedSecret: { copy in
       guard copies.canAsk else { return nil }
       if !isQuiet { StandardError.line("The store does not have the keyring's secret: the sealed copy is opened.") }
-      return SharedSecret(try await copies.secret(in: copy))
+      return try await copies.secret(in: copy)
     }
     let outcome: KeyringRepair.Outcome
     do {
@@ -90,15 +90,15 @@ struct LoginRepair: Command {
     do {
       outcome = try await session.kwalletChoice(in: store).repair {
         guard passwords.canAsk else { return nil }
-        if !isQuiet { StandardError.line("The key that was kept does not open the wallet kdewallet.") }
-        return SharedSecret(try passwords.current("password of the wallet"))
+        if !isQuiet { StandardError.line("The key that was kept does not open KWallet.") }
+        return SharedSecret(try passwords.current("password of KWallet"))
       }
     } catch {
       throw session.explained(error)
     }
     guard outcome != .unknown else {
       throw .interactionNotAllowed(
-        "the wallet kdewallet does not open with the key that was kept, and its password was not given",
+        "KWallet does not open with the key that was kept, and its password was not given",
         advice: "give it with --password-fd, or 'whorl login disable kwallet' removes the key")
     }
     return outcome
@@ -120,9 +120,9 @@ extension KWalletChoice.Outcome {
   fileprivate var words: String {
     switch self {
     case .nothing: "Logins do not open KWallet; 'whorl login enable kwallet' changes that."
-    case .opens: "The wallet kdewallet opens with the key that the store has."
-    case .replaced: "The wallet kdewallet has another password, and the store its new key."
-    case .unknown: "The password of the wallet kdewallet was not given."
+    case .opens: "KWallet opens with the key that the store has."
+    case .replaced: "KWallet has another password, and the store its new key."
+    case .unknown: "The password of KWallet was not given."
     }
   }
 }

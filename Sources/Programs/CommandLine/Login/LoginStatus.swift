@@ -8,7 +8,7 @@ struct LoginStatus: Command {
     commandName: "status",
     abstract: "Show what a login opens, and what is missing for it.",
     discussion: """
-      What is handed over, whether your login password opens the store, how the login keyring stands, and whether Whorl's \
+      What is opened, whether your login password opens the store, how the login keyring stands, and whether Whorl's \
       PAM module is in the right place of each program by which people log in. It changes nothing, and sends no secret anywhere.
 
       Examples:
@@ -28,7 +28,7 @@ struct LoginStatus: Command {
     }
     var keyring = KeyringReport(try session.keyringPlaces(), rows)
     if keyring.problem == nil, keyring.ownSecret, first == .passcode, passcode == nil {
-      keyring.problem = "no login opens it after a start of the machine: 'whorl login enable passcode' changes that"
+      keyring.problem = "nothing opens it after a start of the computer: 'whorl login enable passcode' changes that"
     }
     let kwallet = KWalletReport(try session.kwalletPlaces(), rows)
     let stacks = LoginStacks().findings()
@@ -38,8 +38,8 @@ struct LoginStatus: Command {
           entries: rows, passcode: passcode.map(PasscodeReport.init), keyring: keyring, kwallet: kwallet,
           logins: stacks.map(StackReport.init)))
     }
-    var lines = rows.map { ("handed over", [$0.spoken, $0.item].compactMap { $0 }.joined(separator: " from ")) }
-    if rows.isEmpty { lines.append(("handed over", "nothing; 'whorl login --help' tells what can be")) }
+    var lines = rows.map { ("opened", [$0.spoken, $0.item].compactMap { $0 }.joined(separator: " from ")) }
+    if rows.isEmpty { lines.append(("opened", "nothing; 'whorl login --help' tells what can be")) }
     if let passcode {
       lines.append(("passcode", passcode.words))
       if let problem = passcode.problem { lines.append(("problem", problem.sentence)) }
@@ -103,7 +103,7 @@ extension LoginPasscode {
     case .same: nil
     case .unproven:
       Failure(
-        .refused, "no login with your password has shown yet that it opens your secrets",
+        .refused, "your password has not opened your secrets at a login yet",
         advice: "log in with it once, or 'whorl login enable passcode' compares the two")
     case .different(let since):
       Failure(
@@ -145,7 +145,9 @@ private struct KeyringReport: Encodable {
   var words: String {
     var words = [ownSecret ? "has a secret of its own" : "has a password, which Whorl does not know"]
     if ownSecret { words.append(running ? "its daemon listens" : "its daemon does not listen") }
-    if let sealedCopy, ownSecret { words.append("sealed beside it under \(sealedCopy)") }
+    if let sealedCopy, ownSecret {
+      words.append("a copy for the day when the store is lost is next to it (\(sealedCopy) opens it)")
+    }
     if fileOfBefore { words.append("the file from before is kept until a login has opened it") }
     return words.joined(separator: ", ")
   }
@@ -188,8 +190,8 @@ private struct StackReport: Encodable {
 extension LoginStacks.Finding.State {
   fileprivate var words: String {
     switch self {
-    case .good: "notifies Whorl"
-    case .absent: "does not notify Whorl"
+    case .good: "tells Whorl"
+    case .absent: "does not tell Whorl"
     case .misplaced: "has Whorl's line in the wrong place"
     case .notInstalled: "names a module that is not installed"
     }

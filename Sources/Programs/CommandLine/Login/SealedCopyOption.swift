@@ -7,7 +7,7 @@ import Wallets
 struct SealedCopyOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "What the copy beside the keyring is sealed under: recovery-key or passcode-and-recovery-key.",
+      "What opens the copy of the keyring's secret: recovery-key or passcode-and-recovery-key.",
       discussion:
         "Nobody can guess a recovery key. On a copy under the passcode, which is asked for, whoever reads that file can "
         + "try passcodes without being counted. Default: recovery-key.", valueName: "keys"))
@@ -29,13 +29,15 @@ struct SealedCopyOption: ParsableArguments {
         try await entries.sealedCopy(of: secret.bytes, under: keys)
       }
     case .passcodeAndRecoveryKey:
-      copy = try await session.asking(store, answers ?? session.answers(), reason: "seal the copy beside the keyring") {
+      copy = try await session.asking(
+        store, answers ?? session.answers(), reason: "make the copy of the keyring's secret"
+      ) {
         try await entries.sealedCopy(of: secret.bytes, under: keys, $0)
       }
     }
     if copy.keys != keys {
       StandardError.line(
-        "Only the recovery key opens the copy beside the keyring: in this store the passcode opens no copies.")
+        "Only the recovery key opens the copy of the keyring's secret: in this store the passcode opens no copies.")
     }
     return copy
   }

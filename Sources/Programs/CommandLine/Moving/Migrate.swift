@@ -115,19 +115,21 @@ struct Migrate: Command {
       }
       return
     }
-    if dryRun { return try MigrationReport(plan, afterFirstUnlock: afterFirstUnlock).print(json: options.json) }
+    if dryRun {
+      return try MigrationReport(plan, afterFirstUnlock: afterFirstUnlock).print(json: options.json, from: from)
+    }
     var context = session.contextOptions
     // One touch and one passcode serve all items.
     context.keepsEvidence = true
     let opensLater = afterFirstUnlock
     let outcome = try await session.asking(
-      old, answers, options: context, reason: "copy your items into the system service"
+      old, answers, options: context, reason: "read the items of the private store"
     ) { asking in
       try await migration.move(plan, asking) { item in
         opensLater && item.accessibility == .whenUnlocked ? .afterFirstUnlock : item.accessibility
       }
     }
-    try MigrationReport(outcome, afterFirstUnlock: afterFirstUnlock).print(json: options.json)
+    try MigrationReport(outcome, afterFirstUnlock: afterFirstUnlock).print(json: options.json, from: from)
   }
 
   /// Opens the service's store if it is closed, and enrols a finger if the options say so.
@@ -140,8 +142,10 @@ struct Migrate: Command {
       }
       StandardError.line("\(Spoken.leadingFinger(enroll)) is enrolled in the service.")
     } else if status.firstUnlock == .passcode, status.openClasses.isEmpty {
-      StandardError.line("The service's store is locked: its passcode opens it.")
-      try await session.asking(service, answers) { try await service.unlock($0) }
+      StandardError.line("Your store in the service is locked.")
+      try await session.asking(service, answers, reason: "open your store in the service") {
+        try await service.unlock($0)
+      }
     }
   }
 

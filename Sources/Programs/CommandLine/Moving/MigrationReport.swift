@@ -18,6 +18,9 @@ struct MigrationReport: Encodable {
   /// The copied items that are open only while a session of the user is unlocked.
   private var followingSession: [String]
 
+  /// Whether everything that can be read is in the service, so that the private store may be removed.
+  private var isDone: Bool
+
   private enum CodingKeys: String, CodingKey {
     case isPlan = "dryRun"
     case moved, alreadyThere, staying, followingSession
@@ -37,6 +40,7 @@ struct MigrationReport: Encodable {
     isPlan: Bool, _ moved: [Item], _ alreadyThere: [Item], _ staying: [StayingItem], afterFirstUnlock: Bool
   ) {
     self.isPlan = isPlan
+    isDone = staying.allSatisfy { $0.item.state != .living }
     self.moved = moved.map(\.called)
     self.alreadyThere = alreadyThere.map(\.called)
     self.staying = staying.map { Staying(item: $0.item.called, reason: $0.obstacle.words(.service)) }
@@ -44,7 +48,8 @@ struct MigrationReport: Encodable {
       afterFirstUnlock ? [] : moved.filter(\.followsSession).map(\.called)
   }
 
-  func print(json: Bool) throws(Failure) {
+  /// - Parameter source: the `--from` of the command.
+  func print(json: Bool, from source: String?) throws(Failure) {
     if json { return try JSON.print(self) }
     let there =
       alreadyThere.isEmpty ? "" : "; \(Spoken.plural(alreadyThere.count, "item")) of it \(are(alreadyThere)) there"
@@ -61,7 +66,11 @@ struct MigrationReport: Encodable {
       list(followingSession)
     }
     if !isPlan {
-      StandardError.line("The private store was not changed; 'whorl migrate --remove-old' removes it.")
+      let command = ["whorl", "migrate", "--remove-old"] + (source.map { ["--from", $0] } ?? [])
+      StandardError.line(
+        isDone
+          ? "The private store was not changed; '\(Visible.text(ShellLine.text(command)))' removes it."
+          : "The private store was not changed. It keeps what stayed, so that it has to stay as well.")
     }
   }
 

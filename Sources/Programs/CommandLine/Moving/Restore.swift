@@ -14,15 +14,17 @@ struct Restore: Command {
       one since. Fingers, passcode and counts of failures stay those of the store: no removed finger comes back, and \
       items bound to fingers that are gone come back dead.
 
-      Where there is no store, as on another machine or a new disk, it makes one of the copy with the recovery key. A copy \
-      of another user's store becomes a private store of its own, with --store and the name of a new directory; \
-      'whorl migrate --from' then copies its items into the store that you have in the service.
+      Where there is no store, as on another machine or a new disk, it makes one of the copy with the recovery key.
+
+      A copy of another store (another user's, or one from before yours was made) replaces nothing: its items are copied \
+      into your store, with the recovery key of that other store and without its passcode. What needs a finger stays in \
+      the copy, and is listed; with --store and the name of a new directory the copy becomes a private store of its own.
 
       Examples:
         whorl restore ~/backups/whorl-2026-11-23
         whorl restore ~/backups/whorl-2026-11-23 --yes --passcode-fd 3 3<passcode
         whorl restore /mnt/whorl-2026-11-23 --recovery-fd 4 4<recovery
-        whorl restore /mnt/of-another-user --store ~/restored
+        whorl restore /mnt/of-another-user
       """)
 
   @OptionGroup var options: GlobalOptions
@@ -51,7 +53,7 @@ struct Restore: Command {
     do throws(VaultError) {
       contents = try await store.contents(ofBackup: backup.file)
     } catch {
-      throw Self.explained(error, session)
+      return try await copyItems(of: backup, into: store, session, answers, otherwise: error)
     }
     for line in Self.lines(contents) { StandardError.line(Visible.text(line)) }
     if !yes { try answers.confirm("Replace the store's items with these?", assent: "--yes") }
@@ -73,10 +75,12 @@ struct Restore: Command {
     }
     StandardError.line("There is no store yet. One will be made from the copy, which needs its recovery key.")
     if !yes { try answers.confirm("Go on?", assent: "--yes") }
-    let key = SharedSecret(try answers.answer(.recoveryKey))
-    try await session.withPasswordAgent { () async throws(Failure) in
-      try await session.explained { () async throws(VaultError) in
-        try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: key.copy())
+    try await answers.withRetypedRecoveryKey { () async throws(Failure) in
+      let key = SharedSecret(try answers.answer(.recoveryKey))
+      try await session.withPasswordAgent { () async throws(Failure) in
+        try await session.explained { () async throws(VaultError) in
+          try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: key.copy())
+        }
       }
     }
     let store = try await session.store()
@@ -84,13 +88,30 @@ struct Restore: Command {
     try report(items: items, [])
   }
 
-  /// The failure for an error. A backup that does not fit this store can still be restored as a new store.
+  /// Copies the items where the copy is that of another store.
+  ///
+  /// - Parameter error: why this store cannot be replaced by it.
+  private func copyItems(
+    of backup: BackupDirectory, into store: any VaultService, _ session: Session, _ answers: Answers,
+    otherwise error: VaultError
+  ) async throws(Failure) {
+    guard case .fileUnreadable = error else { throw session.explained(error) }
+    let other = OtherStoreRestore(backup: backup, session: session, answers: answers, isAgreed: yes)
+    guard let report = try await other.run(into: store) else {
+      var failure = session.explained(error)
+      failure.advice = "it is damaged: take another copy"
+      throw failure
+    }
+    try report.print(json: options.json)
+  }
+
+  /// The failure for an error where there is no store yet.
   private static func explained(_ error: VaultError, _ session: Session) -> Failure {
     var failure = session.explained(error)
     guard case .fileUnreadable = error else { return failure }
     failure.advice =
-      "if it belongs to another user or store, 'whorl restore DIRECTORY --store NEW' makes a separate store from it, "
-      + "with its recovery key, and 'whorl migrate --from NEW' copies from that into yours; if it is damaged, take another copy"
+      "if it belongs to another user or store, make a store of your own first ('whorl setup'): the same command then "
+      + "copies the items into it; if it is damaged, take another copy"
     return failure
   }
 

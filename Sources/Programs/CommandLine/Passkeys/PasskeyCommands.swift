@@ -34,7 +34,10 @@ struct PasskeyList: Command {
     for passkey in passkeys {
       let name = passkey.user.displayName
       table.add(
-        [passkey.relyingParty, passkey.user.name, name, "\(passkey.access)"] + (hasTwins ? [passkey.id.spoken] : []))
+        [
+          passkey.relyingParty, passkey.user.name, name,
+          StandardOutput.isTerminal ? passkey.access.spoken : "\(passkey.access)",
+        ] + (hasTwins ? [passkey.id.spoken] : []))
     }
     try table.print(head: ["site", "account", "name", "access"] + (hasTwins ? ["id"] : []))
   }

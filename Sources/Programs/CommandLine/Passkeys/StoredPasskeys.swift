@@ -31,8 +31,12 @@ struct StoredPasskeys {
           advice: "'whorl passkey list' lists what there is")
       }
       guard found.count == 1 else {
-        let names = found.map { "\($0.called) (\($0.id.spoken))" }.joined(separator: ", ")
-        throw .usage("\(name) means several passkeys: \(names)", advice: "name one by its account or its id")
+        let names = Set(found.map(\.called)).sorted().joined(separator: ", ")
+        var failure = Failure.usage(
+          "\(name) means several passkeys: \(names)",
+          advice: "name one by its account, or by its id, which 'whorl passkey list' shows")
+        failure.detail = found.map(\.id.spoken).joined(separator: ", ")
+        throw failure
       }
       chosen.append(passkey)
     }

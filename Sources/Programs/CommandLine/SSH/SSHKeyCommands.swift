@@ -50,7 +50,8 @@ struct SSHList: Command {
     let hasTwins = Set(keys.map(\.name)).count < keys.count
     var table = Table()
     for key in keys {
-      let touch = key.grantedMinutes > 0 ? "\(key.access), \(key.grantedMinutes) min" : "\(key.access)"
+      let access = StandardOutput.isTerminal ? key.access.spoken : "\(key.access)"
+      let touch = key.grantedMinutes > 0 ? "\(access), \(key.grantedMinutes) min" : access
       let hosts = key.hosts.isEmpty ? "every host" : key.hosts.map(\.text).joined(separator: ", ")
       let type = key.certificate == nil ? key.type : "\(key.type), certified"
       table.add([key.name, type, touch, hosts, Self.state(of: key)] + (hasTwins ? [key.id.spoken] : []))
@@ -61,8 +62,10 @@ struct SSHList: Command {
   /// The state, with the rest of a lifetime.
   private static func state(of key: SSHKey) -> String {
     let now = Double(SystemClock.calendar.nanoseconds) / 1e9
-    guard key.state == .living, let end = key.end else { return key.state.rawValue }
-    return key.hasEnded(at: now) ? "ended" : "living for \(TimeSpan.words(end - now))"
+    guard key.state == .living, let end = key.end else {
+      return StandardOutput.isTerminal ? key.state.spoken ?? "ready" : key.state.rawValue
+    }
+    return key.hasEnded(at: now) ? "ended" : "ends in \(TimeSpan.words(end - now))"
   }
 }
 

@@ -29,7 +29,10 @@ struct StoredSSHKeys {
       }
       guard found.count == 1 else {
         let ids = found.map(\.id.spoken).joined(separator: ", ")
-        throw .usage("\(name) means several keys: \(ids)", advice: "name one by its id")
+        var failure = Failure.usage(
+          "\(name) means several keys", advice: "name one by its id, which 'whorl ssh list' shows")
+        failure.detail = ids
+        throw failure
       }
       chosen.append(key)
     }

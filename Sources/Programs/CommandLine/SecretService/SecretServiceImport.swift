@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import Moving
 import OtherStores
+import Primitives
 internal import PromptTexts
 import SecretModel
 import SecretServiceItems
@@ -81,6 +82,11 @@ struct SecretServiceImport: Command {
       let missed = try MissedPasswords(session, store, access: access)
       if missed.isThere { return try await bring(missed, into: store, session) }
     }
+    guard try await isThereAService(session) else {
+      let report = SecretServiceImportReport(nothing: dryRun)
+      if options.json { return try JSON.print(report) }
+      return StandardError.line("No program of this desktop has passwords yet: there is nothing to copy.")
+    }
     let begun = LastCopy.now
     do {
       let program = try await SecretServiceHolderReport.running()?.name ?? "the other program"
@@ -129,6 +135,27 @@ struct SecretServiceImport: Command {
       StandardError.line(
         Visible.text("Not read, since they have passwords of their own: \(closed.joined(separator: ", "))"))
     }
+  }
+
+  /// Whether a program is the Secret Service, or can be started as one. Without one, as in the first session of a
+  /// desktop that makes its wallet later, there is nothing to copy.
+  ///
+  /// - Throws: if there are files of passwords that no program can be asked for.
+  private func isThereAService(_ session: Session) async throws(Failure) -> Bool {
+    let wallets = Self.files(in: try session.kwalletPlaces().folder, ".kwl")
+    if try await SecretServiceHolderReport.start(orKWallet: !wallets.isEmpty) { return true }
+    // The bus has a program for it that does not start: reading from it will say why.
+    if try await SecretServiceHolderReport.mayHoldItems() { return true }
+    guard let file = (wallets + Self.files(in: try session.keyringPlaces().folder, ".keyring")).first else {
+      return false
+    }
+    throw Failure(
+      .unavailable, "there are passwords in \(file), and the program that keeps them does not run",
+      name: "errSecNotAvailable", advice: "start it (KWallet or GNOME Keyring), and then run this again")
+  }
+
+  private static func files(in folder: String, _ ending: String) -> [String] {
+    (Folder.names(in: folder) ?? []).filter { $0.hasSuffix(ending) }.sorted().map { "\(folder)/\($0)" }
   }
 
   /// The originals of items that the store has, which are removed on request.
@@ -198,6 +225,13 @@ private struct SecretServiceImportReport: Encodable {
   var staying: [Staying]
   /// The other program's originals of items in the store; nil in a plan that removes nothing.
   var originals: SecretServiceOriginalsReport?
+
+  /// Nothing was there.
+  init(nothing dryRun: Bool) {
+    self.dryRun = dryRun
+    (collections, brought, replaced, alreadyThere) = ([], [], [], [])
+    (differing, uncompared, staying) = ([], [], [])
+  }
 
   /// What would be done.
   init(_ plan: SecretServiceCopy.Plan, replacing: Bool) {

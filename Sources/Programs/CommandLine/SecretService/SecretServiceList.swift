@@ -38,13 +38,17 @@ struct SecretServiceList: Command {
           items: contents.items.map(SecretServiceItemRow.init)))
     }
     var table = Table()
+    // For scripts, in the words of the options and with ids.
+    let isTechnical = options.verbose || !StandardOutput.isTerminal
     for folder in contents.collections + programs {
-      table.add([folder.kind.rawValue, folder.name, folder.label, "", folder.rule.spoken, ""].map(Visible.text))
+      let rule = isTechnical ? folder.rule.words : folder.rule.spoken
+      table.add([folder.kind.rawValue, folder.name, folder.label, "", rule, ""].map(Visible.text))
     }
     for item in contents.items {
-      let name = "\(item.collection) \(item.id.spoken)"
-      table.add(
-        ["item", name, item.label, item.spokenAttributes, item.rule.spoken, item.state.rawValue].map(Visible.text))
+      let name = isTechnical ? "\(item.collection) \(item.id.spoken)" : item.collection
+      let (rule, state) =
+        isTechnical ? (item.rule.words, item.state.rawValue) : (item.rule.spoken, item.state.spoken ?? "")
+      table.add(["item", name, item.label, item.spokenAttributes, rule, state].map(Visible.text))
     }
     try table.print(head: ["KIND", "NAME", "LABEL", "ATTRIBUTES", "RULE", "STATE"])
   }

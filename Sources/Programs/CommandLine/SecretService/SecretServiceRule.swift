@@ -23,5 +23,12 @@ struct SecretServiceRule: Hashable {
   var access: String
   var grant: SecretServiceItem.Grant
 
-  var spoken: String { grant == .session ? "\(access), once a session" : access }
+  /// For scripts and `--verbose`.
+  var words: String { grant == .session ? "\(access), once a session" : access }
+
+  /// For people.
+  var spoken: String {
+    let needs = AccessControl.Constraint(rawValue: access)?.spoken ?? access
+    return grant == .session ? "\(needs), once a session" : needs
+  }
 }

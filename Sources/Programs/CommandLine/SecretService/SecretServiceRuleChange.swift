@@ -76,7 +76,7 @@ struct SecretServiceRuleChange {
       let calls = parts
       try await session.asking(
         store, session.answers(), options: context,
-        reason: "change the rule of \(PromptLabel.names(items.map(\.label))) to \(spoken)"
+        reason: "have \(PromptLabel.names(items.map(\.label))) need \(spoken)"
       ) { asking in
         for ids in calls { _ = try await store.update(.ids(ids), change, secret: nil, asking) }
       }
@@ -101,7 +101,7 @@ struct SecretServiceRuleChange {
     if !items.isEmpty {
       let count = Spoken.plural(items.count, "item")
       StandardError.line(
-        isDone ? "The rule of \(count) is \(spoken) now." : "The rule of \(count) would become \(spoken):")
+        isDone ? "\(count) \(items.count == 1 ? "needs" : "need") \(spoken) now." : "\(count) would need \(spoken):")
       if !isDone {
         for item in items.prefix(Self.listed) {
           let attributes = item.attributes.isEmpty ? "" : " (\(item.spokenAttributes))"
@@ -114,9 +114,10 @@ struct SecretServiceRuleChange {
     let name = Visible.text(folder.name)
     let isCollection = folder.kind == .collection
     let whose = isCollection ? "New items of the collection \(name)" : "What \(name) stores from now on"
-    let get = isDone ? (isCollection ? "get" : "gets") : "would get"
+    let (need, get) =
+      !isDone ? ("would need", "would get") : isCollection ? ("need", "get") : ("needs", "gets")
     switch newFolder {
-    case .kept: StandardError.line("\(whose) \(get) the rule \(spoken).")
+    case .kept: StandardError.line("\(whose) \(need) \(spoken).")
     case .removed: StandardError.line("\(whose) \(get) the rule of its collection.")
     }
   }

@@ -103,10 +103,12 @@ struct SecretServiceHolderReport: Encodable {
 
   /// Has the bus start a program for the name if nobody owns it. Returns whether it has an owner then.
   ///
+  /// - Parameter orKWallet: whether to start KWallet if the bus can start nothing else.
   /// - Throws: without a bus.
-  static func start() async throws(Failure) -> Bool {
+  static func start(orKWallet: Bool = false) async throws(Failure) -> Bool {
     do throws(ImportError) {
-      return try await SecretServiceHolder.start(onBus: BaseDirectories.sessionBus)
+      return try await SecretServiceHolder.start(
+        onBus: BaseDirectories.sessionBus, or: orKWallet ? KWalletDaemon.installed.busName : nil)
     } catch {
       throw Failure(error)
     }

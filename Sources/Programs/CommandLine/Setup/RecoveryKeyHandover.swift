@@ -11,45 +11,72 @@ struct RecoveryKeyHandover {
   private static let groupWidth = 6
   /// The number of characters to type.
   private static let sample = 4
+  /// How often the characters are asked for before the key is shown again.
+  private static let tries = 3
+  /// How often the key is shown.
+  private static let showings = 2
 
   func hand(over key: borrowing SecretBytes) throws(Failure) {
     dialogue.tell(
       "The recovery key opens the store when the passcode is forgotten. There is no other way, so keep it outside of this",
       "computer. Enter shows it, to be written down. Or name a new file for it, such as /media/stick/whorl-key.")
+    for showing in 1...Self.showings {
+      if try isSaved(key) { return }
+      do {
+        try output.show(
+          key, showing == 1 ? "The recovery key, shown this once. Write it down:" : "The recovery key, once more:",
+          otherwise: "no store is made")
+      } catch {
+        throw Failure(error)
+      }
+      if try isWritten(key) { return }
+      if showing < Self.showings { dialogue.add("Without the recovery key there is no store. Once more, then:") }
+    }
+    throw Failure(
+      .refused, "the recovery key was not typed back, so that no store was made", name: "errSecParam",
+      advice: "have a pen or a USB stick ready, then \(SetupDialogue.goesOn)")
+  }
+
+  /// Asks for a file, and saves the key there. False after Enter: the key is to be shown.
+  private func isSaved(_ key: borrowing SecretBytes) throws(Failure) -> Bool {
     while true {
       guard let place = try dialogue.line("Show it [Enter], or the file:") else { throw .stopped }
-      guard !place.isEmpty else { break }
+      guard !place.isEmpty else { return false }
+      // A "y" is an answer, and not the name of a file.
+      guard place.contains("/") else {
+        dialogue.add(
+          "A file is named with its folder here, as ~/\(place) or /media/stick/\(place). Enter shows the key.")
+        continue
+      }
       do throws(Failure) {
         try save(key, at: Self.path(of: place))
-        return dialogue.add("The recovery key is in \(place). Take it away from this computer.")
+        dialogue.add("The recovery key is in \(place). Take it away from this computer.")
+        return true
       } catch {
         dialogue.add("That does not work: \(error.what).")
       }
     }
-    do {
-      try output.show(key, "The recovery key, shown this once. Write it down:", otherwise: "no store is made")
-    } catch {
-      throw Failure(error)
-    }
-    try checkWriting(of: key)
   }
 
-  /// Asks for four characters, to check that the key was written down.
-  private func checkWriting(of key: borrowing SecretBytes) throws(Failure) {
+  /// Asks for four characters of the key, to check that it was written down. False if they are not typed.
+  private func isWritten(_ key: borrowing SecretBytes) throws(Failure) -> Bool {
     let group = Int.random(in: 1...((key.count + 1) / Self.groupWidth))
     let start = (group - 1) * Self.groupWidth
-    while true {
+    for _ in 1...Self.tries {
       let typed = try dialogue.asked { () throws(Unanswered) in
-        try dialogue.terminal.readSecret("From what you wrote: the first \(Self.sample) characters of group \(group)")
+        // The key itself was just on the screen.
+        try dialogue.terminal.readSecret(
+          "From what you wrote: the first \(Self.sample) characters of group \(group)", display: .shown)
       }
       let isSame = key.withUnsafeBytes { key in
         typed.withUnsafeBytes { typed in
           typed.count == Self.sample && (0..<Self.sample).allSatisfy { Self.symbol(typed[$0]) == key[start + $0] }
         }
       }
-      if isSame { return }
+      if isSame { return true }
       dialogue.add("Those are not the first characters of group \(group), counted from the left. Look at it again.")
     }
+    return false
   }
 
   /// Normalizes a symbol like `RecoveryKey`: accepts lower case, O for 0, and I or L for 1.

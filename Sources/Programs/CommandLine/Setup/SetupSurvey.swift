@@ -184,7 +184,7 @@ struct SetupSurvey {
     if access(kwallet, F_OK) == 0 {
       look(
         .kwallet, .kwallet, "kwallet", "a login opens it", locked,
-        "Have each login open KWallet, one by finger too? It asks for the wallet's password.", fault: nil)
+        "Have each login open KWallet, one by finger too? It asks for KWallet's password.", fault: nil)
     }
   }
 
@@ -269,8 +269,8 @@ struct SetupSurvey {
     let status = try await session.explained { () async throws(VaultError) in try await store.sync.status() }
     let undo = command("sync", "leave", "--circle")
     return switch status.standing {
-    case .member: .done(.sync, "\(Spoken.plural(status.members.count, "computer")) in the circle", undo: undo)
-    case .asking: .done(.sync, "waits until a computer of the circle lets this one in", undo: undo)
+    case .member: .done(.sync, "\(Spoken.plural(status.members.count, "computer")) share what you choose", undo: undo)
+    case .asking: .done(.sync, "waits until another of your computers lets this one in", undo: undo)
     case .none, .removed, .outdated: .note(.sync, "not set up; 'whorl sync --help' explains how to begin")
     }
   }

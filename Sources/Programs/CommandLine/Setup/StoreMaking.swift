@@ -24,11 +24,13 @@ struct StoreMaking {
     dialogue.tell(
       "The passcode is a word or number that stands in for your finger: when the reader fails, and when fingers change."
     )
-    let isLoginPassword = try loginPasswordIsTaken(at: place)
-    var passcode = try await newPasscode(isLoginPassword)
+    var choice = PasscodeChoice(
+      dialogue: dialogue, source: try loginPasswordIsTaken(at: place) ? .loginPassword : .another)
+    var passcode = try await choice.first()
     if case .own = place { dialogue.add("The system asks for your login password once, to see that it is you.") }
     let connection = try await session.connect(to: place)
     var isInsisted = false
+    var denials = 0
     while true {
       switch try await create(at: place, passcode, isInsisted, connection) {
       case .success(let draft):
@@ -39,7 +41,8 @@ struct StoreMaking {
           return try await connection.open(place).status().tier
         }
         return Choice(
-          passcode: passcode, isLoginPassword: isLoginPassword, recoveryKey: key, isInKeyFile: tier == .keyFile)
+          passcode: passcode, isLoginPassword: choice.source == .loginPassword, recoveryKey: key,
+          isInKeyFile: tier == .keyFile)
       case .failure(.guessablePasscode):
         dialogue.tell(
           "That passcode is easy to find by trying, for whoever gets a copy of this disk. Four words or 12 digits are not."
@@ -47,12 +50,18 @@ struct StoreMaking {
         if try dialogue.isChosen("Use it anyway?") {
           isInsisted = true
         } else {
-          passcode = try await newPasscode(isLoginPassword)
+          passcode = try await choice.next()
         }
       case .failure(.invalidPasscode(let problem)):
         dialogue.tell("That passcode cannot be taken: \(problem).")
-        passcode = try await newPasscode(isLoginPassword)
-      case .failure(.notAuthorized):
+        passcode = try await choice.next()
+      case .failure(.notAuthorized(let problem, let action)):
+        denials += 1
+        guard denials < Self.denialLimit else {
+          var failure = session.explained(VaultError.notAuthorized(problem, action: action))
+          failure.advice = SetupDialogue.goesOn
+          throw failure
+        }
         dialogue.tell("The system was not given your login password. \(Self.whoAsks)")
         guard try dialogue.isChosen("Try again, with the same passcode?", standard: true) else { throw .stopped }
       case .failure(.diskFull(let problem)):
@@ -72,25 +81,6 @@ struct StoreMaking {
     return try dialogue.isChosen("Use your login password?", standard: true)
   }
 
-  /// Asks twice, and again if the two differ, or if it should be the login password and is not.
-  private func newPasscode(_ isLoginPassword: Bool) async throws(Failure) -> SharedSecret {
-    if isLoginPassword { dialogue.add("Type your login password where it asks for the new passcode.") }
-    while true {
-      do throws(Unanswered) {
-        let passcode = SharedSecret(try dialogue.terminal.readNewSecret("passcode"))
-        // If it cannot be checked here, the next login does it.
-        guard isLoginPassword, await LoginPassword.check(passcode.bytes) == .wrong else { return passcode }
-        dialogue.add("That is not your login password. Nothing is lost: type it once more.")
-      } catch .differed {
-        dialogue.add("The two entries differ. Type the same word twice.")
-      } catch .cancelled {
-        throw .stopped
-      } catch {
-        throw Failure(error)
-      }
-    }
-  }
-
   private func create(
     at place: StorePlace, _ passcode: SharedSecret, _ isInsisted: Bool, _ connection: any VaultConnection
   ) async throws(Failure) -> Result<StoreDraft, VaultError> {
@@ -102,6 +92,9 @@ struct StoreMaking {
       }
     }
   }
+
+  /// How often the system may refuse until setup ends.
+  private static let denialLimit = 3
 
   private static var whoAsks: String {
     access("/usr/bin/pkttyagent", X_OK) == 0

@@ -189,9 +189,10 @@ struct Doctor: Command {
     } else if !status.unconfirmed.isEmpty || status.isLocked || status.isForked {
       findings.warn("sync", "the list of your computers has changed", "'whorl sync confirm' asks you about it")
     } else if status.standing == .removed {
-      findings.warn("sync", "this machine is no longer in the circle", "'whorl sync join' asks to be let in again")
+      findings.warn(
+        "sync", "this computer no longer shares with your others", "'whorl sync join' asks to be let in again")
     } else if status.standing == .asking {
-      findings.warn("sync", "this machine is waiting for approval", "'whorl sync approve' on a machine of the circle")
+      findings.warn("sync", "this machine is waiting for approval", "'whorl sync approve' on another of your computers")
     } else if status.pending > 0 {
       findings.warn(
         "sync", "\(Spoken.plural(status.pending, "record")) not published yet", "'whorl sync now' tells why")
@@ -238,7 +239,7 @@ struct Doctor: Command {
         findings.fail(
           "keyring",
           Failure(
-            .refused, "no login opens the login keyring after a start of the machine",
+            .refused, "nothing opens the login keyring after a start of the computer",
             advice: "'whorl login enable passcode' makes your login password open it"))
       }
       if let problem = KeyringLook(try session.keyringPlaces()).problem { findings.fail("keyring", Failure(problem)) }
@@ -265,10 +266,11 @@ struct Doctor: Command {
         "correct that, or name another in readerProgram of config.json")
     }
     if Landlock.version != nil {
-      findings.ok("confinement", "the reader process cannot read this user's files (Landlock and seccomp)")
+      findings.ok("confinement", "the program that reads the reader cannot read your files")
     } else {
       findings.warn(
-        "confinement", "this kernel has no Landlock, so that a hostile reader could read this user's files",
+        "confinement",
+        "this system cannot lock the reader's program in, so that a hostile reader could read your files",
         "use Linux 5.13 or later, with landlock in CONFIG_LSM or in lsm= on its command line")
     }
     if access("/usr/share/dbus-1/system-services/net.reactivated.Fprint.service", F_OK) == 0 {

@@ -148,11 +148,14 @@ extension Session {
       return (try await connection.open(place), answers)
     } catch let error where error.isLostDeviceKey {
       StandardError.line("\(Failure(error).what): the recovery key makes a new key for it.")
-      let key = SharedSecret(try answers.answer(.recoveryKey))
-      try await withPasswordAgent { () async throws(Failure) in
-        try await explained { () async throws(VaultError) in
-          try await connection.rebuildDeviceKey(at: place, recoveryKey: key.copy())
+      let key = try await answers.withRetypedRecoveryKey { () async throws(Failure) in
+        let key = SharedSecret(try answers.answer(.recoveryKey))
+        try await withPasswordAgent { () async throws(Failure) in
+          try await explained { () async throws(VaultError) in
+            try await connection.rebuildDeviceKey(at: place, recoveryKey: key.copy())
+          }
         }
+        return key
       }
       var answers = answers
       answers.given = key

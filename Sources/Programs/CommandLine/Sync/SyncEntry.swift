@@ -7,12 +7,12 @@ import SyncRepository
 
 /// The arguments of the commands that create or join a circle.
 struct SyncEntryOptions: ParsableArguments {
-  @Argument(help: ArgumentHelp("The git repository of the circle.", valueName: "remote"))
+  @Argument(help: ArgumentHelp("The git repository through which your computers share.", valueName: "remote"))
   var remote: String
 
   @Option(
     help: ArgumentHelp(
-      "What this machine is called in the circle.", discussion: "Default: its host name.", valueName: "machine"))
+      "What this computer is called on the others.", discussion: "Default: its host name.", valueName: "machine"))
   var name: String?
 
   @Flag(help: "Do not enable the user units: sync only when you run 'whorl sync now'.")
@@ -92,7 +92,7 @@ extension SyncSession {
 struct SyncInit: Command {
   static let configuration = CommandConfiguration(
     commandName: "init",
-    abstract: "Make a circle with this machine as its first one.",
+    abstract: "Begin to share, with this computer as the first.",
     discussion: """
       REMOTE is an empty git repository that you can push to: ssh://HOST/PATH, HOST:PATH, https://HOST/PATH, or a folder \
       made with 'git init --bare'. Whoever can read it sees how many items there are and when they change, and neither \
@@ -127,7 +127,7 @@ struct SyncInit: Command {
     if !entry.noTimer { try sync.enableUnits(options, hardening) }
     if options.json { return try JSON.print(["machine": machine, "remote": remote.url]) }
     StandardError.line(
-      Visible.text("This machine, “\(machine)”, is the first of the circle in \(remote.url). Next: whorl sync add NAME")
+      Visible.text("This machine, “\(machine)”, is the first that shares in \(remote.url). Next: whorl sync add NAME")
     )
   }
 }

@@ -17,15 +17,17 @@ extension Failure {
     case .noRemote:
       self.init(
         .notFound, "no remote is known for this store",
-        advice: "'whorl sync init REMOTE' makes a circle, 'whorl sync join REMOTE' joins one, and 'whorl sync remote "
-          + "REMOTE' names the remote of the circle that the store is in")
+        advice:
+          "'whorl sync init REMOTE' begins, 'whorl sync join REMOTE' joins your other computers, and 'whorl sync remote "
+          + "REMOTE' names the repository where the store shares already")
     case .notInCircle(.removed):
       self.init(
-        .refused, "this machine was removed from the circle, and receives no more changes",
+        .refused, "another of your computers has removed this one, which receives no more changes",
         advice: "its items stay; 'whorl sync join' asks to be let in again")
     case .notInCircle(.asking):
       self.init(
-        .refused, "this machine is waiting for approval", advice: "run 'whorl sync approve' on a machine of the circle")
+        .refused, "this computer is waiting for approval",
+        advice: "run 'whorl sync approve' on another of your computers")
     case .notInCircle(.outdated):
       self.init(
         .refused, "an earlier version of Whorl made what this store shares, and protected the copies less",
@@ -35,8 +37,8 @@ extension Failure {
           + "others with 'whorl sync join'")
     case .notInCircle:
       self.init(
-        .notFound, "this store is in no circle",
-        advice: "'whorl sync init REMOTE' makes one, 'whorl sync join REMOTE' joins one")
+        .notFound, "this store shares with no other computer",
+        advice: "'whorl sync init REMOTE' begins, 'whorl sync join REMOTE' joins your other computers")
     case .unreachable(let reason):
       self.init(.unavailable, "\(remote) cannot be reached", advice: reason)
     case .unanswered(let reason):
@@ -49,14 +51,14 @@ extension Failure {
         .refused, "\(folder) cannot be the remote: \(why)",
         advice: "git would run what it names; 'git init --bare FOLDER' makes a folder that is safe")
     case .empty:
-      self.init(.notFound, "\(remote) is empty: there is no circle", advice: "'whorl sync init' makes one")
+      self.init(.notFound, "\(remote) is empty: no computer shares there yet", advice: "'whorl sync init' makes one")
     case .taken:
       self.init(
-        .exists, "\(remote) has a circle already", name: "errSecDuplicateItem",
-        advice: "'whorl sync join' asks to be let in; for a new circle, name an empty repository")
+        .exists, "computers share in \(remote) already", name: "errSecDuplicateItem",
+        advice: "'whorl sync join' asks to be let in; to begin anew, name an empty repository")
     case .foreign:
       self.init(
-        .refused, "\(remote) has other files than those of a circle, and was not changed",
+        .refused, "\(remote) has files that whorl has not written, and was not changed",
         advice: "name an empty repository")
     case .newerFormat:
       self.init(

@@ -7,7 +7,7 @@ internal import TerminalLines
 struct SyncIdentity: Command {
   static let configuration = CommandConfiguration(
     commandName: "identity",
-    abstract: "Print the identity with which age opens a circle's repository.",
+    abstract: "Print the identity with which age opens the shared repository.",
     discussion: """
       For a day without whorl: with this identity, age and git alone open every file of the repository. It is made from the \
       recovery key of one of the circle's machines, and opens what that opens: keep it like the recovery key. \
@@ -23,7 +23,7 @@ struct SyncIdentity: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("A clone of the circle's repository.", valueName: "folder"))
+  @Argument(help: ArgumentHelp("A clone of the shared repository.", valueName: "folder"))
   var folder: String
 
   @Option(
@@ -33,10 +33,13 @@ struct SyncIdentity: Command {
 
   func perform(_ session: Session, _: Hardening) async throws(Failure) {
     let records = try self.records()
-    let key = SharedSecret(try recoveryKey(session.answers()))
     let store = try await session.store()
-    let identity = try await session.explained { () async throws(VaultError) in
-      SharedSecret(try await store.sync.identity(records: records, recoveryKey: key.copy()))
+    let answers = session.answers(recoveryKey: recoveryFd)
+    let identity = try await answers.withRetypedRecoveryKey { () async throws(Failure) in
+      let key = SharedSecret(try recoveryKey(answers))
+      return try await session.explained { () async throws(VaultError) in
+        SharedSecret(try await store.sync.identity(records: records, recoveryKey: key.copy()))
+      }
     }
     do throws(WriteError) {
       try identity.bytes.write(to: STDOUT_FILENO)
@@ -53,7 +56,7 @@ struct SyncIdentity: Command {
     }
     guard !records.isEmpty else {
       throw Failure(
-        .notFound, "\(folder) is no clone of a circle's repository", advice: "clone it first: git clone REMOTE circle")
+        .notFound, "\(folder) is no clone of a shared repository", advice: "clone it first: git clone REMOTE shared")
     }
     return records
   }
@@ -84,7 +87,7 @@ struct SyncIdentity: Command {
         "the recovery key is needed and there is no terminal to ask at", advice: "give it with --recovery-fd")
     }
     do {
-      return try terminal.readSecret("Recovery key of one of the machines")
+      return try terminal.readRecoveryKey("Recovery key of one of the machines")
     } catch {
       throw Failure(error)
     }

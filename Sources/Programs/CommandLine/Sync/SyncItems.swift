@@ -63,7 +63,7 @@ extension Item {
 struct SyncAdd: Command {
   static let configuration = CommandConfiguration(
     commandName: "add",
-    abstract: "Share items with the circle.",
+    abstract: "Share items with your computers.",
     discussion: """
       Asks for what the items need. Each is shared with its rule: what needs a finger here needs one on the other \
       machines. An item that is bound to the fingers enrolled here (current-set) waits there until a touch binds it to \
@@ -102,7 +102,7 @@ struct SyncAdd: Command {
 struct SyncLeave: Command {
   static let configuration = CommandConfiguration(
     commandName: "leave",
-    abstract: "Share items no longer, or take this machine out of the circle.",
+    abstract: "Share items no longer, or nothing with this computer.",
     discussion: """
       The items stay on this machine, and go from the others; NAME and the options are those of 'whorl sync add'. With --circle \
       this machine leaves the circle: its items stay here as they are, the others keep theirs, and the user units are \
@@ -120,7 +120,7 @@ struct SyncLeave: Command {
   @OptionGroup var options: GlobalOptions
   @OptionGroup var chosen: SyncItemOptions
 
-  @Flag(help: "Take this machine out of the circle.")
+  @Flag(help: "Share nothing with this computer any more.")
   var circle = false
 
   @Flag(name: .shortAndLong, help: "Do not ask whether the machine may leave.")
@@ -155,9 +155,10 @@ struct SyncLeave: Command {
     try OnlyCopies(leaving: status).requireAgreement(to: "the circle", onlyCopies, session.answers())
     if !yes {
       try session.answers().confirm(
-        "Leave the circle? The items stay here, and later changes are no longer shared.", assent: "--yes")
+        "Stop sharing with your other computers? The items stay here, and later changes are no longer shared.",
+        assent: "--yes")
     }
-    try await sync.change(.leave, recovery, reason: "leave the circle of machines")
+    try await sync.change(.leave, recovery, reason: "stop sharing with your other computers")
     // If there are other machines, publish that this one has left.
     var areTold = true
     if try await sync.status().pending > 0 { areTold = (try? await sync.run()) != nil }
@@ -165,7 +166,7 @@ struct SyncLeave: Command {
     let units = try SyncUnits()
     if units.isInstalled { try? units.disable(ServiceManager(hardening: hardening)) }
     if options.json { return try JSON.print(["left": true, "published": areTold]) }
-    StandardError.line("This machine has left the circle. Its items stay here.")
+    StandardError.line("This computer shares with no other any more. Its items stay here.")
     if !areTold {
       StandardError.line(
         "The other machines could not be notified: run 'whorl sync remove' with this machine's name on one of them.")

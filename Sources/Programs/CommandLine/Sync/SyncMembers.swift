@@ -125,7 +125,7 @@ struct SyncApprove: Command {
 struct SyncRemoveMachine: Command {
   static let configuration = CommandConfiguration(
     commandName: "remove",
-    abstract: "Remove a machine from the circle, such as a lost one.",
+    abstract: "Share no longer with one of your computers, such as a lost one.",
     discussion: """
       From then on nothing new can be read with its keys. What it has seen it keeps, and whoever has it can read the \
       earlier states of the repository: so the secrets themselves have to be changed where they are used. Their names are \
@@ -155,7 +155,7 @@ struct SyncRemoveMachine: Command {
       try session.answers().confirm(
         "Remove “\(Visible.text(member.name))”? It keeps what it has, and receives no more changes.", assent: "--yes")
     }
-    try await sync.change(.remove(member.id), recovery, reason: "remove “\(member.name)” from the circle")
+    try await sync.change(.remove(member.id), recovery, reason: "remove “\(member.name)” from your computers")
     try await sync.publish()
     let names = try await sync.sharedNames()
     if options.json { return try JSON.print(Report(removed: member.name, toChange: names)) }

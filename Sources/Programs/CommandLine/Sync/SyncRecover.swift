@@ -8,7 +8,7 @@ internal import TerminalLines
 struct SyncRecover: Command {
   static let configuration = CommandConfiguration(
     commandName: "recover",
-    abstract: "Bring back the secrets of a circle whose machines are all lost.",
+    abstract: "Bring back what your computers shared, after all of them are lost.",
     discussion: """
       Takes the recovery key of one of the lost stores, brings in every item of the circle, and makes a new circle in the \
       same repository, with this machine as the only one: the lost ones get nothing new. Items that were bound to fingers \
@@ -33,7 +33,7 @@ struct SyncRecover: Command {
     let remote = try SyncSession.remote(entry.remote)
     let machine = entry.machine
     let sync = try await SyncSession(session)
-    let start = try await sync.enter(remote, entry.recovery, reason: "bring back the secrets of a circle") {
+    let start = try await sync.enter(remote, entry.recovery, reason: "bring back what your lost computers shared") {
       run throws(Failure) in
       let (records, start) = try await sync.explained { () async throws(SyncRunError) in try await run.records() }
       let key = SharedSecret(try lostKey(session.answers()))
@@ -50,7 +50,7 @@ struct SyncRecover: Command {
       return try JSON.print(SyncOutcome(report: report, remote: remote.url).json)
     }
     StandardError.line(
-      "\(Spoken.plural(report.status.items, "item")) came back. This machine, “\(Visible.text(machine))”, is the only one of the circle."
+      "\(Spoken.plural(report.status.items, "item")) came back. This machine, “\(Visible.text(machine))”, is the only one that shares them."
     )
     for line in SyncOutcome.waiting(report.status) { StandardError.line(Visible.text(line)) }
   }
@@ -63,7 +63,7 @@ struct SyncRecover: Command {
         advice: "give it with --lost-key-fd")
     }
     do {
-      return try terminal.readSecret("Recovery key of the lost store")
+      return try terminal.readRecoveryKey("Recovery key of the lost store")
     } catch {
       throw Failure(error)
     }

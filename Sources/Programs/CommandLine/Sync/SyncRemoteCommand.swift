@@ -6,7 +6,7 @@ import SyncRepository
 struct SyncRemoteCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "remote",
-    abstract: "Show the circle's repository, or change it to another one.",
+    abstract: "Show the shared repository, or change it to another one.",
     discussion: """
       For a repository that has moved, or a machine whose copy of it was removed. What the old one had and the new one \
       has not counts as lost: 'whorl sync now --put-back' publishes it there.

@@ -7,7 +7,7 @@ import SyncRepository
 struct SyncStatusCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Show the state of sync, and the machines of the circle.",
+    abstract: "Show the state of sync, and your computers.",
     discussion: """
       Needs no finger, and does not reach the remote: 'whorl sync now' does. Lists the machines of the circle, those that \
       ask to be let in, what is not published yet, and what needs a person.
@@ -30,14 +30,14 @@ struct SyncStatusCommand: Command {
     if status.standing == .outdated { throw Failure(.notInCircle(.outdated)) }
     guard status.standing != .none, status.standing != .removed || remote != nil else {
       return try StandardOutput.line(
-        "This store is in no circle. 'whorl sync init REMOTE' makes one, 'whorl sync join REMOTE' joins one.")
+        "This store shares with no other computer. 'whorl sync init REMOTE' begins, 'whorl sync join REMOTE' joins.")
     }
     var lines: [(String, String)] = [("remote", remote ?? "not known here: 'whorl sync remote REMOTE' names it")]
     switch status.standing {
     case .none, .member, .outdated: break
-    case .removed: lines.append(("standing", "no longer in the circle: it receives no more changes"))
+    case .removed: lines.append(("standing", "removed by another of your computers: it receives no more changes"))
     case .asking:
-      lines.append(("standing", "waiting for approval: run 'whorl sync approve' on a machine of the circle"))
+      lines.append(("standing", "waiting for approval: run 'whorl sync approve' on another of your computers"))
       if !status.words.isEmpty { lines.append(("words", status.words.joined(separator: " "))) }
     }
     // Their names are known to members alone.

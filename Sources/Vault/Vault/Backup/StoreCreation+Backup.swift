@@ -28,8 +28,7 @@ extension StoreCreation {
   ) throws(VaultError) -> NewStore {
     let (backup, owner) = try restorable(file, owner: user, takesOthers: takesOthers, quota: quota)
     let id = backup.head.databaseID
-    let root = try backup.head.recovery.unwrap(
-      under: RecoveryKey.slotKey(of: text), databaseID: id, otherwise: .wrongRecoveryKey)
+    let root = try root(of: backup, by: text)
     let new = try NewStore(at: path)
     let keys = try RootKeys(root: root, databaseID: id)
     let database = try backup.open(into: new.directory.database, keys, quota: quota)
@@ -57,13 +56,22 @@ extension StoreCreation {
     return new
   }
 
-  /// Refuses an unusable backup, and text that is no recovery key, as far as this can be told without opening the
-  /// contents. Call it before asking for a password.
+  /// Refuses an unusable backup, and a text that is not its recovery key, as far as this can be told without opening
+  /// the contents. Call it before asking for a password.
+  ///
+  /// - Throws: `malformedRecoveryKey` only if nothing else is wrong that can be told without the key.
   package static func check(
     backup file: Int32, recoveryKey text: borrowing SecretBytes, owner: UInt32, quota: Int? = nil
   ) throws(VaultError) {
-    _ = try restorable(file, owner: owner, takesOthers: false, quota: quota)
-    _ = try RecoveryKey.slotKey(of: text)
+    _ = try root(of: try restorable(file, owner: owner, takesOthers: false, quota: quota).0, by: text)
+  }
+
+  /// The root key of the store that was backed up, by its recovery key.
+  private static func root(
+    of backup: BackupFile, by recoveryKey: borrowing SecretBytes
+  ) throws(VaultError) -> SecretBytes {
+    try backup.head.recovery.unwrap(
+      under: RecoveryKey.slotKey(of: recoveryKey), databaseID: backup.head.databaseID, otherwise: .wrongRecoveryKey)
   }
 
   private static func restorable(

@@ -56,6 +56,16 @@ package enum StoreCreation {
     }
   }
 
+  /// Refuses a passcode that a new store would not take. Call it before asking for a password.
+  ///
+  /// - Throws: `invalidPasscode`, `guessablePasscode`, and what keeps the storage from taking new keys.
+  package static func check(
+    newPasscode passcode: borrowing SecretBytes, shortest: Int, allowsGuessable: Bool, storage: RootStorage
+  ) throws(VaultError) {
+    try Passcodes.check(
+      passcode, shortest: shortest, in: try storage.sealForNewKeys().tier, allowsGuessable: allowsGuessable)
+  }
+
   private static func fill(
     _ directory: StoreDirectory, _ stretched: StretchedPasscode?, _ recoveryKey: borrowing SecretBytes,
     _ owner: UInt32, _ floor: Scrypt.Floor, _ classKeys: ClassKeys, _ seal: DeviceSeal
@@ -104,15 +114,32 @@ package enum StoreCreation {
     let directory = try StoreDirectory.open(at: path)
     let database = try StoreDatabase(at: directory.database)
     let databaseID = try database.identity()
-    guard let slot = try database.rawSlot(.recovery) else { throw .storeDamaged("it has no recovery slot") }
-    let root = try slot.unwrap(
-      under: RecoveryKey.slotKey(of: text), databaseID: databaseID, otherwise: .wrongRecoveryKey)
+    let root = try root(of: database, by: text)
     let seal = try storage.seal(replacing: try database.deviceSlot())
     let store = Store(
       directory: directory, database: database, keys: try RootKeys(root: root, databaseID: databaseID), owner: owner,
       clock: .system, floor: floor, classKeys: ClassKeys(), seal: seal, rollback: storage.rollback(of: seal))
     let device = try DeviceSlot.slot(wrapping: store.keys.root, of: databaseID, in: directory, seal)
     try store.commit(evenRestored: true) { change in try change.put(device) }
+  }
+
+  /// Refuses a text that is not the recovery key of the store at a place. Call it before asking for a password. The key
+  /// is too long to guess, so the answer helps nobody.
+  ///
+  /// - Throws: `malformedRecoveryKey`, `wrongRecoveryKey`, and what is wrong with the store.
+  package static func check(
+    recoveryKey text: borrowing SecretBytes, ofStoreAt path: String
+  ) throws(VaultError) {
+    _ = try root(of: try StoreDatabase(at: try StoreDirectory.open(at: path).database), by: text)
+  }
+
+  /// The root key, by the recovery key.
+  private static func root(
+    of database: StoreDatabase, by recoveryKey: borrowing SecretBytes
+  ) throws(VaultError) -> SecretBytes {
+    guard let slot = try database.rawSlot(.recovery) else { throw .storeDamaged("it has no recovery slot") }
+    return try slot.unwrap(
+      under: RecoveryKey.slotKey(of: recoveryKey), databaseID: try database.identity(), otherwise: .wrongRecoveryKey)
   }
 }
 

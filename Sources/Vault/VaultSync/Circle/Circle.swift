@@ -242,7 +242,7 @@ package struct Circle: Sendable {
   }
 
   private mutating func append(members: [Member], naming names: [String: String]) throws(VaultError) {
-    guard var contents else { throw .invalidRequest("this machine is no member of the circle") }
+    guard var contents else { throw .invalidRequest("this computer is not among those that share") }
     self.names.merge(names) { $1 }
     contents.names.merge(names) { $1 }
     var kept: [String: String] = [:]
@@ -375,10 +375,10 @@ package struct Circle: Sendable {
   init?(_ slot: Slot, in store: OpenedStore) throws(VaultError) {
     let bytes = try slot.unwrap(
       under: store.keys.root, databaseID: store.keys.databaseID,
-      otherwise: .storeDamaged("the keys of its circle do not verify"))
+      otherwise: .storeDamaged("its keys for sharing do not verify"))
     guard bytes.count == Self.keyCount,
       let line = try? openRecord(slot.parameters, key: store.keys.derive("circle"), aad: Array("circle".utf8))
-    else { throw .storeDamaged("the record of its circle does not verify") }
+    else { throw .storeDamaged("its record of your computers does not verify") }
     guard let record = try? JSONLine.read(line, as: Record.self) else { return nil }
     keys = try MemberKeys(Self.part(0..<MemberKeys.byteCount, of: bytes))
     (own, machine, names, joining) = (record.own, record.machine, record.names, record.joining)
@@ -386,7 +386,7 @@ package struct Circle: Sendable {
     (isLocked, isForked) = (record.isLocked, record.isForked)
     id = try record.own.id
     chain = try Self.chain(record.records)
-    guard !chain.isEmpty else { throw .storeDamaged("the record of its circle is empty") }
+    guard !chain.isEmpty else { throw .storeDamaged("its record of your computers is empty") }
     let nameKey = SharedSecret(Self.part(MemberKeys.byteCount..<MemberKeys.byteCount + 32, of: bytes))
     let isMember = joining == nil ? try chain[chain.count - 1].member(id) != nil : false
     contents = isMember ? CircleContents(nameKey: nameKey, names: try Self.current(names, chain)) : nil

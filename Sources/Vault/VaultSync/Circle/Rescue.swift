@@ -9,7 +9,7 @@ extension Circle.Rescue {
   ///
   /// - Throws: `wrongRecoveryKey`, `malformedRecoveryKey`.
   package init(_ chain: [CircleRecord], recoveryKey text: borrowing SecretBytes) throws(VaultError) {
-    guard let record = chain.last else { throw .fileUnreadable("there is no record of the circle's machines") }
+    guard let record = chain.last else { throw .fileUnreadable("there is no record of your computers") }
     let slotKey = try RecoveryKey.slotKey(of: text)
     var found: EncryptedFile.KeyPair?
     for member in record.members {

@@ -41,7 +41,7 @@ package struct CircleRecord: Sendable {
     as signer: MemberID
   ) throws(VaultError) {
     guard members.count <= Self.memberLimit else {
-      throw .invalidRequest("a circle has at most \(Self.memberLimit) machines")
+      throw .invalidRequest("at most \(Self.memberLimit) computers can share")
     }
     let epoch = (previous?.epoch ?? 0) + 1
     body = Body(
@@ -98,7 +98,7 @@ package struct CircleRecord: Sendable {
     var chain: [CircleRecord] = []
     while let next = records[chain.count + 1] { chain.append(try CircleRecord(next, after: chain.last)) }
     guard !chain.isEmpty, chain.count == records.count else {
-      throw .fileUnreadable("the records of the circle's machines are not complete")
+      throw .fileUnreadable("the records of your computers are not complete")
     }
     return chain
   }
@@ -123,7 +123,7 @@ package struct CircleContents: Sendable {
 
   fileprivate init(opening sealed: [UInt8], with key: EncryptedFile.KeyPair) throws(VaultError) {
     let bytes = try AgeMessage.open(sealed, with: key)
-    guard bytes.count > Self.keyCount else { throw .fileUnreadable("the record of the circle's machines is too short") }
+    guard bytes.count > Self.keyCount else { throw .fileUnreadable("the record of your computers is too short") }
     let (key, text) = bytes.withUnsafeBytes { bytes in
       (
         SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[..<Self.keyCount]))),
@@ -134,7 +134,7 @@ package struct CircleContents: Sendable {
     do throws(VaultError) {
       names = try JSONLine.read(text)
     } catch {
-      throw .fileUnreadable("the record of the circle's machines cannot be read")
+      throw .fileUnreadable("the record of your computers cannot be read")
     }
   }
 }

@@ -48,7 +48,7 @@ package struct JoinRequest: Sendable {
     try signed.verify(.request, by: Authors([body.member]))
     // Check the public keys before anybody is asked to admit the machine.
     try body.member.check()
-    guard body.circle == circle else { throw .fileUnreadable("it is for another circle") }
+    guard body.circle == circle else { throw .fileUnreadable("it is for other computers") }
   }
 }
 

@@ -39,7 +39,7 @@ package struct MemberHead: Sendable {
     body = try signed.value()
     try signed.verify(.head, by: authors)
     guard body.circle == circle, Self.sequences.contains(body.sequence) else {
-      throw .fileUnreadable("it belongs to another circle")
+      throw .fileUnreadable("it belongs to other computers")
     }
   }
 }

@@ -25,7 +25,7 @@ package struct MemberKeys: Sendable {
   /// Reads ``bytes``.
   package init(_ bytes: borrowing SecretBytes) throws(VaultError) {
     let half = X25519.count
-    guard bytes.count == 2 * half else { throw .storeDamaged("the keys of its circle have another length") }
+    guard bytes.count == 2 * half else { throw .storeDamaged("its keys for sharing have another length") }
     let parts = bytes.withUnsafeBytes { bytes in
       (
         SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[..<half]))),

@@ -175,7 +175,7 @@ extension RecordRow {
       return try Revision(
         file, with: circle.keys.encryption, expectedAt: circle.place, circle: circle.circle, from: known)
     } catch .fileUnreadable(let why) {
-      throw .storeDamaged("a record of its circle: \(why)")
+      throw .storeDamaged("a record of what is shared: \(why)")
     }
   }
 }
