@@ -443,7 +443,6 @@ let started: [String: [String]] = [
   "SSHAgentTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "SecretServiceTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "VaultDriver": ["whorl-reader"],
-  "VaultHostTests": commandLine + ["whorl-program-path"],
   "VirtualFingerTests": ["whorl-finger", "whorl-reader"],
   "WalletsTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "WhorlTests": ["whorld", "whorl-reader"],

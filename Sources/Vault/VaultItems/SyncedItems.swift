@@ -333,7 +333,9 @@ package struct SyncedItems {
   package func receive(_ files: [SyncFile], isLast: Bool) throws(VaultError) -> SyncReceipt {
     try Self.check(files)
     let receipt = try store.commit(items: true) { change in
-      guard let circle = try change.circle() else { throw VaultError.invalidRequest("this store shares with no other computer") }
+      guard let circle = try change.circle() else {
+        throw VaultError.invalidRequest("this store shares with no other computer")
+      }
       // Its owner has to decide first.
       guard !circle.isLocked else { return SyncReceipt() }
       let receiver = try SyncReceiver(change, circle, nonces)
@@ -353,7 +355,9 @@ package struct SyncedItems {
 
   package func files(after: String?, puttingBack: Bool) throws(VaultError) -> SyncBatch {
     try store.commit(items: true) { change in
-      guard var circle = try change.circle() else { throw VaultError.invalidRequest("this store shares with no other computer") }
+      guard var circle = try change.circle() else {
+        throw VaultError.invalidRequest("this store shares with no other computer")
+      }
       if after == nil, try circle.standing == .member {
         try circle.use(change.newLocks(after: circle.own.locks, tier: store.seal.tier))
         try change.put(circle)

@@ -212,7 +212,8 @@ struct KWalletTests {
         let before = try await whorl("login", "status", "--json")
         #expect(before.text.contains(#""keyKept":false"#), "\(before.diagnostics)")
         let wrong = try await whorl("login", "enable", "kwallet", "--password-fd", "3", lines: ["wrong"])
-        #expect(wrong.status == 77 && wrong.failure.contains("that is not the password of KWallet"), "\(wrong.diagnostics)")
+        #expect(
+          wrong.status == 77 && wrong.failure.contains("that is not the password of KWallet"), "\(wrong.diagnostics)")
         try await whorl(
           "login", "enable", "kwallet", "--password-fd", "3", lines: [KWalletDesktop.password]
         ).mustSucceed()
