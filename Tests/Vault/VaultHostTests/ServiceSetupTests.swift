@@ -31,7 +31,7 @@ struct ServiceSetupTests {
     login: String, types words: [String], system: VaultError? = nil, key: String = ""
   ) async throws -> Outcome {
     let asked = Mutex(0)
-    let service = try RunningService(authorizeOwner: { _ throws(VaultError) in
+    let service = try RunningService(authorizeOwner: { _, _ throws(VaultError) in
       asked.withLock { $0 += 1 }
       if let system { throw system }
     })
@@ -119,7 +119,7 @@ struct RefusedPasscodeTests {
   @Test("the service refuses a passcode that it does not take before it asks polkit, and a right one after it")
   func passcodeFirst() async throws {
     let asked = Mutex(0)
-    let service = try RunningService(authorizeOwner: { _ throws(VaultError) in asked.withLock { $0 += 1 } })
+    let service = try RunningService(authorizeOwner: { _, _ throws(VaultError) in asked.withLock { $0 += 1 } })
     let connection = try service.connect()
     await #expect(throws: VaultError.guessablePasscode) {
       _ = try await connection.create(.own, passcode: SecretBytes(text: "sunshine7"))

@@ -40,9 +40,7 @@ struct SecretServiceEnable: Command {
     let missing = wanted.filter { $0.state != .current }.map(\.path)
     let obsolete = files.obsolete(beside: wanted)
     if !dryRun {
-      let copied = try LastCopy()
-      // What another program gets from now on is brought in when Whorl has taken over.
-      if before?.own != true, copied.time == nil { try copied.note(LastCopy.now) }
+      noteTime(before)
       _ = try wanted.write()
       _ = try obsolete?.remove()
     }
@@ -53,6 +51,18 @@ struct SecretServiceEnable: Command {
     if !options.json { tell(report, files) }
     if now, !dryRun { try await takeOver(files, ServiceManager(hardening: hardening)) }
     if options.json { try JSON.print(report) }
+  }
+
+  /// Notes that what another program gets from now on is to be brought in when Whorl has taken over.
+  private func noteTime(_ holder: SecretServiceHolderReport?) {
+    do throws(Failure) {
+      let copied = try LastCopy()
+      if holder?.own != true, copied.time == nil { try copied.note(LastCopy.now) }
+    } catch {
+      StandardError.line(error.line(command: Self.spoken))
+      StandardError.line(
+        "After the next login, 'whorl secret-service import' brings in what programs store until then.")
+    }
   }
 
   private func takeOver(_ files: SecretServiceFiles, _ manager: ServiceManager) async throws(Failure) {

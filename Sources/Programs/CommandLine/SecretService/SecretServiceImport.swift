@@ -98,7 +98,8 @@ struct SecretServiceImport: Command {
         guard !dryRun else { return SecretServiceImportReport(plan, replacing: replace) }
         return SecretServiceImportReport(plan, try await copy.bring(plan, replacing: replace, asking))
       }
-      if !dryRun { try LastCopy().note(begun) }
+      // Without the note, 'enable' takes its own time.
+      if !dryRun { try? LastCopy().note(begun) }
       if !options.json { report.tell() }
       let originals = try await originals(of: copy, program, in: store, session)
       if !options.json { return originals.tell() }

@@ -12,13 +12,18 @@ struct PersonalFile {
 
   init(_ path: String) { self.path = path }
 
+  /// The most folders that are made: the file's own one, and two like `.local/state`. A home that is missing is not made.
+  private static let mostFolders = 3
+
   /// Writes it for this user alone, and the folders above it where they are missing. It is on the disk when this returns.
   func write(_ lines: [String]) throws(Unwritten) {
     let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-    for (index, character) in zip(folder.indices, folder).dropFirst() where character == "/" {
-      _ = mkdir(String(folder[..<index]), 0o700)
+    let names = folder.split(separator: "/")
+    for count in max(1, names.count - Self.mostFolders + 1)...max(1, names.count) {
+      guard mkdir("/" + names.prefix(count).joined(separator: "/"), 0o700) == 0 || errno == EEXIST else {
+        throw failure
+      }
     }
-    guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw failure }
     let (new, contents) = (path + ".new", Array(lines.map { $0 + "\n" }.joined().utf8))
     unlink(new)
     let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
