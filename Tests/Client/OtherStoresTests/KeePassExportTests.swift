@@ -198,11 +198,11 @@ struct KeePassExportTests {
       #expect(throws: ImportError.malformed("line 1: \(why)")) { try read(file(text)) }
     }
     // Many entries that refer to one long text.
-    let long = String(repeating: "x", count: 1 << 20)
+    let long = String(repeating: "x", count: 1 << 16)
     let clones = String(
-      repeating: "<Entry>\(field("Title", reference("T", 1)))\(field("Password", "p"))</Entry>", count: 20_000)
+      repeating: "<Entry>\(field("Title", reference("T", 1)))\(field("Password", "p"))</Entry>", count: 1_000)
     let clonesRead = try read(file(entry(1, ["Title": long, "Password": "p"]) + clones))
-    #expect(clonesRead.unusable.count == 20_001)
+    #expect(clonesRead.unusable.count == 1_001)
     #expect(clonesRead.unusable.last?.reason == .refused(.invalidName("the service is longer than 255 bytes")))
   }
 }
