@@ -159,7 +159,9 @@ struct OpenFprintdTests {
   func looks() async throws {
     try await with(["right-index-finger", "left-thumb"]) { (fprintd, vault) async throws in
       let before = fprintd.calls(of: "Claim")
-      func fingers() async throws -> [Finger] { try await VaultSession(of: vault).presentSets().flatMap(\.fingers).map(\.finger) }
+      func fingers() async throws -> [Finger] {
+        try await VaultSession(of: vault).presentSets().flatMap(\.fingers).map(\.finger)
+      }
       let enrolled = try await fingers()
       #expect(enrolled == [.rightIndex, .leftThumb])
       fprintd.delete("left-thumb")
