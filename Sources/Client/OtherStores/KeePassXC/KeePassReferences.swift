@@ -11,7 +11,15 @@ struct KeePassReferences {
     var why: String
   }
 
-  private var entries: [String: PasswordEntry] = [:]
+  private struct Target {
+    let entry: PasswordEntry
+    /// Of its password (P) and its notes (N), those that refer to other entries themselves. Long ones are searched once, and
+    /// not for each entry that refers to them.
+    let referring: Set<Character>
+  }
+
+  /// By their identifiers.
+  private var targets: [String: Target] = [:]
 
   /// The most references that are followed from one field.
   private static let longest = 8
@@ -21,7 +29,10 @@ struct KeePassReferences {
   /// - Parameter identifier: in base64, as the export has it.
   mutating func add(_ entry: PasswordEntry, _ identifier: String) {
     guard let bytes = Self.bytes(base64: identifier), bytes.count == 16 else { return }
-    entries[Hexadecimal.text(of: bytes)] = entry
+    let secrets = [("P" as Character, nil), ("N", "notes" as String?)].filter { _, label in
+      entry.secrets.first { $0.label == label }?.value.bytes.withUnsafeBytes(FieldProblem.isReference) ?? false
+    }
+    targets[Hexadecimal.text(of: bytes)] = Target(entry: entry, referring: Set(secrets.map(\.0)))
   }
 
   /// Nil for what is not base64. Identifiers are not secret.
@@ -60,10 +71,7 @@ struct KeePassReferences {
   private func text(_ text: String, _ field: String) throws(Unresolved) -> String {
     guard text.contains("{REF:") || text.contains("{ref:") else { return text }
     let found = try value(SharedSecret(SecretBytes(copying: Array(text.utf8).span)), field, Self.longest)
-    // Each entry has a copy of its own.
-    guard found.bytes.count <= Self.longestText else {
-      throw Unresolved(field: field, why: "refers to a text of more than \(Self.longestText >> 10) KiB")
-    }
+    try Self.check(found.bytes.count, field)
     return found.bytes.plainText ?? ""
   }
 
@@ -75,18 +83,33 @@ struct KeePassReferences {
     guard let reference = found.reference, left > 0 else {
       throw Unresolved(field: field, why: "refers to another entry in a way that is not read here")
     }
-    guard let entry = entries[reference.identifier] else {
+    guard let target = targets[reference.identifier] else {
       throw Unresolved(field: field, why: "refers to another entry, which is not in the file")
     }
-    let next =
-      switch reference.field {
-      case "P": entry.secrets.first { $0.label == nil }?.value
-      case "N": entry.secrets.first { $0.label == "notes" }?.value
-      case "U": SharedSecret(SecretBytes(copying: Array(entry.user.utf8).span))
-      case "T": SharedSecret(SecretBytes(copying: Array(entry.title.utf8).span))
-      default: SharedSecret(SecretBytes(copying: Array(entry.url.utf8).span))
-      }
-    return try self.value(next ?? SharedSecret(SecretBytes(count: 0)), field, left - 1)
+    let entry = target.entry
+    let next: SharedSecret?
+    switch reference.field {
+    case "P": next = entry.secrets.first { $0.label == nil }?.value
+    case "N": next = entry.secrets.first { $0.label == "notes" }?.value
+    case "U": next = try Self.secret(entry.user, field)
+    case "T": next = try Self.secret(entry.title, field)
+    default: next = try Self.secret(entry.url, field)
+    }
+    let found = next ?? SharedSecret(SecretBytes(count: 0))
+    if "PN".contains(reference.field), !target.referring.contains(reference.field) { return found }
+    return try self.value(found, field, left - 1)
+  }
+
+  private static func secret(_ text: String, _ field: String) throws(Unresolved) -> SharedSecret {
+    try check(text.utf8.count, field)
+    return SharedSecret(SecretBytes(copying: Array(text.utf8).span))
+  }
+
+  /// Refuses a long text that is no secret, of which each entry that refers to it would have a copy.
+  private static func check(_ count: Int, _ field: String) throws(Unresolved) {
+    guard count <= longestText else {
+      throw Unresolved(field: field, why: "refers to a text of more than \(longestText >> 10) KiB")
+    }
   }
 
   /// `{REF:F@I:ID}`, as the whole value of a field.
