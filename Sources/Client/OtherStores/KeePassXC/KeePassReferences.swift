@@ -95,9 +95,9 @@ struct KeePassReferences {
     case "T": next = try Self.secret(entry.title, field)
     default: next = try Self.secret(entry.url, field)
     }
-    let found = next ?? SharedSecret(SecretBytes(count: 0))
-    if "PN".contains(reference.field), !target.referring.contains(reference.field) { return found }
-    return try self.value(found, field, left - 1)
+    let referred = next ?? SharedSecret(SecretBytes(count: 0))
+    if "PN".contains(reference.field), !target.referring.contains(reference.field) { return referred }
+    return try self.value(referred, field, left - 1)
   }
 
   private static func secret(_ text: String, _ field: String) throws(Unresolved) -> SharedSecret {
