@@ -78,7 +78,9 @@ struct ProgramPathTests {
     let folder = try RunningService.makeFolder()
     let socket = folder + "/socket"
     try await Sandboxed.smuggled(over: "/usr/bin/env", removing: removing) { process in
-      try await UnitLauncher.with(program: Self.arguments(for: UnitLauncher.ownName()), at: socket) { _ in
+      try await UnitLauncher.with(program: Self.arguments(for: UnitLauncher.ownName()), at: socket) { unit in
+        let ending = removing ? " was /usr/bin/env" : " elsewhere "
+        #expect(try await eventually { try answer(about: process, at: unit.path).hasSuffix(ending) })
         let started = try #require(ProcessHandle.start(of: process))
         let caller = Caller(user: getuid(), process: .init(id: process, started: started), label: "env")
         let paths = ProgramPaths(unit: UnitPath(socket, madeBy: getuid()))
