@@ -206,7 +206,9 @@ package struct SyncRun: Sendable {
 
 extension SyncStatus {
   /// Whether the vault may now be able to store items that are waiting.
-  fileprivate var waitsForStore: Bool { standing == .member && waiting.contains { $0.reason == .locked } }
+  fileprivate var waitsForStore: Bool {
+    standing == .member && waiting.contains { ![.touch, .proof, .recipients].contains($0.reason) }
+  }
 }
 
 // MARK: Beginning

@@ -162,12 +162,14 @@ struct HostileRemoteTests {
     }
   }
 
-  @Test("a remote of a newer sync format is refused as newer")
-  func newer() async throws {
+  @Test(
+    "a remote of a newer sync format is refused as newer, and one of the first format as older",
+    arguments: [("whorl-sync 3", SyncRunError.newerFormat), (SyncFile.earlierFormatLine, .olderFormat)])
+  func otherFormat(line: String, error: SyncRunError) async throws {
     try await withTwo { folder, one, _ in
-      let format = try await blob("whorl-sync 2\n", in: folder)
+      let format = try await blob("\(line)\n", in: folder)
       try await plant(["100644 blob \(format)\tformat"], over: folder)
-      await #expect(throws: SyncRunError.newerFormat) { try await one.sync() }
+      await #expect(throws: error) { try await one.sync() }
     }
   }
 

@@ -30,7 +30,7 @@ final class PretendVault: SyncService {
     before: @escaping @Sendable (String) throws(VaultError) -> Void = { (_) throws(VaultError) in }
   ) {
     var own = files.mapValues { Array($0.utf8) }
-    own["format"] = Array("whorl-sync 1\n".utf8)
+    own["format"] = Array("whorl-sync 2\n".utf8)
     state = Mutex(State(own: own))
     (self.pageLength, self.before) = (pageLength, before)
   }

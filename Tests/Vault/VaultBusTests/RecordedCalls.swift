@@ -114,7 +114,7 @@ struct RecordedCalls: Sendable {
 
   private static func callAboutOtherMachines(_ sync: any SyncService, _ asking: Asking) async throws {
     let files = [
-      SyncFile("format", Array("whorl-sync 1\n".utf8)), SyncFile("circle/00000001", [1, 2]), SyncFile("x", nil),
+      SyncFile("format", Array("whorl-sync 2\n".utf8)), SyncFile("circle/00000001", [1, 2]), SyncFile("x", nil),
     ]
     _ = try? await sync.status()
     try? await sync.begin(.new(machine: "desk"), asking)
