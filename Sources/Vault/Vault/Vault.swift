@@ -27,7 +27,6 @@ package actor Vault {
   let presence: OwnerPresence
   let backups: Backups
   let sessionLock: SessionLock
-  /// Of a pending request to join a circle.
   let nonces = JoinNonces()
   let catalogue: ItemCatalogue
   /// The client for calls of the process that holds the vault.
@@ -220,9 +219,7 @@ extension Vault {
     async throws(VaultError) -> [SignedCeremony]
   { try await ceremonies.assert(ids, assertion, request) }
 
-  private var ceremonies: AskedCeremonies {
-    AskedCeremonies(presence: presence, catalogue: catalogue, sessionLock: sessionLock)
-  }
+  private var ceremonies: AskedCeremonies { AskedCeremonies(presence, catalogue, sessionLock) }
 
   func sealCopy(
     of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ request: Request

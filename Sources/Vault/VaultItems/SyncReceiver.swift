@@ -25,8 +25,6 @@ final class SyncReceiver {
 
   /// How long a record of a deletion is kept, in seconds.
   static let deletionAge: Double = 180 * 86_400
-  /// The maximum number of machines that may ask to join at a time.
-  private static let candidateLimit = 5
 
   init(_ change: StoreTransaction, _ circle: Circle, _ nonces: JoinNonces) throws {
     self.change = change
@@ -46,10 +44,8 @@ final class SyncReceiver {
       switch path {
       case .format: try receiveFormat(file.contents)
       case .circle(let epoch): try receiveCircle(file.contents, epoch)
-      case .request(let id): try receiveRequest(file.contents, id)
-      case .answer(let id): try receiveAnswer(file.contents, id)
-      case .opening(let id): try receiveMessage(file, id, \.opening)
-      case .consent(let id): try receiveMessage(file, id, \.consent)
+      case .request(let id), .answer(let id), .opening(let id), .consent(let id):
+        try receiveMessage(path, file.contents, of: id)
       case .head(let id): try receiveHead(file.contents, id)
       case .item(let name): try receiveItem(file.contents, name)
       }
@@ -155,53 +151,13 @@ final class SyncReceiver {
     progress = try change.syncProgress()
   }
 
-  private func receiveRequest(_ contents: [UInt8]?, _ id: MemberID) throws {
-    guard id != circle.id else { return note(SyncPath.request(id), contents) }
-    guard try circle.standing == .member else { return }
-    guard let contents else { return progress.candidates.removeAll { $0.id == id.description } }
-    let request = try JoinRequest(contents, circle: circle.circle)
-    guard request.id == id else { throw VaultError.fileUnreadable("it has another machine's name") }
-    guard try circle.last.member(id) == nil, !progress.candidates.contains(where: { $0.request.bytes == contents })
-    else { return }
-    progress.candidates.removeAll { $0.id == id.description }
-    guard progress.candidates.count < Self.candidateLimit else {
-      throw VaultError.fileUnreadable("\(Self.candidateLimit) machines wait to be let in already")
-    }
-    progress.candidates.append(SyncProgress.Candidate(id: id, request: contents))
-  }
-
-  /// An answer to this machine's request, or to that of a machine that asks.
-  private func receiveAnswer(_ contents: [UInt8]?, _ id: MemberID) throws {
-    if id == circle.id {
-      guard let contents, circle.joining != nil else { return }
-      try circle.take(answer: contents, nonces.take(of: id))
-      return try change.put(circle)
-    }
-    guard let place = progress.candidates.firstIndex(where: { $0.id == id.description }) else { return }
-    let isOwn = contents == progress.candidates[place].answer?.bytes
-    progress.candidates[place].isAnswerPublished = contents != nil && isOwn
-    guard let contents, !isOwn else { return progress.candidates[place].isAnsweredElsewhere = false }
-    let request = try JoinRequest(progress.candidates[place].request.bytes, circle: circle.circle)
-    _ = try JoinAnswer(contents, to: request, circle.last)
-    progress.candidates[place].isAnsweredElsewhere = true
-  }
-
-  /// A later message of this machine or of one that asks. What it says is checked when it is used.
-  private func receiveMessage(
-    _ file: SyncFile, _ id: MemberID, _ message: WritableKeyPath<SyncProgress.Candidate, JSONBytes?>
-  ) throws {
-    if id == circle.id, let path = SyncPath(file.path) { return note(path, file.contents) }
-    guard let place = progress.candidates.firstIndex(where: { $0.id == id.description }) else { return }
-    // The first one counts.
-    if progress.candidates[place][keyPath: message] == nil || file.contents == nil {
-      progress.candidates[place][keyPath: message] = file.contents.map { JSONBytes($0) }
-    }
-  }
-
-  /// Notes whether the repository has a message of this machine, which asks to join.
-  private func note(_ path: SyncPath, _ contents: [UInt8]?) {
-    progress.ownMessages.removeAll { $0 == path.text }
-    if contents != nil { progress.ownMessages.append(path.text) }
+  /// A message of a machine that asks to join, or of this one.
+  private func receiveMessage(_ path: SyncPath, _ contents: [UInt8]?, of id: MemberID) throws {
+    guard id == circle.id else { return try progress.take(path, contents, of: id, in: circle) }
+    guard case .answer = path else { return progress.note(path, isThere: contents != nil) }
+    guard let contents, circle.joining != nil else { return }
+    try circle.take(answer: contents, nonces.take(of: id))
+    try change.put(circle)
   }
 
   private func receiveHead(_ contents: [UInt8]?, _ id: MemberID) throws {

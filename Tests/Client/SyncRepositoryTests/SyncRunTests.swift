@@ -47,7 +47,8 @@ struct SyncRunTests {
       let before = one.vault.state.withLock { $0.lastCalls }
       try await one.sync()
       // A touch is asked for by another command.
-      #expect(one.vault.state.withLock { $0.lastCalls } == before + ([.touch, .proof, .recipients].contains(reason) ? 0 : 1))
+      #expect(
+        one.vault.state.withLock { $0.lastCalls } == before + ([.touch, .proof, .recipients].contains(reason) ? 0 : 1))
     }
   }
 

@@ -57,7 +57,7 @@ enum ForeignFormat {
   private static func of(_ bytes: UnsafeRawBufferPointer) -> String? {
     if bytes.starts(with: "PK\u{3}\u{4}".utf8) || bytes.starts(with: "PK\u{5}\u{6}".utf8) { return archive(bytes) }
     if let found = beginnings.first(where: { bytes.starts(with: $0.0) }) { return found.1 }
-    let marked = bytes.starts(with: FileText.utf8Mark) ? FileText.utf8Mark.count : 0
+    let marked = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     let text = UnsafeRawBufferPointer(rebasing: bytes[marked...].drop { " \t\r\n".utf8.contains($0) })
     if let found = textBeginnings.first(where: { text.starts(with: $0.0.utf8) }) { return found.1 }
     return isJSON(text) ? json(text) : markup(text)

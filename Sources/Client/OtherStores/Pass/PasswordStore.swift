@@ -14,7 +14,6 @@ package struct PasswordStore: ImportSource {
   /// The files of the entries, below the folder.
   private var files: [String] = []
 
-  static let suffix = ".gpg"
   /// The files of programs that keep such a folder and encrypt with age: gopass, passage.
   private static let otherSuffix = ".age"
 
@@ -28,7 +27,7 @@ package struct PasswordStore: ImportSource {
     (unusable, leftOut) = (tree.unusable, tree.leftOut)
     var others: [String] = []
     for file in tree.files {
-      if file.hasSuffix(Self.suffix) {
+      if file.hasSuffix(PasswordTree.suffix) {
         add(file)
       } else if file.hasSuffix(Self.otherSuffix) {
         let why =
@@ -47,7 +46,7 @@ package struct PasswordStore: ImportSource {
   }
 
   private mutating func add(_ file: String) {
-    let called = String(file.dropLast(Self.suffix.count))
+    let called = String(file.dropLast(PasswordTree.suffix.count))
     do throws(VaultError) {
       entries.append(ImportEntry(place: files.count, name: try ItemName(parsing: called)))
       files.append(file)

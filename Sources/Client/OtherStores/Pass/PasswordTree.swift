@@ -6,6 +6,8 @@ internal import Primitives
 ///
 /// Each folder is read once, however many links lead to it: under its own name where it has one below the folder.
 struct PasswordTree {
+  /// The ending of an entry's file.
+  static let suffix = ".gpg"
   /// The paths of the files below the folder.
   private(set) var files: [String] = []
   private(set) var unusable: [UnusableEntry] = []
@@ -69,7 +71,7 @@ struct PasswordTree {
     case S_IFDIR where link.st_mode & S_IFMT == S_IFLNK: links.append(below)
     case S_IFDIR: try enter(below, FileIdentity(status))
     case S_IFREG: files.append(below)
-    case _ where below.hasSuffix(PasswordStore.suffix): report(below, "is not a file")
+    case _ where below.hasSuffix(PasswordTree.suffix): report(below, "is not a file")
     default: break
     }
   }

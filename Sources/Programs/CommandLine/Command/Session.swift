@@ -84,22 +84,7 @@ struct Session {
     _ call: () async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
     guard try isStoreOfService else { return try await call() }
-    return try await withTerminalAgent(call)
-  }
-
-  /// Runs a call during which polkit may ask for a password, at this terminal if there is no desktop.
-  func withTerminalAgent<Answer>(
-    _ call: () async throws(Failure) -> Answer
-  ) async throws(Failure) -> Answer {
-    guard let agent = PasswordAgent() else { return try await call() }
-    let result: Result<Answer, Failure>
-    do throws(Failure) {
-      result = .success(try await call())
-    } catch {
-      result = .failure(error)
-    }
-    await agent.end()
-    return try result.get()
+    return try await PasswordAgent.during(call)
   }
 
   /// The options for prompts. If a script passes the passcode, it is used at once, without waiting for a touch.

@@ -26,7 +26,7 @@ struct FprintdFingers {
   func enroll(_ finger: Finger, on chosen: ReaderDescription) async throws(Failure) {
     Self.announceQuestion()
     let line = Line()
-    try await session.withTerminalAgent { () async throws(Failure) in
+    try await PasswordAgent.during { () async throws(Failure) in
       try await opened(chosen.id) { reader, description throws(ReaderError) in
         let request = TouchRequest(purpose: .enroll(finger), reader: description, passcodeInstead: false)
         _ = try await reader.enroll(as: finger) { line.show($0, asking: request) }
@@ -38,7 +38,7 @@ struct FprintdFingers {
   /// Deletes a finger, or with nil all of them. Does nothing for one that fprintd does not have.
   func delete(_ finger: Finger?, on chosen: ReaderDescription) async throws(Failure) {
     Self.announceQuestion()
-    try await session.withTerminalAgent { () async throws(Failure) in
+    try await PasswordAgent.during { () async throws(Failure) in
       try await opened(chosen.id) { reader, _ throws(ReaderError) in
         let templates = try await reader.storedPrints(knowing: []).unknown
         for template in templates where finger == nil || FprintdPrint(template)?.finger == finger {

@@ -58,7 +58,7 @@ struct List: Command {
       let isKnown = item.state != .damaged
       table.add([
         item.title ?? "(no name)", item.itemClass?.spoken ?? "", item.group ?? "", isKnown ? item.access.spoken : "",
-        isKnown ? item.accessibility.spoken : "", isKnown ? Spoken.time(Int64(item.modified)) : "",
+        isKnown ? item.accessibility.spoken : "", isKnown ? Spoken.time(Int64(clamping: item.modified)) : "",
         item.state.spoken ?? "",
       ])
     }

@@ -12,6 +12,19 @@ struct PasswordAgent: Sendable {
   private let child: ChildProcess
   private let entry: Unfinished.Entry
 
+  /// Runs a call during which polkit may ask for a password, at this terminal if there is no desktop.
+  static func during<Answer>(_ call: () async throws(Failure) -> Answer) async throws(Failure) -> Answer {
+    guard let agent = PasswordAgent() else { return try await call() }
+    let result: Result<Answer, Failure>
+    do throws(Failure) {
+      result = .success(try await call())
+    } catch {
+      result = .failure(error)
+    }
+    await agent.end()
+    return try result.get()
+  }
+
   /// Starts the agent for this process. Nil without a terminal, or if the program is not installed.
   init?() {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)

@@ -36,14 +36,14 @@ final class AgentSocket: Sendable {
   ///   - events: of poll(2).
   ///   - deadline: in microseconds of ``LoopClock``; nil: waits without a limit.
   /// - Returns: false after the deadline.
-  private func isReady(for events: Int32, by deadline: UInt64?) async -> Bool {
-    await withCheckedContinuation { Readiness.await(self, Int16(events), deadline ?? .max, $0) }
+  private func isReady(for events: Int16, by deadline: UInt64?) async -> Bool {
+    await withCheckedContinuation { Readiness.await(self, events, deadline ?? .max, $0) }
   }
 
   /// The next message; nil if the connection ends, if a message is empty or too long, or if its end does not follow its
   /// beginning in time. The message may hold a private key for the other agent.
   func read() async -> SharedSecret? {
-    guard await isReady(for: POLLIN, by: nil) else { return nil }
+    guard await isReady(for: Int16(clamping: POLLIN), by: nil) else { return nil }
     let deadline = LoopClock.now + Self.messageTime.microseconds
     guard let header = await read(count: 4, by: deadline) else { return nil }
     let length = header.bytes.withUnsafeBytes { OutsideNumber(bigEndian: $0) }
@@ -65,7 +65,9 @@ final class AgentSocket: Sendable {
       let problem = errno
       bytes.resize(to: filled + max(received, 0))
       if received > 0 || received < 0 && problem == EINTR { continue }
-      guard received < 0, problem == EAGAIN, await isReady(for: POLLIN, by: deadline) else { return nil }
+      guard received < 0, problem == EAGAIN, await isReady(for: Int16(clamping: POLLIN), by: deadline) else {
+        return nil
+      }
     }
     return SharedSecret(bytes)
   }
@@ -107,7 +109,7 @@ final class AgentSocket: Sendable {
       let more = send(sent)
       if more < 0, errno == EINTR { continue }
       if more < 0, errno == EAGAIN {
-        guard await isReady(for: POLLOUT, by: deadline) else { return false }
+        guard await isReady(for: Int16(clamping: POLLOUT), by: deadline) else { return false }
         continue
       }
       guard more > 0 else { return false }

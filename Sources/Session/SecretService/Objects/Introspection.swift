@@ -1,3 +1,13 @@
+/// What is at a path, as far as its description goes.
+enum IntrospectedObject {
+  /// A path that only leads to others.
+  case folder
+  /// The object by which `whorl` recognizes this service.
+  case own
+  case portal
+  case object(ObjectPath)
+}
+
 /// The interfaces of each object as XML, for clients that ask before they call.
 enum Introspection {
   /// The description of an object.
@@ -5,7 +15,7 @@ enum Introspection {
   /// - Parameters:
   ///   - object: what it is, which says its interfaces.
   ///   - children: the last parts of the paths of the objects below it.
-  static func xml(of object: ObjectTree.Node, children: [String]) -> String {
+  static func xml(of object: IntrospectedObject, children: [String]) -> String {
     let own =
       switch object {
       case .folder: ""

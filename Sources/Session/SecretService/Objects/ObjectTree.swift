@@ -4,15 +4,6 @@ internal import SecretServiceItems
 /// The objects of the service as a tree, from the root of all paths, for programs that list them (`busctl tree`, D-Spy). A
 /// client sees its own sessions and prompts alone.
 struct ObjectTree {
-  enum Node {
-    /// A path that only leads to others.
-    case folder
-    /// The object by which `whorl` recognizes this service.
-    case own
-    case portal
-    case object(ObjectPath)
-  }
-
   /// The most items that the description of a collection names. One with more names none.
   private static let itemLimit = 10_000
 
@@ -26,7 +17,7 @@ struct ObjectTree {
     return Introspection.xml(of: node, children: children)
   }
 
-  private func node(at path: String) async throws(ServiceError) -> (Node, children: [String]) {
+  private func node(at path: String) async throws(ServiceError) -> (IntrospectedObject, children: [String]) {
     switch path {
     // `whorl` asks for this one, also where the vault does not answer.
     case ServiceName.ownPath: return (.own, [])

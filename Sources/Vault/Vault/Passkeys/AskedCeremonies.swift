@@ -10,6 +10,10 @@ struct AskedCeremonies {
   let catalogue: ItemCatalogue
   let sessionLock: SessionLock
 
+  init(_ presence: OwnerPresence, _ catalogue: ItemCatalogue, _ sessionLock: SessionLock) {
+    (self.presence, self.catalogue, self.sessionLock) = (presence, catalogue, sessionLock)
+  }
+
   /// Makes a passkey.
   func make(_ passkey: NewPasskey, _ request: Request) async throws(VaultError) -> (Item, SignedCeremony) {
     try passkey.check()

@@ -39,13 +39,6 @@ package struct Circle: Sendable {
     package let contents: CircleContents
   }
 
-  /// A change of the members that this machine's owner has not confirmed.
-  package struct Change: Sendable {
-    package let signer: MemberID
-    package let added: [MemberID]
-    package let removed: [MemberID]
-  }
-
   package var last: CircleRecord { chain[chain.count - 1] }
   package var circle: String { last.circle }
   package var epoch: Int { last.epoch }
@@ -208,31 +201,15 @@ package struct Circle: Sendable {
   package mutating func lock() { isLocked = true }
 
   /// The changes that the owner of this machine has not confirmed.
-  package var unconfirmed: [Change] {
+  package var unconfirmed: [MemberListChange] {
     get throws(VaultError) {
-      var changes: [Change] = []
+      var changes: [MemberListChange] = []
       for index in confirmed..<max(confirmed, chain.count) where index > 0 {
-        let change = try Self.change(from: chain[index - 1], to: chain[index])
+        let change = try MemberListChange(from: chain[index - 1], to: chain[index])
         if !change.added.isEmpty || !change.removed.isEmpty { changes.append(change) }
       }
       return changes
     }
-  }
-
-  private static func change(from before: CircleRecord, to after: CircleRecord) throws(VaultError) -> Change {
-    var (old, new) = (Set<MemberID>(), Set<MemberID>())
-    for member in before.members { old.insert(try member.id) }
-    for member in after.members { new.insert(try member.id) }
-    return Change(signer: after.signer, added: new.subtracting(old).sorted(), removed: old.subtracting(new).sorted())
-  }
-
-  /// Whether a member has changed its own entry alone, or removed itself.
-  private static func isOwnChange(from before: CircleRecord, to after: CircleRecord) throws(VaultError) -> Bool {
-    var others: [Member] = []
-    for member in before.members where try member.id != after.signer { others.append(member) }
-    var remaining: [Member] = []
-    for member in after.members where try member.id != after.signer { remaining.append(member) }
-    return Set(others) == Set(remaining) && others.count == remaining.count
   }
 
   private func others(than member: MemberID) throws(VaultError) -> [Member] {
@@ -293,7 +270,9 @@ package struct Circle: Sendable {
     chain.removeLast(chain.count - published)
     let before = chain.last?.members ?? []
     var isFollowed = confirmed >= published
-    if isFollowed, joining == nil { isFollowed = try isOwnChange(record) }
+    if isFollowed, joining == nil, let last = chain.last {
+      isFollowed = try MemberListChange.concernsItsSignerAlone(from: last, to: record)
+    }
     chain.append(record)
     published += 1
     confirmed = isFollowed ? published : min(confirmed, published - 1)
@@ -312,11 +291,6 @@ package struct Circle: Sendable {
     for member in changed.members where !before.contains(member) {
       try append(members: try others(than: try member.id) + [member], naming: [:])
     }
-  }
-
-  private func isOwnChange(_ record: CircleRecord) throws(VaultError) -> Bool {
-    guard let before = chain.last else { return true }
-    return try Self.isOwnChange(from: before, to: record)
   }
 
   // MARK: In the store

@@ -166,7 +166,7 @@ package struct JoinWords: Sendable, Hashable {
     subject.append(tag: 4, try JSONLine.line(member))
     subject.append(tag: 5, opening.nonce)
     digest = Digest.sha256(subject.bytes)
-    words = digest.prefix(Self.count).map { CommonWords.all[Int($0)] }
+    words = digest.prefix(Self.count).map { CommonWords.all[Int(clamping: $0)] }
   }
 }
 
