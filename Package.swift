@@ -213,7 +213,7 @@ let package = Package(
     .executableTarget(
       name: "whorld",
       dependencies: [
-        "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Presence", "Processes", "SecretModel",
+        "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "SecretModel",
         "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
       ],
       path: "Sources/Programs/whorld"),
@@ -324,10 +324,10 @@ let package = Package(
     tests(
       "VaultHostTests", in: "Vault",
       [
-        "Executors", "Fingerprint", "Keys", "KeySchemes", "Moving", "Presence", "Processes", "ProgramDriver",
-        "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SoftwareTPM", "SystemPolicy",
-        "SystemVault", "TPM", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems", "VaultStore",
-        "VirtualFinger", "Wallets", "Whorl",
+        "Executors", "Fingerprint", "Keys", "KeySchemes", "Moving", "Presence", "Primitives", "Processes",
+        "ProgramDriver", "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SoftwareTPM",
+        "SystemPolicy", "SystemVault", "TPM", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems",
+        "VaultStore", "VirtualFinger", "Wallets", "Whorl",
       ]),
     tests("SystemPolicyTests", in: "Vault", ["SystemPolicy", "SecretModel", "SDBus", "Processes", "ProgramDriver"]),
     tests(

@@ -102,4 +102,38 @@ expect 0 "items are there" at_seat alice "python3 $hostile little"
 expect 64 "" at_seat alice 'whorl rm'
 expect 64 "" at_seat alice "whorl rm ''"
 expect 0 silver at_seat alice 'whorl get note/alice'
+
+# A crash of the service, ten times in a row: it comes back each time, without root, and waits longer each time. Other
+# users' stores are closed and nothing more.
+main_process() { systemctl show --value --property MainPID whorld.service; }
+for crash in $(seq 10); do
+  crashed=$(main_process)
+  kill -SEGV "$crashed"
+  state=
+  for _ in $(seq 150); do
+    state=$(systemctl is-active whorld.service) || :
+    if [ "$state" = active ] && [ "$(main_process)" != "$crashed" ]; then break; fi
+    sleep 0.2
+  done
+  [ "$state" = active ] || fail "after crash $crash: $(systemctl status whorld.service whorld.socket)"
+done
+expect 0 "" elsewhere bob 'whorl status'
+expect 0 bronze elsewhere bob 'whorl get note/bob'
+expect 0 silver at_seat alice 'whorl get note/alice'
+expect 0 active systemctl is-active whorld.socket whorld.service whorl-program-path.socket
+journalctl -q --no-pager -u whorld.service | grep -q "serves in 10 s" || fail "the service did not wait"
+# A client that comes during such a wait is served after it.
+crashed=$(main_process)
+kill -SEGV "$crashed"
+sleep 1
+expect 0 bronze elsewhere bob 'whorl get note/bob'
+# One that is stopped in order does not wait at its next start.
+systemctl stop whorld.service
+expect 0 bronze elsewhere bob 'timeout 5 whorl get note/bob'
+# The same for the unit that reads the paths of programs, which has no rights over anything else.
+for _ in $(seq 10); do
+  systemctl kill --signal=SEGV whorl-program-path.service 2>/dev/null || :
+  elsewhere bob 'whorl get note/bob' >/dev/null || fail "the service needs the paths of programs"
+done
+expect 0 active systemctl is-active whorl-program-path.socket whorld.service
 exit 0

@@ -50,8 +50,6 @@ without_login() {
 is_open() { expect 0 gold without_login "$1" 'whorl get wallet --no-prompt'; }
 is_closed() { expect 77 "are closed" without_login "$1" 'whorl get wallet --no-prompt'; }
 restart() {
-  # systemd refuses a service that starts more than five times in ten seconds, as it does here on a fast machine.
-  systemctl reset-failed whorld.service
   systemctl restart whorld.service
 }
 

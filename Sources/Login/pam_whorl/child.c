@@ -84,6 +84,8 @@ static int has_ended(int handle, whorl_deadline deadline) {
 // process ID may be reused.
 static int wait_for(pid_t child, whorl_deadline deadline) {
   int handle = (int)syscall(SYS_pidfd_open, child, 0);
+  // The login program has reaped it already, and another process may have its ID.
+  if (handle < 0 && errno == ESRCH) return -ECHILD;
   int ended = handle >= 0 && has_ended(handle, deadline);
   if (!ended) {
     // Kills what it has started as well, by its process group.

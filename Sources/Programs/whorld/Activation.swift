@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import Primitives
 
 /// Socket activation by systemd (sd_listen_fds(3), sd_notify(3)), and the credentials of the service. The program reads
 /// no other environment variables than these, which systemd sets.
@@ -26,6 +27,23 @@ struct Activation {
     // The length 0: the path ends with its NUL
     guard sd_is_socket_unix(socket, Int32(SOCK_STREAM.rawValue), 1, path, 0) > 0 else { return nil }
     return Activation(socket: socket, credentials: credentials)
+  }
+
+  /// Closes every connection for this long, and those that wait already, so that no client waits for a service that cannot
+  /// serve.
+  func refuse(for time: Duration) {
+    let end = SystemClock.awake.nanoseconds + UInt64(time.components.seconds) * 1_000_000_000
+    var left: Int32 = 0
+    repeat {
+      var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+      // The address is not needed.
+      if poll(&waiting, 1, left) > 0 {
+        let connection = accept4(socket, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+        if connection >= 0 { close(connection) }
+      }
+      let now = SystemClock.awake.nanoseconds
+      left = Int32(clamping: (end - min(end, now)) / 1_000_000)
+    } while left > 0
   }
 
   /// Tells systemd the state of the service.

@@ -2,6 +2,7 @@ internal import Executors
 internal import Fingerprint
 internal import Glibc
 internal import Presence
+internal import Primitives
 internal import Processes
 internal import SecretModel
 internal import SystemPolicy
@@ -15,6 +16,8 @@ enum SystemService {
   private static let socket = "/run/whorl/bus"
   private static let stores = "/var/lib/whorl"
   private static let settingsFile = "/etc/whorl/whorld.conf"
+  /// The unit's folder in `/run`, which stays while systemd restarts the service.
+  private static let earlierStarts = EarlierStarts(in: "/run/whorld")
 
   static func run() -> Never {
     guard geteuid() != 0 else { Usage.fail("--system runs as a user of its own, and never as root") }
@@ -25,15 +28,28 @@ enum SystemService {
     // By default the TPM's library would log each refused command, and other values of this variable would make it log
     // more.
     setenv("TSS2_LOG", "all+NONE", 1)
-    let endings = HeldEndingSignals()
+    let wait = earlierStarts.note(at: SystemClock.sinceBoot.nanoseconds)
     let settings: ServiceSettings
     let credentials: ServiceCredentials
     do throws(ServiceSettingsError) {
       settings = try ServiceSettings.read(settingsFile)
       credentials = try ServiceCredentials(in: activation.credentials)
     } catch {
-      Usage.fail(error.words, status: 78)
+      Usage.line(error.words)
+      // systemd starts the service again, with the settings of then.
+      activation.refuse(for: wait)
+      exit(78)
     }
+    if wait > .zero {
+      let seconds = wait.components.seconds
+      Usage.line("it has ended by itself several times in the last minutes, and serves in \(seconds) s")
+      activation.notify("STATUS=Waiting \(seconds) s: it has ended by itself several times in the last minutes")
+      // A signal that ends the service ends this, too. Nobody is served yet.
+      sleep(UInt32(seconds))
+      activation.notify("STATUS=")
+    }
+    // Before the first thread.
+    let endings = HeldEndingSignals()
     let polkit = Polkit()
     var configuration = SystemVaultsConfiguration(
       folder: stores, reader: ServiceReader(settings.reader), accountName: { Account.name(of: $0) },
@@ -65,6 +81,7 @@ enum SystemService {
     Vault.prepare()
     RestingMemory.begin()
     endings.wait()
+    earlierStarts.forget()
     activation.notify("STOPPING=1")
     // Without this, the task would have the main thread's priority, which is higher than the service may set, and
     // libdispatch would log the refusal.

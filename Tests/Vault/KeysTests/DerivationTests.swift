@@ -133,7 +133,7 @@ internal import Testing
     "stored scrypt parameters with too high a cost are refused",
     arguments: [
       (21, 8, 1), (63, 8, 1), (Int.max, 8, 1), (17, 33, 1), (17, Int.max, 1), (17, 8, 17), (17, 8, Int.max),
-      (20, 9, 1), (19, 17, 1), (18, 32, 17),
+      (20, 9, 1), (19, 17, 1), (18, 32, 17), (20, 8, 1), (19, 8, 1), (18, 9, 1), (17, 17, 1), (17, 8, 3), (18, 8, 2),
     ])
   func tooMuch(logN: Int, r: Int, p: Int) {
     #expect(throws: KeysError.badParameters("scrypt parameters ask for too much")) {

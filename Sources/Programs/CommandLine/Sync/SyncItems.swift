@@ -143,7 +143,7 @@ struct SyncLeave: Command {
     let (named, ofKinds) = try await chosen.items(in: sync.store, session)
     let shared = (named + ofKinds).filter(\.isShared)
     try OnlyCopies(unsharing: shared, try await sync.status()).requireAgreement(
-      to: "the circle", onlyCopies, session.answers())
+      to: "your other computers", onlyCopies, session.answers())
     try await sync.set(
       shared, shared: false, reason: "share \(Spoken.plural(shared.count, "item")) with other machines no longer")
     try await sync.told(shared, as: "kept here", options)
@@ -152,7 +152,7 @@ struct SyncLeave: Command {
   private func leaveCircle(_ sync: SyncSession, _ session: Session, _ hardening: Hardening) async throws(Failure) {
     let status = try await sync.status()
     guard status.standing != .none else { throw Failure(.notInCircle(.none)) }
-    try OnlyCopies(leaving: status).requireAgreement(to: "the circle", onlyCopies, session.answers())
+    try OnlyCopies(leaving: status).requireAgreement(to: "your other computers", onlyCopies, session.answers())
     if !yes {
       try session.answers().confirm(
         "Stop sharing with your other computers? The items stay here, and later changes are no longer shared.",

@@ -42,9 +42,13 @@ package enum Scrypt {
 
   package static let saltCount = 16
 
-  /// Derives a key of 32 bytes. Parameters below `floor` or above the limits for one attempt (1 GiB, logN 20, r 32, p
-  /// 16) are ``KeysError/badParameters(_:)``, so that manipulated parameters neither weaken a passcode nor exhaust the
-  /// machine.
+  /// The most that stored parameters may ask for in one attempt: memory times `p`, twice what ``Parameters/fresh(floor:)``
+  /// takes. A user can store any parameters with a backup that they have forged, and the service, which runs two attempts
+  /// at a time, would be killed at its limit of memory, with the stores of all users.
+  private static let costLimit = 256 << 20
+
+  /// Derives a key of 32 bytes. Parameters below `floor` or that cost more than 256 MiB are
+  /// ``KeysError/badParameters(_:)``, so that manipulated parameters neither weaken a passcode nor exhaust the service.
   package static func derive(
     passcode: borrowing SecretBytes, parameters: Parameters, floor: Floor = .standard
   ) throws(KeysError) -> SecretBytes {
@@ -52,7 +56,7 @@ package enum Scrypt {
       throw .badParameters("scrypt parameters are too weak")
     }
     guard parameters.logN <= 20, parameters.r <= 32, parameters.p <= 16,
-      (128 * parameters.r) << parameters.logN <= 1 << 30
+      (128 * parameters.r * parameters.p) << parameters.logN <= costLimit
     else { throw .badParameters("scrypt parameters ask for too much") }
     guard parameters.salt.count == saltCount else { throw .badParameters("the scrypt salt is not 16 bytes") }
     return try derive(

@@ -32,7 +32,7 @@ package struct Joining: Codable, Sendable {
     guard answer == nil else { return }
     let answer = try JoinAnswer(file, to: JoinRequest(request.bytes, circle: list.circle), list)
     guard let nonce else {
-      throw .fileUnreadable("this machine was interrupted: leave the circle here, and ask to join again")
+      throw .fileUnreadable("this machine was interrupted: ask to join again")
     }
     opening = JSONBytes(try JoinOpening(nonce, for: answer, by: keys, as: id).bytes)
     self.answer = JSONBytes(file)
@@ -58,7 +58,7 @@ package struct Joining: Codable, Sendable {
         throw .fileUnreadable("it lets this machine in, which its owner has not agreed to")
       }
     } else if signer != nil {
-      throw .fileUnreadable("the machines of the circle changed meanwhile: leave it here, and ask to join again")
+      throw .fileUnreadable("your computers changed meanwhile: ask to join again")
     }
   }
 }

@@ -39,7 +39,7 @@ package struct LogicalClock: Codable, Sendable, Hashable, Comparable, Expressibl
   /// The clock of the next version.
   package func next() throws(VaultError) -> LogicalClock {
     guard number < Self.end - 1 else {
-      throw .invalidRequest("no further change can be shared: leave the circle and make a new one")
+      throw .invalidRequest("no further change can be shared: stop sharing here, and begin anew")
     }
     return LogicalClock(integerLiteral: number + 1)
   }

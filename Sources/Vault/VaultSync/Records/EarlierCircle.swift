@@ -12,7 +12,7 @@ package struct EarlierCircle {
     guard try Circle(slot, in: store) == nil else { return nil }
     let bytes = try slot.unwrap(
       under: store.keys.root, databaseID: store.keys.databaseID,
-      otherwise: .storeDamaged("the keys of its circle do not verify"))
+      otherwise: .storeDamaged("its keys for your other computers do not verify"))
     guard bytes.count >= MemberKeys.byteCount else { return nil }
     keys = try MemberKeys(
       bytes.withUnsafeBytes {
