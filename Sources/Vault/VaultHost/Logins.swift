@@ -11,6 +11,8 @@ package final class Logins: LoginService {
   private let vaults: SystemVaults
   private let isLocalLogin: @Sendable (_ session: String, _ user: UInt32) async -> Bool
   private let log: @Sendable (String) -> Void
+  /// One after another for each user: each try has to know whether the one before it was wrong.
+  private let tries = UserTurns(width: 4, waitingLimit: 8, what: "logins of this user wait")
 
   /// - Parameters:
   ///   - isLocalLogin: whether logind knows this session as a local login of this user.
@@ -115,13 +117,22 @@ package final class Logins: LoginService {
     -> LoginOutcome
   {
     do throws(VaultError) {
-      try await store.unlock(with: password)
+      try await unlock(store, user, with: password)
       log("\(what): opened with the passcode")
       return .open
     } catch {
       log("\(what): the password does not open the store: \(error)")
       return error == .wrongPasscode ? .notPasscode : .closed
     }
+  }
+
+  /// Tries the password, unless logins at the same time have used up their tries: the others are the owner's.
+  private func unlock(_ store: LoginStore, _ user: UInt32, with password: SharedSecret) async throws(VaultError) {
+    let turn = try await tries.turn(for: user)
+    let isTaken = try await store.takesPasswordOfLogin()
+    if isTaken { try await store.unlock(with: password) }
+    _ = consume turn
+    guard isTaken else { throw .wrongPasscode }
   }
 
   private func change(

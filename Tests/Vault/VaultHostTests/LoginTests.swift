@@ -133,6 +133,27 @@ struct LoginTests {
     try await service.end()
   }
 
+  @Test("logins at the same time try two wrong passwords as the passcode together, and no more")
+  func wrongPasswordsAtOnce() async throws {
+    try await makeStore(chosen: true)
+    let outcomes = try await withThrowingTaskGroup { group in
+      for _ in 1...7 { group.addTask { try await login("not the passcode") } }
+      return try await group.reduce(into: [LoginOutcome]()) { $0.append($1) }
+    }
+    #expect(outcomes == Array(repeating: .notPasscode, count: 7))
+    #expect(try await with { try await $0.status().passcodeDelay } == 0)
+    try await with { vault in
+      // Two tries are used up, so a third and a fourth are free.
+      let person = Person(passcodes: ["wrong", "wrong"])
+      await #expect(throws: VaultError.wrongPasscode) {
+        try await person.with(vault) { try await vault.unlock(Asking(in: $0)) }
+      }
+      #expect(try await vault.status().passcodeDelay == 0)
+      try await Person(passcodes: [RunningService.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
+    }
+    try await service.end()
+  }
+
   @Test("a login tries its password as the passcode again after the right passcode was given elsewhere")
   func clearedTries() async throws {
     try await makeStore(chosen: true)

@@ -19,8 +19,11 @@ enum BackupRows {
     static let bytes: UInt8 = 3
   }
 
-  /// The longest text or array of bytes in a store.
-  private static let longest = 32 << 20
+  /// The longest text or array of bytes in a store: a secret has at most 1 MiB, and everything else is much smaller.
+  private static let longest = 2 << 20
+  /// The longest row. A row is in memory several times while it is stored, so this bounds what a forged backup makes the
+  /// service take.
+  private static let longestRow = 4 << 20
 
   // MARK: Writing
 
@@ -69,7 +72,14 @@ enum BackupRows {
     }
     while case let number = Int(try take(1)[0]), number > 0 {
       guard number <= tables.count else { throw VaultError.otherRows }
-      let values = try tables[number - 1].columns.map { _ in try value(take) }
+      var taken = 0
+      let values = try tables[number - 1].columns.map { _ in
+        try value { count in
+          taken += count
+          guard taken <= longestRow else { throw VaultError.otherRows }
+          return try take(count)
+        }
+      }
       try insertions[number - 1].execute(arguments: StatementArguments(values))
     }
     let last = max(try decoded(take), try Int64.fetchOne(db, sql: "SELECT max(row) FROM item") ?? 0)
