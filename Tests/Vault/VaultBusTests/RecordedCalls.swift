@@ -69,6 +69,7 @@ struct RecordedCalls: Sendable {
     _ = try? await vault.evaluate(.policy(.deviceOwner), asking)
     _ = try? await vault.evaluate(.access(try AccessControl([.devicePasscode])), asking)
     _ = try? await vault.biometry()
+    _ = try? await vault.presentSets()
     _ = try? await vault.enroll(.rightIndex, asking)
     _ = try? await vault.unenroll(nil, asking)
     _ = try? await vault.losses(.passcode)

@@ -179,16 +179,16 @@ struct ServiceLogTests {
     await #expect(throws: VaultError.notAuthorized(.denied, action: "org.whorl.own")) { try await service.makeStore() }
     allows.withLock { $0 = true }
     try await service.makeStore()
-    allows.withLock { $0 = false }
     let connection = try service.connect()
-    await #expect(throws: VaultError.notAuthorized(.denied, action: "org.whorl.own")) {
+    // A key that cannot be one is refused before anybody is asked.
+    await #expect(throws: VaultError.malformedRecoveryKey) {
       try await connection.rebuildDeviceKey(at: .own, recoveryKey: SecretBytes(text: "of no store"))
     }
     let entries = try await connection.open(.own).log(AuditSearch())
     #expect(entries.map(\.request) == [.makeStore, .rebuildDeviceKey])
-    #expect(entries.map(\.outcome) == [.done, .failed(.notAuthorized)])
+    #expect(entries.map(\.outcome) == [.done, .failed(.malformedRecoveryKey)])
     #expect(
-      journal.withLock { $0.map(\.outcome) } == [.failed(.notAuthorized), .done, .failed(.notAuthorized)],
+      journal.withLock { $0.map(\.outcome) } == [.failed(.notAuthorized), .done, .failed(.malformedRecoveryKey)],
       "where there is no store yet, the journal alone has it")
     await connection.close()
     try await service.end()

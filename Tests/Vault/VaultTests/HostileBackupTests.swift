@@ -173,7 +173,8 @@ struct HostileBackupTests {
     for (number, sequence) in sequences.enumerated() {
       let forged = try edited(genuine, store, "record-\(number)") { db, keys in
         let box = try #require(try Data.fetchOne(db, sql: "SELECT authority FROM store"))
-        var authority = try #require(Authority(box: Array(box), keys: keys))
+        let opened = Authority(box: Array(box), keys: keys)
+        var authority = try #require(opened)
         authority.sequence = sequence
         authority.lockout.failures = .max
         authority.lockout.passcode = Tries(failures: .max, boot: BootClock.system.bootID(), until: .max)
