@@ -141,7 +141,7 @@ let package = Package(
     library(
       "OtherStores", in: "Sources/Client",
       [
-        "CExpat", "CLinux", "Moving", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel",
+        "CExpat", "CLinux", "Executors", "Moving", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel",
         "SecretServiceItems",
         "SecureMemory", "VaultBus",
       ], onTheWay),

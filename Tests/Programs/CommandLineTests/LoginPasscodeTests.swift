@@ -151,7 +151,7 @@ struct LoginPasscodeTests {
       #expect(enabled.status == 0 && enabled.diagnostics.contains("could not be checked"), "\(enabled.diagnostics)")
       let status = try await store.whorl("login", "status", "--json")
       #expect(!status.text.contains("isLoginPassword"))
-      #expect(status.text.contains("no login with your password has shown yet"))
+      #expect(status.text.contains("has not opened your secrets at a login yet"))
     }
   }
 
@@ -167,7 +167,7 @@ struct LoginPasscodeTests {
       #expect(changed.diagnostics.contains("whorl login enable passcode"))
       let status = try await store.whorl("login", "status", "--json")
       #expect(!status.text.contains("isLoginPassword"))
-      #expect(status.text.contains("no login with your password has shown yet"))
+      #expect(status.text.contains("has not opened your secrets at a login yet"))
     }
   }
 }

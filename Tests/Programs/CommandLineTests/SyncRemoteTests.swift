@@ -6,18 +6,9 @@ import Testing
 struct SyncRemoteTests {
   @Test("whorl sync init and join take a folder with a space in its path, and a repository of git's newer format")
   func spaceAndFormat() async throws {
-    try await SyncMachines.with { machines in
-      let remote = "\(machines.folder)/my stick/secrets.git"
-      try await Invocation(
-        program: "/usr/bin/git", arguments: ["init", "--quiet", "--bare", "--object-format=sha256", remote]
-      ).run().mustSucceed()
-      let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
-      try await one.unlocked("sync", "init", remote, "--name", "one").mustSucceed()
-      #expect(try await one.whorl("sync", "remote").text == remote + "\n")
-      let joined = try await two.unlocked("sync", "join", remote, "--name", "two", "--json")
-      try joined.mustSucceed()
-      let words = try #require(joined.text.split(separator: "\"").last { $0.split(separator: " ").count == 6 })
-      try await one.unlocked("sync", "approve", "two", "--words", String(words)).mustSucceed()
+    try await SyncMachines.with(remoteAt: "my stick/secrets.git", format: "sha256") { machines in
+      let (one, two) = try await machines.pair()
+      #expect(try await one.whorl("sync", "remote").text == machines.remote + "\n")
       try await one.set("shared", "s", "--access", "none", "--sync")
       try await one.whorl("sync", "now").mustSucceed()
       try await two.whorl("sync", "now").mustSucceed()

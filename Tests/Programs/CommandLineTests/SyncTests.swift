@@ -6,15 +6,18 @@ import Testing
 /// Machines of one person, each with a store of its own, and a repository in a folder.
 struct SyncMachines: Sendable {
   let folder: String
-  var remote: String { "\(folder)/remote" }
+  let remote: String
 
-  static func with(_ body: (SyncMachines) async throws -> Void) async throws {
+  /// - Parameter place: of the repository in the machines' folder.
+  static func with(
+    remoteAt place: String = "remote", format: String = "sha1", _ body: (SyncMachines) async throws -> Void
+  ) async throws {
     try await withFolder { folder in
-      let made = try await Invocation(
-        program: "/usr/bin/git", arguments: ["init", "--quiet", "--bare", "\(folder)/remote"]
-      ).run()
-      try made.mustSucceed()
-      try await body(SyncMachines(folder: folder))
+      let remote = "\(folder)/\(place)"
+      try await Invocation(
+        program: "/usr/bin/git", arguments: ["init", "--quiet", "--bare", "--object-format=\(format)", remote]
+      ).run().mustSucceed()
+      try await body(SyncMachines(folder: folder, remote: remote))
     }
   }
 

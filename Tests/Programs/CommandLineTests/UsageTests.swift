@@ -69,7 +69,8 @@ struct UsageTests {
     "passkey export", "passkey import",
     "secret-service list", "secret-service gate", "secret-service ungate", "secret-service import",
     "secret-service enable", "secret-service disable", "secret-service status",
-    "sync status", "sync init", "sync join", "sync approve", "sync remove", "sync now", "sync add", "sync leave",
+    "sync status", "sync init", "sync join", "sync approve", "sync confirm", "sync remove", "sync now", "sync add",
+    "sync leave",
     "sync resolve", "sync remote", "sync recover", "sync identity", "sync watch",
   ]
 

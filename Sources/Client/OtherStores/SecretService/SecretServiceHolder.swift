@@ -1,3 +1,4 @@
+internal import Executors
 package import Moving
 internal import Primitives
 internal import Processes
@@ -54,7 +55,7 @@ package struct SecretServiceHolder: Sendable, Hashable {
       // A program may take its names one after the other.
       for _ in 0..<Self.patience {
         if try await connection.owner(of: SecretServiceBus.name) != nil { return true }
-        try? await Task.sleep(for: .milliseconds(100))
+        try? await Pause.wait(for: .milliseconds(100))
       }
       return false
     } catch {

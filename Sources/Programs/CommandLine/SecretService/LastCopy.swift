@@ -19,12 +19,7 @@ struct LastCopy {
     }
   }
 
-  static var now: Double {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    // The whole seconds are the structure's first member.
-    return Double(withUnsafeBytes(of: time) { $0.load(as: time_t.self) })
-  }
+  static var now: Double { Double(SystemClock.calendar.nanoseconds / 1_000_000_000) }
 
   func note(_ time: Double) throws(Failure) {
     let file = PersonalFile(path)

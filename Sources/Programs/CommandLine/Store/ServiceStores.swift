@@ -74,13 +74,8 @@ extension ServiceStores.Store {
       var info = stat()
       guard fstatat(descriptor, file, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
       size += Int64(info.st_blocks) * 512
-      changed = max(changed, Self.seconds(of: info.st_mtim))
+      changed = max(changed, info.st_mtim.wholeSeconds)
     }
-  }
-
-  /// The whole seconds of a time. Read as the first member, since release builds do not find the name `tv_sec`.
-  private static func seconds(of moment: timespec) -> Int64 {
-    withUnsafeBytes(of: moment) { Int64($0.load(as: time_t.self)) }
   }
 
   /// Decodes a name in which every byte other than letters, digits, `_` and `-` is written as `%` and two hexadecimal

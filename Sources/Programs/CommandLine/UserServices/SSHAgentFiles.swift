@@ -35,7 +35,7 @@ struct SSHAgentFiles {
     ]
     return files.map { file in
       var status = stat()
-      return lstat("\(configuration)/\(file)", &status) == 0 ? status.st_mtim.tv_sec : 0
+      return lstat("\(configuration)/\(file)", &status) == 0 ? Int(status.st_mtim.wholeSeconds) : 0
     }.max() ?? 0
   }
 

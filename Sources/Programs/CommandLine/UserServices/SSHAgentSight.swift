@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+internal import Primitives
 import Processes
 import SDBus
 import Whorl
@@ -105,14 +106,8 @@ struct SSHAgentSight {
   /// When a process was started, in seconds since 1970.
   private static func began(_ pid: Int32) -> Int? {
     guard let ticks = ProcessHandle.start(of: pid) else { return nil }
-    let (now, boot) = (seconds(CLOCK_REALTIME), seconds(CLOCK_BOOTTIME))
-    return now - boot + Int(ticks / UInt64(max(1, sysconf(Int32(_SC_CLK_TCK)))))
-  }
-
-  private static func seconds(_ clock: clockid_t) -> Int {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return time.tv_sec
+    let (now, sinceBoot) = (SystemClock.calendar.nanoseconds, SystemClock.sinceBoot.nanoseconds)
+    return Int(now / 1_000_000_000) - Int(sinceBoot / 1_000_000_000) + Int(ticks / UInt64(max(1, sysconf(Int32(_SC_CLK_TCK)))))
   }
 
   /// The variable that the user's service manager gives to what it starts; nil if it has none, or cannot be asked.

@@ -16,7 +16,7 @@ package struct AgentConfiguration: Sendable {
   /// The socket of another SSH agent, which has the keys that are not in the vault; nil where there is none.
   package var upstream: String?
   /// How long the store stays open while no client needs it.
-  package var unusedStoreTime = Duration.seconds(60)
+  package var unusedStoreTime = Duration.seconds(15)
 
   package init(
     bus: String, openStore: @escaping @Sendable () throws(VaultError) -> SecretStore,
