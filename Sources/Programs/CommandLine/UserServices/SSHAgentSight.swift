@@ -106,8 +106,10 @@ struct SSHAgentSight {
   /// When a process was started, in seconds since 1970.
   private static func began(_ pid: Int32) -> Int? {
     guard let ticks = ProcessHandle.start(of: pid) else { return nil }
-    let (now, sinceBoot) = (SystemClock.calendar.nanoseconds, SystemClock.sinceBoot.nanoseconds)
-    return Int(now / 1_000_000_000) - Int(sinceBoot / 1_000_000_000) + Int(ticks / UInt64(max(1, sysconf(Int32(_SC_CLK_TCK)))))
+    let boot =
+      Int(SystemClock.calendar.nanoseconds / 1_000_000_000)
+      - Int(SystemClock.sinceBoot.nanoseconds / 1_000_000_000)
+    return boot + Int(ticks / UInt64(max(1, sysconf(Int32(_SC_CLK_TCK)))))
   }
 
   /// The variable that the user's service manager gives to what it starts; nil if it has none, or cannot be asked.
