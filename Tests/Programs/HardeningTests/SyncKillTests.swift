@@ -8,18 +8,10 @@ import VaultDriver
 struct SyncKillTests {
   /// Two stores of one circle, and the folder of its repository.
   private func pair(_ body: (_ one: TestStore, _ two: TestStore, _ remote: String) async throws -> Void) async throws {
-    try await TestStore.with { one in
-      try await TestStore.with { two in
-        let remote = "\(one.folder)/remote"
-        try await Invocation(program: "/usr/bin/git", arguments: ["init", "--quiet", "--bare", remote]).run()
-          .mustSucceed()
-        try await one.unlocked("sync", "init", remote, "--name", "one").mustSucceed()
-        let joined = try await two.unlocked("sync", "join", remote, "--name", "two", "--json")
-        let words = try #require(joined.text.split(separator: "\"").last { $0.split(separator: " ").count == 6 })
-        try await one.unlocked("sync", "approve", "two", "--words", String(words)).mustSucceed()
-        try await two.whorl("sync", "now").mustSucceed()
-        try await body(one, two, remote)
-      }
+    try await SyncMachines.with { machines in
+      let (one, two) = try await machines.pair()
+      try await two.whorl("sync", "now").mustSucceed()
+      try await body(one, two, machines.remote)
     }
   }
 

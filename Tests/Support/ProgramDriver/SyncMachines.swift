@@ -1,0 +1,87 @@
+import FoundationEssentials
+import Glibc
+
+/// Machines of one person, each with a store of its own, and a repository in a folder.
+package struct SyncMachines: Sendable {
+  package let folder: String
+  package let remote: String
+
+  /// - Parameter place: of the repository in the machines' folder.
+  package static func with(
+    remoteAt place: String = "remote", format: String = "sha1", _ body: (SyncMachines) async throws -> Void
+  ) async throws {
+    try await withFolder { folder in
+      let remote = "\(folder)/\(place)"
+      try await Invocation(
+        program: "/usr/bin/git", arguments: ["init", "--quiet", "--bare", "--object-format=\(format)", remote]
+      ).run().mustSucceed()
+      try await body(SyncMachines(folder: folder, remote: remote))
+    }
+  }
+
+  /// A new store with a passcode.
+  package func machine(_ name: String) async throws -> TestStore {
+    let place = "\(folder)/\(name)"
+    guard mkdirPrivate(place) else { throw SystemFailure(place) }
+    let made = try await Invocation(
+      arguments: ["init", "--passcode-fd", "3", "--recovery-fd", "9", "--store", "\(place)/store"],
+      descriptors: [TestStore.passcode + "\n"], readsDescriptor9: true
+    ).run()
+    try made.mustSucceed()
+    return TestStore(folder: place, recoveryKey: String(made.descriptor9.dropLast()))
+  }
+
+  /// Two machines of one circle.
+  package func pair() async throws -> (TestStore, TestStore) {
+    let (one, two) = (try await machine("one"), try await machine("two"))
+    try await one.unlocked("sync", "init", remote, "--name", "one").mustSucceed()
+    try await join(two, as: "two", by: one)
+    return (one, two)
+  }
+
+  package func copy(_ from: String, to: String) async throws {
+    try await Invocation(program: "/bin/cp", arguments: ["-a", from, to]).run().mustSucceed()
+  }
+
+  /// Lets a machine in: both show the same words, and both say yes.
+  package func join(_ new: TestStore, as name: String, by member: TestStore) async throws {
+    let joining = try asking(new, as: name)
+    let approved = try await approval(by: member, of: new)
+    try approved.mustSucceed()
+    try await ended(joining).mustSucceed()
+  }
+
+  /// Starts `whorl sync join`, and waits until it has asked.
+  package func asking(_ new: TestStore, as name: String) throws -> RunningProgram {
+    try Invocation(
+      arguments: new.arguments(["sync", "join", remote, "--name", name, "--yes", "--passcode-fd", "3"]),
+      descriptors: [String(repeating: TestStore.passcode + "\n", count: 3)]
+    ).start()
+  }
+
+  package func ended(_ program: RunningProgram) async -> Invocation.Result {
+    await withCheckedContinuation { continuation in
+      startThread { continuation.resume(returning: program.finish { _, _ in }) }
+    }
+  }
+
+  /// Approves the machine that asks, with the words that it shows.
+  package func approval(by member: TestStore, of new: TestStore) async throws -> Invocation.Result {
+    for _ in 1...100 {
+      // Without a terminal the first run shows the words and ends.
+      let shown = try await member.unlocked("sync", "approve")
+      guard shown.status == 66 else { break }
+      try await Task.sleep(for: .milliseconds(200))
+    }
+    let words = try await new.whorl("sync", "status", "--json").json(Asking.self).words.joined(separator: " ")
+    return try await member.unlocked("sync", "approve", "--words", words)
+  }
+
+  private struct Asking: Decodable { var words: [String] }
+}
+
+extension Invocation.Result {
+  package func json<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(output))
+  }
+}
