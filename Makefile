@@ -11,13 +11,14 @@ export PREFIX DESTDIR SYSTEM UDEV_RULES_DIR
 
 SWIFT_FILES = $(wildcard Package.swift Sources Tests Benchmarks Examples)
 UDEV_RULES = 70-whorl-reader.rules
-# The targets of programs that serve for days (docs/decisions/0149).
+# The targets of programs that serve for days (docs/decisions/0149). The tasks of the window are the main actor's.
 SERVING = Sources/Common Sources/Reader Sources/Session Sources/Vault \
-  $(filter-out %/Wallets,$(wildcard Sources/Client/*)) $(filter-out %/CommandLine,$(wildcard Sources/Programs/*))
+  $(filter-out %/Wallets,$(wildcard Sources/Client/*)) \
+  $(filter-out %/CommandLine %/whorl-gtk,$(wildcard Sources/Programs/*))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo examples test check lint format bench docs campaign fuzz system-test machine-test pictures hardware-test deb rpm dist build install uninstall udev install-udev uninstall-udev clean
+.PHONY: help setup demo examples test check lint format bench docs campaign fuzz system-test machine-test pictures hardware-test deb rpm dist build install install-window uninstall udev install-udev uninstall-udev clean
 
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -86,10 +87,11 @@ hardware-test: build ## test readers: the virtual ones, and the attached one wit
 
 deb: $(if $(RELEASE),setup,build) ## Debian packages in .build/packages, checked by lintian; RELEASE=trixie for another release; as root
 	@scripts/setup $(if $(RELEASE),system,deb)
-	@$(if $(RELEASE),scripts/deb-for '$(RELEASE)',scripts/deb)
+	@$(if $(RELEASE),scripts/deb-for '$(RELEASE)',scripts/build whorl-gtk && scripts/deb)
 
 rpm: build ## RPM packages in .build/packages, checked by rpmlint; with the SELinux module
 	@scripts/setup rpm
+	@scripts/build whorl-gtk
 	@scripts/rpm
 
 dist: ## source archive of the last commit, with its dependencies, in .build/dist; the same commit gives the same bytes
@@ -100,6 +102,11 @@ build: setup ## release build of the programs in .build/release
 
 install: ## install the programs under PREFIX (default /usr/local); SYSTEM=1 with the system service; DESTDIR for packagers
 	@scripts/install
+
+install-window: build ## install the window (GTK 4, libadwaita) beside the programs, under the same PREFIX
+	@scripts/setup window
+	@scripts/build whorl-gtk
+	@scripts/install-window
 
 uninstall: ## remove what install put there
 	@scripts/uninstall

@@ -63,6 +63,9 @@ let package = Package(
       name: "CCBOR", path: "Sources/System/CCBOR", pkgConfig: "libcbor", providers: [.apt(["libcbor-dev"])]),
     .systemLibrary(
       name: "CTSS", path: "Sources/System/CTSS", pkgConfig: "tss2-esys", providers: [.apt(["libtss2-dev"])]),
+    .systemLibrary(
+      name: "CAdwaita", path: "Sources/System/CAdwaita", pkgConfig: "libadwaita-1",
+      providers: [.apt(["libadwaita-1-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     library("Primitives", in: "Sources/Common"),
     library("SecureMemory", in: "Sources/Common", ["CLinux"]),
@@ -138,6 +141,7 @@ let package = Package(
     library("PromptTexts", in: "Sources/Client", ["Fingerprint", "SecretModel"], onTheWay),
     library(
       "TerminalLines", in: "Sources/Client", ["CLinux", "PromptTexts", "SecureMemory", "TerminalGuard"], onTheWay),
+    library("SecretList", in: "Sources/Client", ["PromptTexts", "SecretModel", "SecureMemory"], onTheWay),
     library(
       "OtherStores", in: "Sources/Client",
       [
@@ -239,6 +243,16 @@ let package = Package(
         "SecretService", "SessionPrompts", "SSHAgent", "TerminalLines", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/whorl-agent"),
+    // GTK's thread is the main thread, so its code is the main actor's.
+    .executableTarget(
+      name: "whorl-gtk",
+      dependencies: [
+        "CAdwaita", "Executors", "Primitives", "Processes", "PromptTexts", "SecretList", "SecretModel", "SecureMemory",
+        "Whorl",
+        argumentParser,
+      ],
+      path: "Sources/Programs/whorl-gtk", resources: [.embedInCode("ui")],
+      swiftSettings: strict + [.defaultIsolation(MainActor.self)]),
     .executableTarget(
       name: "whorl-finger", dependencies: ["VirtualFinger", "Fingerprint", argumentParser],
       path: "Sources/Programs/whorl-finger"),
@@ -349,6 +363,9 @@ let package = Package(
         "Security", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
       ]),
     tests("PromptTextsTests", in: "Client", ["Fingerprint", "PromptTexts", "SecretModel"]),
+    tests("SecretListTests", in: "Client", ["PromptTexts", "SecretList", "SecretModel", "SecureMemory"]),
+    // The window as a process, on a display and a bus of its own, read as a screen reader does.
+    tests("WindowTests", in: "Programs", ["Fingerprint", "ProgramDriver", "SecureMemory", "VirtualFinger"]),
     tests("TerminalLinesTests", in: "Client", ["SecureMemory", "TerminalLines"]),
     tests(
       "WhorlTests", in: "Client",
@@ -418,7 +435,8 @@ for target in package.targets where target.swiftSettings == nil && target.type !
 }
 // Every unsafe expression of these targets is marked.
 let marked: Set = [
-  "Fingerprint", "KeySchemes", "Primitives", "PromptTexts", "SSHKeys", "SecretModel", "SecretServiceItems", "Whorl",
+  "Fingerprint", "KeySchemes", "Primitives", "PromptTexts", "SSHKeys", "SecretList", "SecretModel",
+  "SecretServiceItems", "Whorl",
 ]
 for target in package.targets where marked.contains(target.name) {
   target.swiftSettings?.append(.strictMemorySafety())
@@ -427,6 +445,7 @@ for target in package.targets where marked.contains(target.name) {
 /// The programs that the tests of a target start. They are not among its dependencies, since SwiftPM would link their
 /// objects into the test runner. `scripts/slices.py` reads these lines.
 let started: [String: [String]] = [
+  "WindowTests": ["whorl", "whorld", "whorl-gtk", "whorl-reader"],
   "CommandLineTests": ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-intruder"],
   "ExampleTests": [
     "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "published-code", "documented-code",
@@ -435,7 +454,7 @@ let started: [String: [String]] = [
   "GLibKitTests": ["glib-checks"],
   "HardeningTests": ["whorl", "whorld", "whorl-reader"],
   "PackageTests": [
-    "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-fido", "whorl-program-path",
+    "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-fido", "whorl-program-path", "whorl-gtk",
   ],
   "PasskeysTests": ["whorl-fido", "whorl-reader"],
   "PrivateVaultTests": ["whorld", "whorl-reader"],

@@ -181,6 +181,10 @@ def page_of_program(root, date):
     name = root["commandName"]
     lines = title(name, date, root["abstract"])
     texts = body(root.get("discussion"))
+    if not commands(root):
+        head, texts, options = one_command([name], root, set())
+        lines += head
+        texts += [".Sh OPTIONS", *options]
     for command in commands(root):
         head, text, options = one_command([name, command["commandName"]], command, set())
         lines += head

@@ -5,7 +5,7 @@ import Testing
 struct LinkageTests {
   // Parsing a malicious template may crash the process, and libfprint obeys its environment, so only one process may
   // load it.
-  @Test("only whorl-reader and the checks of GLibKit link libfprint or GLib, and the test runner does not")
+  @Test("only whorl-reader and the checks of GLibKit link libfprint, only they and the window GLib, and the test runner neither")
   func onlyTheReaderLinksLibfprint() async throws {
     let binaries = try builtBinaries()
     #expect(binaries.count >= 4, "found \(binaries.map(\.lastPathComponent))")
@@ -15,6 +15,8 @@ struct LinkageTests {
       }
       if ["whorl-reader", "glib-checks"].contains(binary.lastPathComponent) {
         #expect(libraries.contains { $0.hasPrefix("libfprint-2.so") })
+      } else if binary.lastPathComponent == "whorl-gtk" {
+        #expect(!libraries.contains { $0.hasPrefix("libfprint") }, "\(libraries)")
       } else {
         #expect(libraries.isEmpty, "\(binary.lastPathComponent) links \(libraries)")
       }

@@ -1,3 +1,4 @@
+internal import PromptTexts
 import SecretModel
 internal import SecretServiceItems
 

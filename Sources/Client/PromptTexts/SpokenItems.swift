@@ -1,16 +1,16 @@
-import SecretModel
+package import SecretModel
 
-/// What a person reads about an item on a terminal. Scripts, `--json` and `--verbose` get the words of the options.
+/// What a person reads about an item. Scripts, `--json` and `--verbose` get the words of the options.
 extension AccessControl {
   /// What releases the secret.
-  var spoken: String {
+  package var spoken: String {
     let gate = constraint.map(\.spoken) ?? description
     return applicationPassword ? "\(gate), and a password of its own" : gate
   }
 }
 
 extension AccessControl.Constraint {
-  var spoken: String {
+  package var spoken: String {
     switch self {
     case .currentSet: "one of these fingers"
     case .anyFinger: "a finger"
@@ -23,7 +23,7 @@ extension AccessControl.Constraint {
 
 extension Accessibility {
   /// When the item is open, to follow "open".
-  var spoken: String {
+  package var spoken: String {
     switch self {
     case .whenUnlocked: "while unlocked"
     case .afterFirstUnlock: "after the first login"
@@ -34,7 +34,7 @@ extension Accessibility {
 
 extension Item.State {
   /// Nil for an item that can be used.
-  var spoken: String? {
+  package var spoken: String? {
     switch self {
     case .living: nil
     case .dead: "lost: what it was bound to is gone"

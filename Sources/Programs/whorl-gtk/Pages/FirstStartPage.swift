@@ -1,0 +1,140 @@
+internal import CAdwaita
+internal import SecretModel
+internal import SecureMemory
+internal import Synchronization
+internal import Whorl
+
+/// The first start: a passcode, and the recovery key on paper. The store is made when the person has shown that the key was
+/// written down; closing the window before makes none.
+final class FirstStartPage {
+  private let interface = Interface(PackageResources.first_start_ui)
+  private let make: StoreMaker
+  /// Continues the creation of the store, or ends it.
+  private var written: CheckedContinuation<Bool, Never>?
+  private var lastPart: SharedSecret?
+
+  /// Makes a store with a passcode, and calls the closure with its recovery key before it is kept.
+  typealias StoreMaker =
+    @Sendable (
+      _ passcode: SharedSecret, _ allowsGuessable: Bool, _ show: @escaping @Sendable (SharedSecret) async throws -> Void
+    ) async throws -> SecretStore
+
+  /// - Parameter finished: called when the person goes on with the new store.
+  init(make: @escaping StoreMaker, finished: @escaping () -> Void) {
+    self.make = make
+    let steps = interface["steps"]
+    interface["begin"].on("clicked") { [self] in
+      steps.show("passcode")
+      interface["passcode"].focus()
+    }
+    for entry in [interface["passcode"], interface["again"]] {
+      entry.on("changed") { [self] in compare() }
+      entry.on("entry-activated") { [self] in if interface["choose"].isSensitive { choose() } }
+    }
+    interface["insist"].on("toggled") { [self] in compare() }
+    interface["choose"].on("clicked") { [self] in choose() }
+    interface["last-part"].on("changed") { [self] in checkLastPart() }
+    interface["written"].on("clicked") { [self] in
+      written?.resume(returning: true)
+      written = nil
+    }
+    interface["done"].on("clicked") { finished() }
+  }
+
+  var root: Widget { interface["page"] }
+
+  /// The window closes: no store is made.
+  func leave() {
+    written?.resume(returning: false)
+    written = nil
+  }
+
+  // MARK: The passcode
+
+  private func compare() {
+    let first = interface["passcode"].secret
+    let again = interface["again"].secret
+    let isEqual = first.constantTimeEquals(again)
+    interface["choose"].isSensitive = !first.isEmpty && isEqual
+    if !again.isEmpty, again.count >= first.count, !isEqual {
+      complain(Text.of("The two are not the same."))
+    } else if !interface["insist"].isVisible {
+      interface["passcode-problem"].isVisible = false
+    }
+  }
+
+  private func complain(_ problem: String) {
+    interface["passcode-problem"].set("label", problem)
+    interface["passcode-problem"].isVisible = true
+  }
+
+  private func choose() {
+    let passcode = SharedSecret(interface["passcode"].secret)
+    let insists = interface["insist"].isVisible && interface["insist"].bool("active")
+    interface["choose"].isSensitive = false
+    Task {
+      do {
+        let make = make
+        _ = try await make(passcode, insists) { key in
+          guard await self.isWritten(key) else { throw VaultError.cancelled }
+        }
+        interface["passcode"].text = ""
+        interface["again"].text = ""
+        interface["steps"].show("done")
+      } catch let error as VaultError {
+        interface["steps"].show("passcode")
+        interface["choose"].isSensitive = true
+        switch error {
+        case .cancelled: break
+        case .guessablePasscode:
+          complain(Text.of("Somebody with a copy of your disk finds this passcode within a day. Take a longer one."))
+          interface["insist"].isVisible = true
+        default: complain(error.sentence)
+        }
+      } catch {
+        complain("\(error)")
+      }
+    }
+  }
+
+  // MARK: The recovery key
+
+  /// Shows the key, and waits until the person has typed its last part.
+  private func isWritten(_ key: SharedSecret) async -> Bool {
+    interface["recovery-key"].show(key.bytes, as: .label)
+    lastPart = SharedSecret(key.bytes.lastPart())
+    interface["last-part"].text = ""
+    interface["steps"].show("recovery")
+    interface["last-part"].focus()
+    let isWritten = await withCheckedContinuation { written = $0 }
+    interface["recovery-key"].set("label", "")
+    lastPart = nil
+    return isWritten
+  }
+
+  private func checkLastPart() {
+    guard let lastPart else { return }
+    interface["written"].isSensitive = interface["last-part"].secret.upperCased().constantTimeEquals(lastPart.bytes)
+  }
+}
+
+extension SecretBytes {
+  /// What follows the last hyphen or space.
+  fileprivate borrowing func lastPart() -> SecretBytes {
+    withUnsafeBytes { bytes in
+      let start = bytes.lastIndex { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
+      return SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[start...]))
+    }
+  }
+
+  /// Letters as the recovery key has them.
+  fileprivate borrowing func upperCased() -> SecretBytes {
+    var changed = copy()
+    changed.withUnsafeMutableBytes { bytes in
+      for index in bytes.indices where (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[index]) {
+        bytes[index] -= 32
+      }
+    }
+    return changed
+  }
+}

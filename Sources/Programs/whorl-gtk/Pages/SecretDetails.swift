@@ -1,0 +1,119 @@
+internal import CAdwaita
+internal import Primitives
+internal import PromptTexts
+internal import SecretList
+internal import SecretModel
+internal import SecureMemory
+internal import Whorl
+
+/// The details of one item: its secret on request, and its removal.
+final class SecretDetails {
+  private static let hidden = "••••••••"
+  /// How long a secret is shown, and how long it stays in the clipboard.
+  private static let seconds = 30
+
+  private(set) var entry: SecretEntry?
+  private let interface: Interface
+  private let shown: ShownStore
+  private var hiding: MainLoop.Timer?
+
+  init(_ interface: Interface, _ shown: ShownStore) {
+    (self.interface, self.shown) = (interface, shown)
+    interface["reveal"].on("clicked") { [weak self] in self?.toggle() }
+    interface["copy"].on("clicked") { [weak self] in self?.copy() }
+    interface["remove"].on("clicked") { [weak self] in self?.remove() }
+  }
+
+  func show(_ entry: SecretEntry) {
+    hide()
+    self.entry = entry
+    let item = entry.item
+    interface["details-title"].set("title", entry.title)
+    interface["secret-group"].isVisible = entry.isReadable && entry.kind == .secret
+    interface["name"].set("subtitle", entry.title)
+    interface["group"].set("subtitle", entry.group)
+    interface["group"].isVisible = !entry.group.isEmpty
+    interface["needs"].set("subtitle", item.state.spoken ?? item.access.spoken)
+    interface["shared"].set(
+      "subtitle", entry.isShared ? Text.of("Also on your other computers") : Text.of("On this computer only"))
+    interface["changed"].set("subtitle", Spoken.time(Int64(clamping: item.modified)))
+    interface["changed"].isVisible = item.state != .damaged
+  }
+
+  /// The page shows something else.
+  func leave() {
+    hide()
+    entry = nil
+  }
+
+  // MARK: The secret
+
+  private func toggle() {
+    if hiding != nil { return hide() }
+    release(for: Text.of("show “{name}”")) { [self] released in
+      let label = interface["secret"]
+      label.show(released.secret, as: .label)
+      label.set("selectable", true)
+      interface["reveal"].set("icon-name", "view-conceal-symbolic")
+      interface["reveal"].set("tooltip-text", Text.of("Hide"))
+      hiding?.cancel()
+      hiding = MainLoop.after(seconds: Self.seconds) { [weak self] in
+        self?.hiding = nil
+        self?.conceal()
+      }
+    }
+  }
+
+  private func hide() {
+    hiding?.cancel()
+    hiding = nil
+    conceal()
+  }
+
+  private func conceal() {
+    interface["secret"].set("label", Self.hidden)
+    interface["secret"].set("selectable", false)
+    interface["reveal"].set("icon-name", "view-reveal-symbolic")
+    interface["reveal"].set("tooltip-text", Text.of("Show"))
+  }
+
+  private func copy() {
+    release(for: Text.of("copy “{name}”")) { [self] released in
+      shown.copy(released.secret, forSeconds: Self.seconds)
+    }
+  }
+
+  /// Has the vault release the secret, after the prompt, and passes it on if the page still shows its item.
+  private func release(for reason: String, _ use: @escaping (ReleasedItem) -> Void) {
+    guard let entry, let store = shown.store else { return }
+    let reason = String(format: reason, ["name": PromptLabel.text(entry.title)])
+    let prompt = shown.prompt
+    setBusy(true)
+    Task {
+      do throws(VaultError) {
+        let released = try await VaultWork.run { () async throws(VaultError) in
+          let context = store.makeContext(prompt: prompt)
+          context.options.offersFallbackAtOnce = true
+          defer { context.invalidate() }
+          return try await store.secrets(of: [entry.id], reason: reason, using: context)
+        }
+        if let secret = released.first, self.entry == entry { use(secret) }
+      } catch {
+        shown.say(error)
+      }
+      setBusy(false)
+    }
+  }
+
+  private func setBusy(_ isBusy: Bool) {
+    interface["reveal"].isSensitive = !isBusy
+    interface["copy"].isSensitive = !isBusy
+  }
+
+  // MARK: Removal
+
+  private func remove() {
+    guard let entry else { return }
+    shown.remove(entry)
+  }
+}

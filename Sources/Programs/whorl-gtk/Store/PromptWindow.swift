@@ -1,0 +1,124 @@
+internal import CAdwaita
+internal import PromptTexts
+internal import SecretModel
+internal import SecureMemory
+internal import Whorl
+
+/// Asks for the window's own requests in the window: for a touch, and at the same time for the passcode where it may be
+/// given instead.
+final class PromptWindow {
+  private let parent: Widget
+  private var interface: Interface?
+  /// The request that the window shows.
+  private var session: PromptSession?
+  /// Whether the vault waits for what is typed, and not for a touch.
+  private var isQuestion = false
+  /// What was typed while a touch was asked for. It answers the question for the passcode that follows.
+  private var early: SharedSecret?
+
+  init(over parent: Widget) { self.parent = parent }
+
+  /// The prompt for contexts of the store.
+  var prompt: any AuthenticationPrompt { WindowPrompt(window: self) }
+
+  fileprivate func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+    switch event {
+    case .touchWanted(let request):
+      self.session = session
+      isQuestion = false
+      show(
+        PromptText.touch(request, keys: nil), withFinger: true,
+        typing: request.passcodeInstead ? .passcode(attempt: 1) : nil)
+    case .secretWanted(let request):
+      self.session = session
+      isQuestion = true
+      if case .passcode = request, let typed = early {
+        early = nil
+        return await session.answer(typed.copy())
+      }
+      show(PromptText.question(request, reason: session.reason), withFinger: false, typing: request)
+    case .retry(let reason): say(PromptText.retry(reason))
+    case .noMatch(let remaining): say(PromptText.noMatch(remaining: remaining))
+    case .fingerUnavailable(let error): say(PromptText.unavailable(error))
+    case .notice(let notice): say(PromptText.notice(notice))
+    case .matched, .fingerPresent, .enrolmentStage: break
+    }
+  }
+
+  fileprivate func finished() {
+    (session, early, isQuestion) = (nil, nil, false)
+    guard let interface else { return }
+    self.interface = nil
+    gtk_window_destroy(interface["window"].typed())
+  }
+
+  private func show(_ request: String, withFinger: Bool, typing: SecretRequest?) {
+    let interface = open()
+    interface["request"].set("label", request)
+    interface["finger"].isVisible = withFinger
+    interface["passcode"].isVisible = typing != nil
+    interface["answer"].isVisible = typing != nil
+    guard let typing else { return interface["cancel"].focus() }
+    let words =
+      switch typing {
+      case .passcode: Text.of("Passcode")
+      case .newPasscode: Text.of("New passcode")
+      case .recoveryKey: Text.of("Recovery key")
+      case .applicationPassword: Text.of("Password of this secret")
+      }
+    interface["passcode"].set("placeholder-text", words)
+    interface["passcode"].setSpokenName(words)
+    interface["passcode"].focus()
+  }
+
+  private func say(_ result: String) {
+    guard let label = interface?["result"] else { return }
+    label.set("label", result)
+    label.isVisible = true
+  }
+
+  private func open() -> Interface {
+    if let interface { return interface }
+    let interface = Interface(PackageResources.prompt_ui)
+    self.interface = interface
+    let window = interface["window"]
+    window.set("transient-for", parent)
+    gtk_window_set_default_widget(window.typed(), interface["answer"].typed())
+    let (entry, answer) = (interface["passcode"], interface["answer"])
+    entry.on("changed") { answer.isSensitive = !entry.text.isEmpty }
+    answer.on("clicked") { [weak self] in self?.answer(entry) }
+    interface["cancel"].on("clicked") { [weak self] in self?.cancel() }
+    // The window closes when the request has ended, and not before.
+    window.onAnswered("close-request") { [weak self] in
+      self?.cancel()
+      return true
+    }
+    gtk_window_present(window.typed())
+    return interface
+  }
+
+  private func answer(_ entry: Widget) {
+    guard let session else { return }
+    let typed = SharedSecret(entry.secret)
+    entry.text = ""
+    let isQuestion = isQuestion
+    if !isQuestion { early = typed }
+    Task {
+      if isQuestion { await session.answer(typed.copy()) } else { await session.chooseFallback() }
+    }
+  }
+
+  private func cancel() {
+    guard let session else { return }
+    Task { await session.cancel() }
+  }
+}
+
+/// Passes the requests of a context to the window's thread.
+private nonisolated struct WindowPrompt: AuthenticationPrompt {
+  let window: PromptWindow
+
+  func handle(_ event: AuthenticationEvent, in session: PromptSession) async { await window.handle(event, in: session) }
+
+  func finished(in session: PromptSession) async { await window.finished() }
+}

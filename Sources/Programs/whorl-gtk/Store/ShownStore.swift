@@ -1,0 +1,169 @@
+internal import CAdwaita
+internal import PromptTexts
+internal import SecretList
+internal import SecretModel
+internal import SecureMemory
+internal import Whorl
+
+/// The store that a window shows: its items, what the window asks and says about them, and the clipboard.
+final class ShownStore {
+  /// How to open and make the store.
+  struct Place: Sendable {
+    var directory: String?
+    var reader: String?
+    var configuration: String?
+  }
+
+  /// What a call of ``open()`` has found.
+  enum Opening {
+    case open, closed, missing
+    case problem(VaultError)
+  }
+
+  let place: Place
+  /// The window, over which prompts and further windows are.
+  let window: Widget
+  private let application: Widget
+  private let toasts: Widget
+  private let prompts: PromptWindow
+  private(set) var store: SecretStore?
+  private(set) var list = SecretList()
+  /// Called when there is another list.
+  var listChanged: () -> Void = {}
+  /// Called when the items cannot be read any more.
+  var failed: (VaultError) -> Void = { _ in }
+  /// Items that the person has removed, while that can be undone.
+  private var removed: Set<ItemID> = []
+  private var isLoading = false
+
+  init(at place: Place, in window: Widget, toasts: Widget, of application: Widget) {
+    (self.place, self.window, self.toasts, self.application) = (place, window, toasts, application)
+    prompts = PromptWindow(over: window)
+  }
+
+  /// The prompt for contexts of the store.
+  var prompt: any AuthenticationPrompt { prompts.prompt }
+
+  // MARK: Opening
+
+  func open() async -> Opening {
+    let place = place
+    do throws(VaultError) {
+      let (store, isClosed, items) = try await VaultWork.run { () async throws(VaultError) in
+        let store = try SecretStore.open(
+          at: place.directory, reader: place.reader, configuration: place.configuration)
+        let isClosed = try await store.awaitsFirstUnlock()
+        return (store, isClosed, try await store.items(.everything))
+      }
+      self.store = store
+      show(items)
+      return isClosed ? .closed : .open
+    } catch .storeNotFound {
+      return .missing
+    } catch {
+      return .problem(error)
+    }
+  }
+
+  /// Asks for the passcode, as the first unlock. Returns whether the store is open then.
+  func unlock() async -> Bool {
+    guard let store else { return false }
+    let prompt = prompt
+    do throws(VaultError) {
+      try await VaultWork.run { () async throws(VaultError) in
+        let context = store.makeContext(prompt: prompt)
+        defer { context.invalidate() }
+        try await store.unlock(reason: "open your secrets", using: context)
+      }
+      return true
+    } catch {
+      say(error)
+      return false
+    }
+  }
+
+  // MARK: Items
+
+  private func show(_ items: [Item]) {
+    list = SecretList(items.filter { !removed.contains($0.id) })
+    listChanged()
+  }
+
+  /// Reads the items again.
+  func reload() {
+    guard let store, !isLoading else { return }
+    isLoading = true
+    Task {
+      do throws(VaultError) {
+        show(try await VaultWork.run { () async throws(VaultError) in try await store.items(.everything) })
+      } catch {
+        failed(error)
+      }
+      isLoading = false
+    }
+  }
+
+  /// Takes an entry off the list, and removes its item when the person can no longer undo that.
+  func remove(_ entry: SecretEntry) {
+    removed.insert(entry.id)
+    show(list.entries.map(\.item))
+    let text = String(format: Text.of("“{name}” removed"), ["name": PromptLabel.text(entry.title)])
+    // adw_toast_new: transfer full, and the overlay takes it over.
+    let toast = Widget(adw_toast_new(text))
+    toast.set("button-label", Text.of("Undo"))
+    toast.on("button-clicked") { [self] in
+      removed.remove(entry.id)
+      reload()
+    }
+    toast.on("dismissed") { [self] in if removed.contains(entry.id) { delete([entry.id]) } }
+    adw_toast_overlay_add_toast(toasts.opaque, toast.opaque)
+  }
+
+  /// Removes what can still be undone: the window closes.
+  func finishRemovals() {
+    if !removed.isEmpty { delete(Array(removed)) }
+  }
+
+  private func delete(_ ids: [ItemID]) {
+    guard let store else { return }
+    // The program ends when the items are removed, and not before.
+    g_application_hold(application.typed())
+    Task {
+      do throws(VaultError) {
+        try await VaultWork.run { () async throws(VaultError) in try await store.delete(ids) }
+      } catch {
+        say(error)
+      }
+      removed.subtract(ids)
+      reload()
+      g_application_release(application.typed())
+    }
+  }
+
+  // MARK: Messages and the clipboard
+
+  /// Shows an error for a moment, unless the person has caused it by cancelling.
+  func say(_ error: VaultError) {
+    if !error.isCancel { say(error.sentence) }
+  }
+
+  private func say(_ text: String) {
+    let toast = Widget(adw_toast_new(text))
+    adw_toast_overlay_add_toast(toasts.opaque, toast.opaque)
+  }
+
+  /// Puts a secret into the clipboard, and an empty text in its place after some seconds, also if the window is closed
+  /// meanwhile.
+  func copy(_ secret: borrowing SecretBytes, forSeconds seconds: Int) {
+    // gtk_widget_get_clipboard: transfer none.
+    let clipboard = Widget(gtk_widget_get_clipboard(window.typed()))
+    clipboard.show(secret, as: .clipboard)
+    say(String(format: Text.of("Copied; the clipboard is emptied in {seconds} seconds"), ["seconds": "\(seconds)"]))
+    g_application_hold(application.typed())
+    _ = MainLoop.after(seconds: seconds) { [application] in
+      // Another program's text stays.
+      if gdk_clipboard_is_local(clipboard.opaque) != 0 { gdk_clipboard_set_text(clipboard.opaque, "") }
+      g_application_release(application.typed())
+    }
+  }
+}

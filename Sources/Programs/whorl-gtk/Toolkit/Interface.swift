@@ -1,0 +1,47 @@
+internal import CAdwaita
+
+/// The objects of one file of the interface (GtkBuilder), by their ids. It keeps all of them.
+final class Interface {
+  private let builder: OpaquePointer
+
+  /// - Parameter file: the bytes of a file in `ui/`, which are part of the program.
+  init(_ file: [UInt8]) {
+    // gtk_builder_new: transfer full.
+    builder = gtk_builder_new()
+    gtk_builder_set_translation_domain(builder, Text.domain)
+    var error: UnsafeMutablePointer<GError>?
+    let isRead = file.withUnsafeBytes {
+      gtk_builder_add_from_string(
+        builder, $0.baseAddress?.assumingMemoryBound(to: CChar.self), gssize($0.count), &error)
+    }
+    guard isRead != 0 else {
+      fatalError(error.map { String(cString: $0.pointee.message) } ?? "an unreadable interface")
+    }
+  }
+
+  isolated deinit { g_object_unref(UnsafeMutableRawPointer(builder)) }
+
+  /// The object with this id. A file without it is a defect of the program.
+  subscript(_ id: String) -> Widget {
+    // gtk_builder_get_object: transfer none.
+    guard let object = gtk_builder_get_object(builder, id) else { fatalError("the interface has no \(id)") }
+    return Widget(UnsafeMutableRawPointer(object))
+  }
+}
+
+/// The words of the window in the language of the session (gettext).
+enum Text {
+  static let domain = "whorl"
+
+  /// Chooses the language of the session.
+  static func begin() {
+    setlocale(LC_ALL, "")
+    bind_textdomain_codeset(domain, "UTF-8")
+  }
+
+  /// The translation of a text of the program.
+  static func of(_ text: String) -> String {
+    // dgettext returns its argument where there is no translation, so the text is copied before that ends.
+    text.withCString { dgettext(domain, $0).map { String(cString: $0) } ?? text }
+  }
+}

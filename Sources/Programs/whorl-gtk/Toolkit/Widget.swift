@@ -1,0 +1,149 @@
+internal import CAdwaita
+internal import Glibc
+internal import SecureMemory
+
+/// A GObject of the interface. It is not retained: the window that it belongs to keeps it.
+struct Widget {
+  let pointer: UnsafeMutableRawPointer
+
+  init(_ pointer: UnsafeMutableRawPointer) { self.pointer = pointer }
+  /// A new object of a function that cannot fail.
+  init(_ pointer: OpaquePointer) { self.pointer = UnsafeMutableRawPointer(pointer) }
+
+  /// The pointer for functions that take a type whose members GTK hides.
+  var opaque: OpaquePointer { OpaquePointer(pointer) }
+  /// The pointer as the type that a function takes.
+  func typed<Type>() -> UnsafeMutablePointer<Type> { pointer.assumingMemoryBound(to: Type.self) }
+
+  // MARK: Properties
+
+  func set(_ property: String, _ value: String) { whorl_set_string(pointer, property, value) }
+  func set(_ property: String, _ value: Bool) { whorl_set_bool(pointer, property, value ? 1 : 0) }
+  func set(_ property: String, _ value: Widget?) { whorl_set_object(pointer, property, value?.pointer) }
+  func bool(_ property: String) -> Bool { whorl_get_bool(pointer, property) != 0 }
+  func number(_ property: String) -> Int { Int(whorl_get_uint(pointer, property)) }
+
+  var isVisible: Bool {
+    get { bool("visible") }
+    nonmutating set { set("visible", newValue) }
+  }
+  var isSensitive: Bool {
+    get { bool("sensitive") }
+    nonmutating set { set("sensitive", newValue) }
+  }
+
+  /// The page that a stack or a leaflet shows.
+  func show(_ page: String) { set("visible-child-name", page) }
+
+  /// What a screen reader says for a control whose picture says it to others.
+  func setSpokenName(_ name: String) { whorl_set_accessible_name(pointer, name) }
+
+  func focus() { gtk_widget_grab_focus(typed()) }
+
+  // MARK: Text
+
+  /// The text of an entry, for what is not secret.
+  var text: String {
+    get { gtk_editable_get_text(opaque).map { String(cString: $0) } ?? "" }
+    nonmutating set { gtk_editable_set_text(opaque, newValue) }
+  }
+
+  /// The text of an entry, as a secret. GTK keeps the text of password entries in memory that is not swapped, and wipes it.
+  var secret: SecretBytes {
+    // Borrows GTK's text until the next change of the entry.
+    guard let text = gtk_editable_get_text(opaque) else { return SecretBytes(count: 0) }
+    return SecretBytes(copying: UnsafeRawBufferPointer(start: text, count: strlen(text)))
+  }
+
+  /// Puts a secret into an entry or a label.
+  func show(_ secret: borrowing SecretBytes, as kind: TextKind) {
+    var terminated = SecretBytes(count: secret.count + 1)
+    terminated.withUnsafeMutableBytes { target in secret.withUnsafeBytes { target.copyMemory(from: $0) } }
+    terminated.withUnsafeBytes { bytes in
+      guard let text = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
+      switch kind {
+      case .entry: gtk_editable_set_text(opaque, text)
+      case .label: gtk_label_set_text(opaque, text)
+      case .clipboard: gdk_clipboard_set_text(opaque, text)
+      }
+    }
+  }
+
+  enum TextKind {
+    case entry, label, clipboard
+  }
+
+  // MARK: Signals
+
+  /// Calls a closure at each emission, as long as the object exists. The answer counts for signals that take one: true
+  /// stops further handlers.
+  func onAnswered(_ signal: String, _ body: @escaping () -> Bool) {
+    // GLib owns the handler, and releases it with the destroy notify.
+    whorl_connect(pointer, signal, callHandler, Unmanaged.passRetained(Handler(body)).toOpaque(), releaseHandler)
+  }
+
+  func on(_ signal: String, _ body: @escaping () -> Void) {
+    onAnswered(signal) {
+      body()
+      return false
+    }
+  }
+
+  /// The same for a signal with one argument.
+  func onArgument(_ signal: String, _ body: @escaping (Widget?) -> Void) {
+    whorl_connect_argument(
+      pointer, signal, callArgumentHandler, Unmanaged.passRetained(ArgumentHandler(body)).toOpaque(), releaseHandler)
+  }
+
+  /// The same for a signal with a number, such as a position in a list.
+  func onNumber(_ signal: String, _ body: @escaping (Int) -> Void) {
+    whorl_connect_number(
+      pointer, signal, callNumberHandler, Unmanaged.passRetained(NumberHandler(body)).toOpaque(), releaseHandler)
+  }
+}
+
+private class AnyHandler {
+  init() {}
+}
+private final class Handler: AnyHandler {
+  let body: () -> Bool
+  init(_ body: @escaping () -> Bool) { self.body = body }
+}
+private final class ArgumentHandler: AnyHandler {
+  let body: (Widget?) -> Void
+  init(_ body: @escaping (Widget?) -> Void) { self.body = body }
+}
+
+private final class NumberHandler: AnyHandler {
+  let body: (Int) -> Void
+  init(_ body: @escaping (Int) -> Void) { self.body = body }
+}
+
+private nonisolated func callHandler(_ data: gpointer?) -> gboolean {
+  nonisolated(unsafe) let data = data
+  return MainActor.assumeIsolated {
+    guard let data else { return 0 }
+    return Unmanaged<Handler>.fromOpaque(data).takeUnretainedValue().body() ? 1 : 0
+  }
+}
+
+private nonisolated func callArgumentHandler(_: gpointer?, _ argument: gpointer?, _ data: gpointer?) {
+  nonisolated(unsafe) let (argument, data) = (argument, data)
+  MainActor.assumeIsolated {
+    guard let data else { return }
+    Unmanaged<ArgumentHandler>.fromOpaque(data).takeUnretainedValue().body(argument.map { Widget($0) })
+  }
+}
+
+private nonisolated func callNumberHandler(_: gpointer?, _ number: guint, _ data: gpointer?) {
+  nonisolated(unsafe) let data = data
+  MainActor.assumeIsolated {
+    guard let data else { return }
+    Unmanaged<NumberHandler>.fromOpaque(data).takeUnretainedValue().body(Int(number))
+  }
+}
+
+private nonisolated func releaseHandler(_ data: gpointer?, _: UnsafeMutablePointer<GClosure>?) {
+  guard let data else { return }
+  Unmanaged<AnyHandler>.fromOpaque(data).release()
+}

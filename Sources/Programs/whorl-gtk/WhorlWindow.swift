@@ -1,0 +1,118 @@
+internal import ArgumentParser
+internal import CAdwaita
+internal import Processes
+internal import Whorl
+
+/// The window of Whorl.
+@main
+struct WhorlWindow: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "whorl-gtk",
+    abstract: "A window with your secrets, passkeys and keys.",
+    discussion: """
+      It is a client of the vault like the command line, and shows a secret only after the touch or the passcode that \
+      the secret needs.
+      """)
+
+  @Option(help: "The page to show: secrets, passkeys or keys.")
+  var page: String?
+
+  @Option(help: ArgumentHelp("The directory of a private store, as for whorl.", valueName: "dir"))
+  var store: String?
+
+  @Option(help: ArgumentHelp("The reader of a private store, as for whorl.", valueName: "selection"))
+  var reader: String?
+
+  @Option(help: ArgumentHelp("The configuration file, as for whorl.", valueName: "file"))
+  var config: String?
+
+  func validate() throws {
+    guard page.map({ MainWindow.PageName(rawValue: $0) != nil }) ?? true else {
+      throw ValidationError("--page is secrets, passkeys or keys.")
+    }
+  }
+
+  func run() throws {
+    _ = Hardening()
+    let (page, place) = (page, ShownStore.Place(directory: store, reader: reader, configuration: config))
+    let isOwnStore = store != nil || config != nil
+    // ArgumentParser calls this on the main thread.
+    let status = MainActor.assumeIsolated {
+      Text.begin()
+      MainLoop.serveMainActor()
+      return WindowApplication(place, isUnique: !isOwnStore).run(page)
+    }
+    throw ExitCode(status)
+  }
+}
+
+/// The application on the session's bus. A second start shows the window of the first.
+final class WindowApplication {
+  private let application: Widget
+  private let place: ShownStore.Place
+  private var window: MainWindow?
+
+  init(_ place: ShownStore.Place, isUnique: Bool) {
+    self.place = place
+    let flags = isUnique ? G_APPLICATION_DEFAULT_FLAGS : G_APPLICATION_NON_UNIQUE
+    // adw_application_new: transfer full, kept until the program ends.
+    application = Widget(UnsafeMutableRawPointer(adw_application_new("org.whorl.Whorl", flags)))
+    application.on("activate") { [self] in shownWindow().present() }
+    let quit = Widget(g_simple_action_new("quit", nil))
+    quit.on("activate") { [self] in
+      if let window { gtk_window_close(window.root.typed()) }
+    }
+    let about = Widget(g_simple_action_new("about", nil))
+    about.on("activate") { [self] in showAbout() }
+    let page = Widget(g_simple_action_new("page", g_variant_type_new("s")))
+    page.onArgument("activate") { [self] name in
+      // The argument is a GVariant of the type above (transfer none).
+      guard let name, let text = g_variant_get_string(name.opaque, nil) else { return }
+      let window = shownWindow()
+      if let page = MainWindow.PageName(rawValue: String(cString: text)) { window.show(page) }
+      window.present()
+    }
+    for action in [quit, about, page] { g_action_map_add_action(application.opaque, action.opaque) }
+    setKeys(["<Control>q", "<Control>w"], for: "app.quit")
+  }
+
+  /// Returns the exit status.
+  func run(_ page: String?) -> Int32 {
+    if let page {
+      var error: UnsafeMutablePointer<GError>?
+      guard g_application_register(application.typed(), nil, &error) != 0 else { return 1 }
+      // Goes to the first instance if this is not it.
+      g_action_group_activate_action(application.opaque, "page", g_variant_new_string(page))
+      if g_application_get_is_remote(application.typed()) != 0 { return 0 }
+    }
+    return g_application_run(application.typed(), 0, nil)
+  }
+
+  private func shownWindow() -> MainWindow {
+    if let window { return window }
+    let window = MainWindow(in: application, place)
+    self.window = window
+    window.root.on("destroy") { [self] in self.window = nil }
+    window.open()
+    return window
+  }
+
+  private func setKeys(_ keys: [String], for action: String) {
+    var pointers: [UnsafePointer<CChar>?] = keys.map { UnsafePointer(strdup($0)) }
+    defer { for pointer in pointers { free(UnsafeMutableRawPointer(mutating: pointer)) } }
+    pointers.append(nil)
+    // Copies the array.
+    gtk_application_set_accels_for_action(application.typed(), action, &pointers)
+  }
+
+  private func showAbout() {
+    guard let window else { return }
+    // adw_about_window_new: floating, and owned by GTK as every window.
+    let about = Widget(UnsafeMutableRawPointer(adw_about_window_new()))
+    about.set("application-name", "Whorl")
+    about.set("application-icon", "org.whorl.Whorl")
+    about.set("comments", Text.of("Secrets that open after a touch."))
+    about.set("transient-for", window.root)
+    gtk_window_present(about.typed())
+  }
+}
