@@ -1,3 +1,7 @@
+// SDBus: connections, messages and objects over sd-bus. Begin with `BusConnection`: one is made by `MessageBus.swift` or
+// `BusListener.swift`, sends a `BusCall`, and serves a `BusService`. All of it runs on the one thread of `BusLoop`, which
+// `LoopTurn.swift` lends to threads that wait (`WaitingThread`).
+
 internal import CSystemd
 internal import Glibc
 internal import Primitives
@@ -278,4 +282,64 @@ private func busLoopMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableR
   guard let argument else { return nil }
   // transfer full: balances the retain of pthread_create
   Unmanaged<BusLoop>.fromOpaque(argument).takeRetainedValue().run()
+}
+
+/// Runs tasks on the bus loop: `Task(executorPreference: LoopTasks.shared)`. A call of a connection and its answer then need
+/// no other thread. The tasks must not block.
+///
+/// It is not ``BusLoop`` itself: if that were an executor of tasks too, every actor of the loop would let other work run
+/// between the steps of a task that has no such preference.
+package final class LoopTasks: TaskExecutor {
+  package static let shared = LoopTasks()
+
+  private init() {}
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    BusLoop.shared.post { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+/// Runs a closure on the bus loop after a time, unless it is cancelled before. Unlike `Task.sleep`, it leaves no timer
+/// behind when it is cancelled.
+package final class LoopTimer: BusLoopSource {
+  private let deadline: UInt64
+  private let body: @Sendable () -> Void
+
+  /// - Parameter body: must not block.
+  package init(after time: Duration, _ body: @escaping @Sendable () -> Void) {
+    deadline = LoopClock.now + time.microseconds
+    self.body = body
+    BusLoop.shared.post { BusLoop.shared.add(self) }
+  }
+
+  /// Waits for a time, also if the task is cancelled. The first `Task.sleep` of a process opens four descriptors, which
+  /// stay open.
+  package static func wait(for time: Duration) async {
+    await withCheckedContinuation { continuation in
+      _ = LoopTimer(after: time) { continuation.resume() }
+    }
+  }
+
+  /// Does nothing if the closure has run.
+  package func cancel() {
+    BusLoop.shared.post { BusLoop.shared.remove(self) }
+  }
+
+  package func pollRequest() -> BusPollRequest? {
+    BusPollRequest(descriptor: -1, events: 0, deadline: deadline, isAwaited: false)
+  }
+
+  package func dispatch() {
+    BusLoop.shared.remove(self)
+    body()
+  }
+}
+
+extension Duration {
+  /// The duration in microseconds, rounded down. A negative duration is 0.
+  package var microseconds: UInt64 {
+    let (seconds, attoseconds) = components
+    return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: attoseconds / 1_000_000_000_000)
+  }
 }

@@ -1,9 +1,13 @@
+// VaultItems: the items of a store. Begin with `ItemCatalogue`, through which the vault finds, adds, releases and changes
+// them; `ItemRelease` consumes the evidence that Presence made. `Sync…` and `Arrival` are the items of a circle.
+
 import Fingerprint
 import GRDB
 package import KeySchemes
 import Keys
 package import Presence
 import Primitives
+@_exported public import SecretModel
 package import SecureMemory
 import Synchronization
 package import VaultStore

@@ -1,4 +1,9 @@
+// What a command writes: lines, tables, JSON, and items in words.
+
+import FoundationEssentials
 import Glibc
+internal import PromptTexts
+import SecretModel
 internal import TerminalLines
 
 /// Standard error, for everything but the result.
@@ -39,5 +44,92 @@ extension Failure {
     Failure(
       .inputOutput, "cannot write: \(String(cString: strerror(code)))", name: "errSecIO",
       advice: "see where the output goes, and whether there is room")
+  }
+}
+
+/// Rows for standard output: aligned below a header on a terminal, separated by tabs elsewhere.
+struct Table {
+  private var rows: [[String]] = []
+
+  mutating func add(_ row: [String]) {
+    rows.append(row)
+  }
+
+  func print(head: [String], aligned: Bool = StandardOutput.isTerminal) throws(Failure) {
+    guard !rows.isEmpty else { return }
+    guard aligned else {
+      let cells = StandardOutput.isTerminal ? rows.map { $0.map(Visible.text) } : rows
+      return try StandardOutput.write(cells.map { $0.joined(separator: "\t") + "\n" }.joined())
+    }
+    let shown = ([head] + rows).map { $0.map(Visible.text) }
+    let widths = head.indices.map { column in shown.map { $0[column].count }.max() ?? 0 }
+    let lines = shown.map { row in
+      var line = ""
+      for (cell, width) in zip(row, widths).dropLast() {
+        line += cell + String(repeating: " ", count: width - cell.count + 2)
+      }
+      return line + (row.last ?? "") + "\n"
+    }
+    try StandardOutput.write(lines.joined())
+  }
+}
+
+/// The JSON form of a result. Used only with `--json`.
+enum JSON {
+  static func text(_ value: some Encodable) throws(Failure) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    do {
+      return String(decoding: try encoder.encode(value), as: UTF8.self)
+    } catch {
+      throw .defect(error)
+    }
+  }
+
+  static func print(_ value: some Encodable) throws(Failure) {
+    try StandardOutput.line(text(value))
+  }
+}
+
+/// What a person reads about an item on a terminal. Scripts, `--json` and `--verbose` get the words of the options.
+extension AccessControl {
+  /// What releases the secret.
+  var spoken: String {
+    let gate = constraint.map(\.spoken) ?? description
+    return applicationPassword ? "\(gate), and a password of its own" : gate
+  }
+}
+
+extension AccessControl.Constraint {
+  var spoken: String {
+    switch self {
+    case .currentSet: "one of these fingers"
+    case .anyFinger: "a finger"
+    case .presence: "a finger or the passcode"
+    case .passcode: "the passcode"
+    case .none: "nothing"
+    }
+  }
+}
+
+extension Accessibility {
+  /// When the item is open, to follow "open".
+  var spoken: String {
+    switch self {
+    case .whenUnlocked: "while unlocked"
+    case .afterFirstUnlock: "after the first login"
+    case .passcodeSet: "with a passcode set"
+    }
+  }
+}
+
+extension Item.State {
+  /// Nil for an item that can be used.
+  var spoken: String? {
+    switch self {
+    case .living: nil
+    case .dead: "lost: what it was bound to is gone"
+    case .damaged: "damaged"
+    }
   }
 }

@@ -1,3 +1,6 @@
+// ReaderService: inside the reader process. Begin with `LibfprintReader` and `FprintdReader`, the two that drive readers;
+// `Bus` has what a process does for its bus, its sleep and its end, `USB` what the kernel says of devices.
+
 internal import CFprint
 internal import Executors
 package import Fingerprint
