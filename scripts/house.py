@@ -20,10 +20,14 @@ import argparse
 import json
 import pathlib
 import re
+import statistics
 import sys
 from collections import defaultdict
 
 LARGEST_TYPE = 400
+LARGEST_FILE = 400
+# The targets here are programs, not libraries.
+PROGRAMS = "Programs/"
 ROOT_FOLDER = "."
 KEYWORDS = r"struct|class|enum|protocol|actor|typealias|extension"
 IMPORT = re.compile(
@@ -287,6 +291,26 @@ def exceptions(path):
     return known
 
 
+def numbers(targets, reports):
+    """The sizes of the whole."""
+    lines = [file.lines for target in targets for file in target.files]
+    return {
+        "lines": sum(lines),
+        "files": len(lines),
+        "median": statistics.median_low(lines) if lines else 0,
+        "long files": sum(count > LARGEST_FILE for count in lines),
+        "libraries": sum(not target.name.startswith(PROGRAMS) for target in targets),
+        "circles": sum(len(report["file circles"]) + len(report["folder circles"]) for report in reports),
+    }
+
+
+def show_numbers(count):
+    print(
+        f"{count['lines']:,} lines in {count['files']:,} files of a median of {count['median']} lines, "
+        f"{count['long files']} of more than {LARGEST_FILE}; {count['libraries']} libraries; {count['circles']} circles"
+    )
+
+
 def show(report):
     print(f"{report['target']}: {report['files']} files, {report['lines']} lines")
     if report["imports"]:
@@ -336,11 +360,11 @@ def main():
     smaller = [fault for fault in found if fault.members and fault.size < known.get(fault.place, 0)]
     if options.json:
         lines = {"new": [fault.line() for fault in new], "gone": gone, "smaller": [fault.line() for fault in smaller]}
-        print(json.dumps({"targets": reports, **lines}, indent=2))
-    else:
+        print(json.dumps({"targets": reports, "numbers": numbers(targets, reports), **lines}, indent=2))
+    elif not options.quiet:
         for report in reports:
-            if not options.quiet:
-                show(report)
+            show(report)
+        show_numbers(numbers(targets, reports))
     for fault in new:
         print(f"new: {fault.line()}" + (f" ({' '.join(fault.members)})" if fault.members else ""), file=sys.stderr)
     for place in gone:

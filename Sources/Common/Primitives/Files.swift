@@ -1,6 +1,6 @@
-// Folders and small files.
+// Folders, small files, files that are whole or not there, and what tells one file from another.
 
-internal import Glibc
+package import Glibc
 
 /// Lists folders, and makes and removes those that only this user can access.
 package enum Folder {
@@ -120,5 +120,91 @@ package enum SmallFile {
       if count > 0 { bytes += chunk[..<count] }
     }
     throw Failure(problem: "it is larger than \(limit) bytes")
+  }
+}
+
+/// Writes a file that is whole under its name, or not there: under another name beside it first, for this user alone
+/// unless another mode is asked for. Freed before it is in place, it leaves nothing behind.
+package final class WholeFile {
+  package struct Failure: Error {
+    /// What could not be done, with the path.
+    package let what: String
+    package let code: Int32
+
+    /// Both in one line.
+    package var problem: String { unsafe "\(what): \(String(cString: strerror(code)))" }
+  }
+
+  /// Where the contents are written.
+  package let descriptor: Int32
+  private let path: String
+  private let new: String
+  private var isInPlace = false
+
+  /// - Parameter suffix: of the other name. A file that has it is removed.
+  package init(_ path: String, suffix: String = ".new", mode: mode_t = 0o600) throws(Failure) {
+    self.path = path
+    new = path + suffix
+    unsafe unlink(new)
+    descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+    // The deinitializer runs after this.
+    guard descriptor >= 0 else {
+      isInPlace = true
+      throw unwritten
+    }
+  }
+
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+    if !isInPlace { unsafe unlink(new) }
+  }
+
+  package func write(_ bytes: [UInt8]) throws(Failure) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      // Borrows the rest for the call.
+      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      guard count >= 0 || errno == EINTR else { throw unwritten }
+      if count > 0 { rest = rest.dropFirst(count) }
+    }
+  }
+
+  /// Gives it its name, in place of a file that has it. The file and its name are on the disk when this returns.
+  package func place() throws(Failure) {
+    guard fsync(descriptor) == 0 else { throw unwritten }
+    guard unsafe rename(new, path) == 0 else { throw unwritten }
+    isInPlace = true
+    try syncFolder()
+  }
+
+  /// The same, but refuses where a file has the name.
+  package func placeNew() throws(Failure) {
+    guard fsync(descriptor) == 0 else { throw unwritten }
+    guard unsafe link(new, path) == 0 else { throw unwritten }
+    unsafe unlink(new)
+    isInPlace = true
+    try syncFolder()
+  }
+
+  private func syncFolder() throws(Failure) {
+    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+    if let code = Folder.sync(folder) { throw Failure(what: "cannot write \(path)", code: code) }
+  }
+
+  private var unwritten: Failure { Failure(what: "cannot write \(path)", code: errno) }
+}
+
+/// The same for all names of a file. While a file is open somewhere, no other file gets its inode number.
+package struct FileIdentity: Sendable, Hashable {
+  private let device: UInt64
+  private let inode: UInt64
+
+  package init(_ status: stat) { (device, inode) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
+
+  /// Nil where there is no file. Follows symbolic links.
+  package init?(at path: String) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    self.init(status)
   }
 }

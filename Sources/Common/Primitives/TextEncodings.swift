@@ -46,16 +46,52 @@ package enum Hexadecimal {
   }
 }
 
+/// Base64 with padding (RFC 4648, section 4), and without it as age writes it. ``Base64URL`` decodes both.
+package enum Base64 {
+  fileprivate static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let padding = UInt8(ascii: "=")
+
+  /// The length of the padded text for so many bytes.
+  package static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
+
+  /// - Parameter target: of ``encodedCount(_:)`` bytes.
+  package static func encode(_ bytes: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) {
+    unsafe Base64URL.encode(bytes, into: target, with: alphabet)
+    for place in Base64URL.encodedCount(bytes.count)..<target.count { unsafe target[place] = padding }
+  }
+
+  package static func text(of bytes: [UInt8]) -> String {
+    var text = [UInt8](repeating: 0, count: encodedCount(bytes.count))
+    unsafe bytes.withUnsafeBytes { source in unsafe text.withUnsafeMutableBytes { unsafe encode(source, into: $0) } }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  package static func unpaddedText(of bytes: [UInt8]) -> String {
+    String(decoding: text(of: bytes).utf8.prefix(Base64URL.encodedCount(bytes.count)), as: UTF8.self)
+  }
+
+  /// Nil for anything but the one text that ``unpaddedText(of:)`` makes of the bytes.
+  package static func bytes(ofUnpadded text: String) -> [UInt8]? {
+    Base64URL.bytes(of: text).flatMap { unpaddedText(of: $0) == text ? $0 : nil }
+  }
+}
+
 /// Base64 in the URL-safe alphabet and without padding (RFC 4648, section 5), from and into memory of the caller's, so
 /// that secrets can stay in locked memory.
 package enum Base64URL {
-  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+  private static let alphabet = Array(Base64.alphabet.dropLast(2)) + Array("-_".utf8)
 
   /// The length of the text for so many bytes.
   package static func encodedCount(_ count: Int) -> Int { (count * 8 + 5) / 6 }
 
   /// - Parameter target: of ``encodedCount(_:)`` bytes.
   package static func encode(_ bytes: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) {
+    unsafe encode(bytes, into: target, with: alphabet)
+  }
+
+  fileprivate static func encode(
+    _ bytes: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer, with alphabet: [UInt8]
+  ) {
     var (pending, bits, place) = (UInt32(0), 0, 0)
     func put(_ value: UInt32) {
       unsafe target[place] = alphabet[Int(value & 63)]

@@ -56,6 +56,8 @@ extension VaultError {
       ? .diskFull(what) : .inputOutput(unsafe "\(what): \(String(cString: strerror(code)))")
   }
 
+  package static func onFile(_ failure: WholeFile.Failure) -> VaultError { onFile(failure.what, failure.code) }
+
   /// The error for a failed write.
   package static func onWriting(_ what: String, _ error: WriteError) -> VaultError {
     switch error {

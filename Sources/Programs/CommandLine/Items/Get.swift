@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Primitives
 internal import PromptTexts
 import SecretModel
 import SecureMemory
@@ -170,22 +171,8 @@ extension SecretBytes {
 
   /// The bytes in base64, in locked memory.
   borrowing func base64() -> SecretBytes {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var text = SecretBytes(count: (count + 2) / 3 * 4)
-    let padding = UInt8(ascii: "=")
-    withUnsafeBytes { source in
-      text.withUnsafeMutableBytes { target in
-        for group in 0..<(source.count + 2) / 3 {
-          let at = group * 3
-          let present = min(3, source.count - at)
-          var bits = 0
-          for offset in 0..<3 { bits = bits << 8 | (offset < present ? Int(source[at + offset]) : 0) }
-          for place in 0..<4 {
-            target[group * 4 + place] = place <= present ? alphabet[bits >> (18 - 6 * place) & 63] : padding
-          }
-        }
-      }
-    }
+    var text = SecretBytes(count: Base64.encodedCount(count))
+    withUnsafeBytes { source in text.withUnsafeMutableBytes { Base64.encode(source, into: $0) } }
     return text
   }
 }

@@ -38,3 +38,29 @@ struct Base64URLTests {
     #expect(Base64URL.bytes(of: text) == nil)
   }
 }
+
+@Suite("Base64 with padding, and without it as age writes it")
+struct Base64Tests {
+  /// RFC 4648, section 10.
+  private static let vectors = [
+    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+    ("foobar", "Zm9vYmFy"),
+  ]
+
+  @Test("Base64 pads as in RFC 4648, in the alphabet with + and /")
+  func published() {
+    for (plain, text) in Self.vectors {
+      #expect(Base64.text(of: Array(plain.utf8)) == text)
+      #expect(Base64.unpaddedText(of: Array(plain.utf8)) == text.filter { $0 != "=" })
+      #expect(Base64.bytes(ofUnpadded: text.filter { $0 != "=" }) == Array(plain.utf8))
+    }
+    #expect(Base64.text(of: [0xFB, 0xEF, 0xFF]) == "++//")
+  }
+
+  @Test(
+    "Base64 without padding has one text for the same bytes",
+    arguments: ["Zg==", "Zh", "--__", "Z", "Zm9v\n", " Zm9v", "Zm9vY===", "Zm9vÄ"])
+  func refused(_ text: String) {
+    #expect(Base64.bytes(ofUnpadded: text) == nil)
+  }
+}
