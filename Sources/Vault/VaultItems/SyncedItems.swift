@@ -144,7 +144,7 @@ package struct SyncedItems {
   }
 
   /// - Parameter shown: the proofs that the owner has given; nil for a change that asks for none.
-  package func change(_ what: SyncMemberChange, _ shown: ShownFactors?) throws(VaultError) {
+  package func change(_ what: SyncMemberChange, _ shown: GivenProofs?) throws(VaultError) {
     try store.commit(items: true) { change in
       if let shown { try change.requireCurrent(shown) }
       guard var circle = try change.circle() else {
@@ -265,7 +265,7 @@ package struct SyncedItems {
       try change.require(shown, for: arrived.item.access)
       var earlier = row.item
       if let there = try change.item(like: arrived.record), !there.dead, there.id != row.item {
-        let wanted = try change.wanted(.ids([ItemID(bytes: there.id)]), Shown())
+        let wanted = try change.wanted(.ids([ItemID(bytes: there.id)]), EarlierProofs())
         let released = try change.release(wanted, shown)[0]
         let item = NewItem(
           arrived.record.itemClass, wanted[0].record.attributes, access: wanted[0].access,
