@@ -1,7 +1,7 @@
-// Logins: the calls of the PAM module, and the secrets that are handed over at login.
-
 package import Fingerprint
 package import SecureMemory
+
+// Logins: the calls of the PAM module, and the secrets that are handed over at login.
 
 /// The calls of root's PAM module when a person logs in, authenticates with a finger, or changes the account's
 /// password. Secrets stay in the service: an answer is one word.
@@ -224,4 +224,13 @@ extension AttributeName {
   /// In the entry ``LoginItem/Kind/passcode``: the number of the log's newest entry when the login password was last
   /// found to be the passcode; Whorl's own. Missing if they could not be compared.
   package static let loginProof = Self(rawValue: "whorl.login.proof")
+}
+
+/// KWallet's derivation of a wallet's key from its password (`kwallet_hash` of kwallet-pam: PBKDF2 with HMAC-SHA512).
+package enum WalletKey {
+  /// The length of the key, in bytes.
+  package static let byteCount = 56
+  /// The length of the salt file beside the wallet, in bytes.
+  package static let saltCount = 56
+  package static let rounds = 50_000
 }

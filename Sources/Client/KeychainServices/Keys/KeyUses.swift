@@ -232,7 +232,7 @@ extension SecPadding {
   }
 }
 
-// The names are Apple's. Older forms of the functions in `KeyUses.swift`, with a padding in place of the algorithm, and
+// The names are Apple's. Older forms of the functions above, with a padding in place of the algorithm, and
 // the caller's memory in place of data.
 
 /// Signs a digest. A key on a curve signs with any padding.

@@ -1,10 +1,11 @@
-// What a command writes: lines, tables, JSON, and items in words.
-
 import FoundationEssentials
 import Glibc
+import Processes
 internal import PromptTexts
 import SecretModel
 internal import TerminalLines
+
+// What a command writes: lines, tables, JSON, and items in words.
 
 /// Standard error, for everything but the result.
 enum StandardError {
@@ -130,6 +131,92 @@ extension Item.State {
     case .living: nil
     case .dead: "lost: what it was bound to is gone"
     case .damaged: "damaged"
+    }
+  }
+}
+
+/// A new file that a command is to write.
+struct NewFile {
+  let path: String
+
+  /// Throws early, before anybody has touched a reader, if the file cannot be made.
+  init(_ path: String) throws(Failure) {
+    self.path = path
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    var status = stat()
+    let code = lstat(path, &status) == 0 ? EEXIST : access(folder, W_OK | X_OK) == 0 ? 0 : errno
+    if code != 0 { throw cannotMake(code) }
+  }
+
+  /// Creates the file and calls `body` to write it. Removes it if that fails.
+  func write(mode: mode_t, _ body: (Int32) -> Int32?) throws(Failure) {
+    let path = path
+    let (descriptor, entry) = try Unfinished.ofThisProgram.make { () throws(Failure) in
+      let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+      guard descriptor >= 0 else { throw cannotMake(errno) }
+      return descriptor
+    } undo: { _ in
+      unlink(path)
+    }
+    defer {
+      close(descriptor)
+      Unfinished.ofThisProgram.forget(entry)
+    }
+    if let code = body(descriptor) {
+      unlink(path)
+      throw .cannotWrite(code)
+    }
+  }
+
+  private func cannotMake(_ code: Int32) -> Failure {
+    Failure(
+      code == EEXIST ? .exists : .inputOutput, "cannot make \(path): \(String(cString: strerror(code)))",
+      advice: "name another file")
+  }
+}
+
+/// The form of a failure on standard error: one line for a person; with `--verbose` a second line with technical names;
+/// with `--json` one object on one line.
+struct FailureReport {
+  private enum Form { case line, verbose, json }
+
+  private let form: Form
+  /// The command's name.
+  var command: String?
+
+  /// - Parameter words: the words of the command line. The form is needed even before, or without, successful parsing.
+  init(_ words: [String] = []) {
+    let own = words.prefix { $0 != "--" }
+    form = own.contains("--json") ? .json : own.contains("--verbose") ? .verbose : .line
+  }
+
+  func tell(_ failure: Failure) {
+    guard !failure.isTold else { return }
+    switch form {
+    case .line: StandardError.line(failure.line(command: command))
+    case .verbose: StandardError.line("\(failure.line(command: command))\n\(Self.more(of: failure))")
+    case .json:
+      let text = try? JSON.text(Told(failure, command))
+      StandardError.line(text ?? failure.line(command: command))
+    }
+  }
+
+  private static func more(of failure: Failure) -> String {
+    let parts = [failure.name, "exit status \(failure.status.rawValue)", failure.detail].compactMap(\.self)
+    return Visible.text("whorl: " + parts.joined(separator: ", "))
+  }
+
+  private struct Told: Encodable {
+    var error: String
+    var advice: String?
+    var detail: String?
+    var name: String?
+    var status: Int32
+    var command: String?
+
+    init(_ failure: Failure, _ command: String?) {
+      (error, advice, detail) = (failure.what, failure.advice, failure.detail)
+      (name, status, self.command) = (failure.name, failure.status.rawValue, command)
     }
   }
 }
