@@ -418,7 +418,8 @@ for target in package.targets where target.swiftSettings == nil && target.type !
 }
 // Every unsafe expression of these targets is marked.
 let marked: Set = [
-  "Fingerprint", "KeySchemes", "Primitives", "PromptTexts", "SSHKeys", "SecretModel", "SecretServiceItems", "Whorl",
+  "Executors", "Fingerprint", "KeySchemes", "Primitives", "PromptTexts", "SSHKeys", "SecretModel", "SecretServiceItems",
+  "SecureMemory", "Whorl",
 ]
 for target in package.targets where marked.contains(target.name) {
   target.swiftSettings?.append(.strictMemorySafety())

@@ -38,9 +38,9 @@ package final class VaultExecutor: SerialExecutor {
 
   /// Runs the queued jobs. A thread that is taken back leaves the rest to the vault's own thread.
   private func run(on thread: (any LentThread)?) {
-    let executor = asUnownedSerialExecutor()
+    let executor = unsafe asUnownedSerialExecutor()
     while let job = next() {
-      job.runSynchronously(on: executor)
+      unsafe job.runSynchronously(on: executor)
       if let thread, thread.isTakenBack { return queue.async { self.run(on: nil) } }
     }
   }
@@ -72,11 +72,11 @@ package enum CurrentThread {
   package static func lend(_ thread: any LentThread) {
     guard lent !== thread else { return }
     // transfer full: the slot keeps this object for good, because threads that are lent like this never end.
-    pthread_setspecific(key, Unmanaged.passRetained(Slot(thread)).toOpaque())
+    unsafe pthread_setspecific(key, Unmanaged.passRetained(Slot(thread)).toOpaque())
   }
 
   static var lent: (any LentThread)? {
-    pthread_getspecific(key).map { Unmanaged<Slot>.fromOpaque($0).takeUnretainedValue().thread }
+    unsafe pthread_getspecific(key).map { unsafe Unmanaged<Slot>.fromOpaque($0).takeUnretainedValue().thread }
   }
 
   /// Call it before the vault's code waits for other programs. A lent thread that others need is then replaced by
@@ -90,7 +90,7 @@ package enum CurrentThread {
 
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
-    precondition(pthread_key_create(&key, nil) == 0, "no slot for lent threads")
+    unsafe precondition(pthread_key_create(&key, nil) == 0, "no slot for lent threads")
     return key
   }()
 }
@@ -112,7 +112,7 @@ package final class BackgroundThread: TaskExecutor {
 
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 }
 

@@ -16,7 +16,7 @@ package enum ReadError: Error, Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .tooLong(let limit): "it is longer than \(limit) bytes"
     case .endOfInput: "it has ended"
-    case .system(let code): String(cString: strerror(code))
+    case .system(let code): unsafe String(cString: strerror(code))
     }
   }
 }
@@ -69,7 +69,7 @@ extension SecretBytes {
     resize(to: filled + 1)
     let received = try fill(from: fd, at: filled, count: 1)
     if received == 0, filled == 0 { throw .endOfInput }
-    if received == 1, withUnsafeBytes({ $0[filled] != UInt8(ascii: "\n") }) { return true }
+    if received == 1, unsafe withUnsafeBytes({ unsafe $0[filled] != UInt8(ascii: "\n") }) { return true }
     resize(to: filled)
     return false
   }
@@ -78,9 +78,9 @@ extension SecretBytes {
   /// end.
   private mutating func fill(from fd: Int32, at offset: Int, count: Int) throws(ReadError) -> Int {
     while true {
-      let received = withUnsafeMutableBytes {
+      let received = unsafe withUnsafeMutableBytes {
         // Borrows the range for the call and writes at most `count` bytes into it.
-        Glibc.read(fd, UnsafeMutableRawBufferPointer(rebasing: $0[offset..<offset + count]).baseAddress, count)
+        unsafe Glibc.read(fd, UnsafeMutableRawBufferPointer(rebasing: $0[offset..<offset + count]).baseAddress, count)
       }
       if received >= 0 { return received }
       switch errno {
@@ -96,7 +96,7 @@ extension SecretBytes {
 func waitUntilReady(_ fd: Int32, for events: Int32) {
   var entry = pollfd(fd: fd, events: Int16(events), revents: 0)
   // Borrows one entry for the call.
-  poll(&entry, 1, -1)
+  unsafe poll(&entry, 1, -1)
 }
 
 /// Why a secret could not be written.
@@ -108,8 +108,8 @@ package enum WriteError: Error, Sendable, Hashable, CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .closed: String(cString: strerror(EPIPE))
-    case .system(let code): String(cString: strerror(code))
+    case .closed: unsafe String(cString: strerror(EPIPE))
+    case .system(let code): unsafe String(cString: strerror(code))
     }
   }
 }
@@ -118,15 +118,15 @@ extension SecretBytes {
   /// Writes all bytes to `fd`. If `fd` is non-blocking, this waits for room. A closed reading end is an error and never
   /// raises SIGPIPE.
   package borrowing func write(to fd: Int32) throws(WriteError) {
-    try withUnsafeBytes { (bytes) throws(WriteError) in
-      var rest = bytes[...]
-      while !rest.isEmpty {
+    try unsafe withUnsafeBytes { (bytes) throws(WriteError) in
+      var rest = unsafe bytes[...]
+      while unsafe !rest.isEmpty {
         let sent = withoutBrokenPipeSignal {
           // Borrows the unwritten rest for the call.
-          Glibc.write(fd, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+          unsafe Glibc.write(fd, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
         }
         guard sent.result < 0 else {
-          rest = rest.dropFirst(sent.result)
+          unsafe rest = rest.dropFirst(sent.result)
           continue
         }
         switch sent.code {
@@ -147,16 +147,16 @@ private func withoutBrokenPipeSignal(_ write: () -> Int) -> (result: Int, code: 
   var before = sigset_t()
   var pending = sigset_t()
   // All these calls borrow the signal sets.
-  sigemptyset(&pipe)
-  sigaddset(&pipe, SIGPIPE)
-  sigpending(&pending)
-  let wasPending = sigismember(&pending, SIGPIPE) == 1
-  pthread_sigmask(SIG_BLOCK, &pipe, &before)
+  unsafe sigemptyset(&pipe)
+  unsafe sigaddset(&pipe, SIGPIPE)
+  unsafe sigpending(&pending)
+  let wasPending = unsafe sigismember(&pending, SIGPIPE) == 1
+  unsafe pthread_sigmask(SIG_BLOCK, &pipe, &before)
   let result = write()
   let code = errno
   if result < 0, code == EPIPE, !wasPending {
-    while whorl_wait_for_signal(&pipe, 0) < 0, errno == EINTR {}
+    while unsafe whorl_wait_for_signal(&pipe, 0) < 0, errno == EINTR {}
   }
-  pthread_sigmask(SIG_SETMASK, &before, nil)
+  unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
   return (result, code)
 }
