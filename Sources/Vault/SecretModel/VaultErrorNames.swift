@@ -1,6 +1,7 @@
 // Errors of the vault by their names on the bus, and from the errors of files.
 
 internal import Glibc
+package import Primitives
 package import SecureMemory
 
 extension VaultError {
