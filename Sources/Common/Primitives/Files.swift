@@ -123,8 +123,8 @@ package enum SmallFile {
   }
 }
 
-/// Writes a file that is whole under its name, or not there: under another name beside it first, for this user alone
-/// unless another mode is asked for. Freed before it is in place, it leaves nothing behind.
+/// Writes a file of this user alone that is whole under its name, or not there: it is NAME.new first. Freed before it is in
+/// place, it leaves nothing behind.
 package final class WholeFile {
   package struct Failure: Error {
     /// What could not be done, with the path.
@@ -141,12 +141,12 @@ package final class WholeFile {
   private let new: String
   private var isInPlace = false
 
-  /// - Parameter suffix: of the other name. A file that has it is removed.
-  package init(_ path: String, suffix: String = ".new", mode: mode_t = 0o600) throws(Failure) {
+  /// Makes it under its other name. Removes what was left under that.
+  package init(_ path: String) throws(Failure) {
     self.path = path
-    new = path + suffix
+    new = path + ".new"
     unsafe unlink(new)
-    descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode)
+    descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     // The deinitializer runs after this.
     guard descriptor >= 0 else {
       isInPlace = true
@@ -173,15 +173,6 @@ package final class WholeFile {
   package func place() throws(Failure) {
     guard fsync(descriptor) == 0 else { throw unwritten }
     guard unsafe rename(new, path) == 0 else { throw unwritten }
-    isInPlace = true
-    try syncFolder()
-  }
-
-  /// The same, but refuses where a file has the name.
-  package func placeNew() throws(Failure) {
-    guard fsync(descriptor) == 0 else { throw unwritten }
-    guard unsafe link(new, path) == 0 else { throw unwritten }
-    unsafe unlink(new)
     isInPlace = true
     try syncFolder()
   }

@@ -36,29 +36,13 @@ struct WholeFileTests {
   func givenUp() throws {
     try withFolder { folder in
       let path = "\(folder)/file"
-      let first = try WholeFile(path, mode: 0o644)
+      let first = try WholeFile(path)
       try first.place()
       do {
         let second = try WholeFile(path)
         try second.write([1])
       }
       #expect(try SmallFile.read(path, limit: 100).isEmpty && Folder.names(in: folder) == ["file"])
-    }
-  }
-
-  @Test("a new file replaces none, and leaves nothing behind where one is there")
-  func new() throws {
-    try withFolder { folder in
-      let path = "\(folder)/file"
-      let first = try WholeFile(path, suffix: ".other")
-      try first.write([1])
-      try first.placeNew()
-      #expect(throws: WholeFile.Failure.self) {
-        let second = try WholeFile(path, suffix: ".other")
-        try second.write([2])
-        try second.placeNew()
-      }
-      #expect(try SmallFile.read(path, limit: 100) == [1] && Folder.names(in: folder) == ["file"])
     }
   }
 

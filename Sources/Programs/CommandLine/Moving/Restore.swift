@@ -1,5 +1,4 @@
 import ArgumentParser
-import Fingerprint
 internal import Moving
 internal import PromptTexts
 import SecretModel
@@ -143,48 +142,5 @@ struct Restore: Command {
     list(contents.changed, "will become what they were")
     list(contents.dead, "will be dead, since the fingers or the passcode that they are bound to are gone")
     return lines
-  }
-}
-
-/// How `unlock` and `recover` accept a restore of files from an earlier copy: they list what was restored, and ask.
-struct RestoreOptions: ParsableArguments {
-  @Flag(help: "Accept an earlier copy that was put back, without being asked.")
-  var acceptRestore = false
-
-  /// Shows a detected restore and asks for confirmation; nil if there is none.
-  func confirm(_ store: any VaultService, _ session: Session, _ answers: Answers) async throws(Failure)
-    -> DetectedRestore?
-  {
-    let found = try await session.explained { () async throws(VaultError) in try await store.detectedRestore() }
-    guard let found else { return nil }
-    for line in Self.lines(found) { StandardError.line(Visible.text(line)) }
-    if !acceptRestore { try answers.confirm("Accept it?", assent: "--accept-restore") }
-    return found
-  }
-
-  private static func lines(_ restore: DetectedRestore) -> [String] {
-    var lines = ["An earlier copy of the store, or of a part of it, was put back. It has:"]
-    if restore.sets.isEmpty { lines.append("  no fingers") }
-    for set in restore.sets {
-      let fingers = set.fingers.map(\.finger.spokenName).joined(separator: ", ")
-      let fate = restore.fingersAreForgotten ? "; nothing proves whose they are: enrol them again" : ""
-      lines.append("  fingers on \(set.reader.driver)\(Spoken.nature(set.nature)): \(fingers)\(fate)")
-    }
-    lines.append("  \(Spoken.plural(restore.items.count, "item"))\(restore.items.isEmpty ? "" : ":")")
-    lines += restore.items.map { "    \($0)" }
-    if !restore.lost.isEmpty {
-      lines.append("\(Spoken.plural(restore.lost.count, "item")) bound to these fingers will be dead, for good:")
-      lines += restore.lost.map { "    \($0)" }
-    }
-    if restore.acceptance == .recoveryKeyAndNewPasscode {
-      lines.append("Its passcode cannot be checked: only the recovery key accepts the copy, and a new passcode is set.")
-    }
-    return lines
-  }
-
-  /// The effect of accepting the restore.
-  static func outcome(_ restore: DetectedRestore) -> String {
-    restore.fingersAreForgotten
-      ? "the items are released again; 'whorl enroll' enrols the fingers" : "fingers are taken and items released again"
   }
 }

@@ -78,13 +78,21 @@ struct MarkedFile {
       let folder = String(path[..<index])
       guard mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw Self.failure("cannot make", folder) }
     }
-    do throws(WholeFile.Failure) {
-      let file = try WholeFile(path, suffix: ".whorl-new", mode: 0o644)
-      try file.write(contents)
-      // It does not replace a file that has appeared meanwhile.
-      if state == .missing { try file.placeNew() } else { try file.place() }
-    } catch {
-      throw .onFile(error.what, error.code)
+    let new = path + ".whorl-new"
+    unlink(new)
+    let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
+    guard file >= 0 else { throw Self.failure("cannot write", path) }
+    defer { unlink(new) }
+    // Borrows the contents for the call.
+    let count = contents.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+    let isWritten = count == contents.count && fsync(file) == 0
+    close(file)
+    guard isWritten else { throw Self.failure("cannot write", path) }
+    if state == .missing {
+      // link(2) does not replace a file that has appeared meanwhile.
+      guard link(new, path) == 0 else { throw Self.failure("cannot write", path) }
+    } else {
+      guard rename(new, path) == 0 else { throw Self.failure("cannot write", path) }
     }
   }
 

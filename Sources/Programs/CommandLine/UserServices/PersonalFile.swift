@@ -24,12 +24,18 @@ struct PersonalFile {
         throw failure
       }
     }
-    do throws(WholeFile.Failure) {
-      let file = try WholeFile(path)
-      try file.write(Array(lines.map { $0 + "\n" }.joined().utf8))
-      try file.place()
-    } catch {
-      throw Unwritten(problem: error.problem)
+    let (new, contents) = (path + ".new", Array(lines.map { $0 + "\n" }.joined().utf8))
+    unlink(new)
+    let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { throw failure }
+    // Borrows the contents for the call.
+    let count = contents.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+    let isWritten = count == contents.count && fsync(file) == 0
+    close(file)
+    guard isWritten, rename(new, path) == 0, Folder.sync(folder) == nil else {
+      let problem = failure
+      unlink(new)
+      throw problem
     }
   }
 
