@@ -1,6 +1,6 @@
 import Glibc
 import Keys
-import Primitives
+internal import Primitives
 import SecretModel
 package import SecureMemory
 package import TPM
