@@ -418,8 +418,8 @@ for target in package.targets where target.swiftSettings == nil && target.type !
 }
 // Every unsafe expression of these targets is marked.
 let marked: Set = [
-  "Executors", "Fingerprint", "KeySchemes", "Primitives", "PromptTexts", "SSHKeys", "SecretModel", "SecretServiceItems",
-  "SecureMemory", "Whorl",
+  "Executors", "Fingerprint", "KeySchemes", "Primitives", "PrivateVault", "PromptTexts", "SSHKeys", "SecretModel",
+  "SecretServiceItems", "SecureMemory", "SystemVault", "TerminalLines", "Whorl",
 ]
 for target in package.targets where marked.contains(target.name) {
   target.swiftSettings?.append(.strictMemorySafety())

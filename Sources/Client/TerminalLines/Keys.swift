@@ -18,7 +18,7 @@ package final class Stopper: Sendable {
   var isStopped: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     // Borrows the entry for the call.
-    return poll(&entry, 1, 0) > 0
+    return unsafe poll(&entry, 1, 0) > 0
   }
 }
 
@@ -45,7 +45,7 @@ struct Keys: ~Copyable {
   init(_ terminal: Terminal, _ purpose: Purpose, _ stopper: Stopper) {
     (self.terminal, self.purpose, self.stopper) = (terminal, purpose, stopper)
     var settings = termios()
-    decoder = tcgetattr(terminal.descriptor, &settings) == 0 ? KeyDecoder(.init(settings)) : KeyDecoder()
+    decoder = unsafe tcgetattr(terminal.descriptor, &settings) == 0 ? KeyDecoder(.init(settings)) : KeyDecoder()
     if purpose == .question { Self.questions.withLock { $0 += 1 } }
   }
 
@@ -64,7 +64,7 @@ struct Keys: ~Copyable {
       let mayRead = terminal.isForeground && (purpose == .question || Self.questions.withLock { $0 == 0 })
       if mayRead { terminal.refreshKeys() }
       // Borrows the entries for the call.
-      let ready = poll(
+      let ready = unsafe poll(
         &entries, mayRead ? 3 : 2, mayRead ? (decoder.isUndecided ? Self.escapeDelay : Self.patience) : Self.patience)
       if ready < 0, errno != EINTR { return nil }
       if ready > 0, entries[0].revents != 0 || entries[1].revents != 0 { return nil }
@@ -91,7 +91,7 @@ struct Keys: ~Copyable {
       guard purpose == .question || questions == 0 else { return .nothing }
       var byte: UInt8 = 0
       // Writes at most one byte.
-      switch read(terminal.descriptor, &byte, 1) {
+      switch unsafe read(terminal.descriptor, &byte, 1) {
       case 1: return .byte(byte)
       case 0: return .gone
       default: return errno == EAGAIN || errno == EINTR ? .nothing : .gone
@@ -129,7 +129,7 @@ package struct KeyDecoder {
     package init() {}
 
     package init(_ settings: termios) {
-      func byte(_ index: Int32) -> UInt8 { withUnsafeBytes(of: settings.c_cc) { $0[Int(index)] } }
+      func byte(_ index: Int32) -> UInt8 { unsafe withUnsafeBytes(of: settings.c_cc) { unsafe $0[Int(index)] } }
       (erase, eraseWord, eraseLine) = (byte(VERASE), byte(VWERASE), byte(VKILL))
       (endOfFile, literal) = (byte(VEOF), byte(VLNEXT))
     }

@@ -136,7 +136,7 @@ extension Terminal {
       guard try hasInput(within: nil) else { continue }
       var byte: UInt8 = 0
       // Writes at most one byte. The terminal is in line mode: bytes arrive when the newline has been typed.
-      let count = read(descriptor, &byte, 1)
+      let count = unsafe read(descriptor, &byte, 1)
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
       guard count == 1 else { return answer.isEmpty ? nil : String(decoding: answer, as: UTF8.self) }
       isAnswered = byte == UInt8(ascii: "\n")
@@ -160,7 +160,7 @@ extension Terminal {
     ]
     let milliseconds = limit.map { Int32(clamping: $0.components.seconds * 1_000) } ?? -1
     // Borrows the entries for the call.
-    let ready = poll(&entries, 2, milliseconds)
+    let ready = unsafe poll(&entries, 2, milliseconds)
     guard ready >= 0 || errno == EINTR else { throw .noTerminal }
     if entries[1].revents != 0 { throw .cancelled }
     return ready > 0
@@ -184,7 +184,7 @@ struct SecretLine: ~Copyable {
     }
     secret.resize(to: secret.count + 1)
     let last = secret.count - 1
-    secret.withUnsafeMutableBytes { $0[last] = byte }
+    unsafe secret.withUnsafeMutableBytes { unsafe $0[last] = byte }
   }
 
   /// Removes the last character, with all of its bytes in UTF-8.
@@ -208,7 +208,7 @@ struct SecretLine: ~Copyable {
 
   private var last: UInt8? {
     let count = secret.count
-    return count == 0 ? nil : secret.withUnsafeBytes { $0[count - 1] }
+    return unsafe count == 0 ? nil : secret.withUnsafeBytes { unsafe $0[count - 1] }
   }
 
   /// Shows the end of the line, with a question mark for each byte that is not a visible character of ASCII, so that each
@@ -218,11 +218,11 @@ struct SecretLine: ~Copyable {
   func show(last count: Int? = nil, on descriptor: Int32) {
     var shown = SecretBytes(count: min(count ?? secret.count, secret.count))
     let start = secret.count - shown.count
-    shown.withUnsafeMutableBytes { shown in
-      secret.withUnsafeBytes { secret in
+    unsafe shown.withUnsafeMutableBytes { shown in
+      unsafe secret.withUnsafeBytes { secret in
         for index in shown.indices {
-          let byte = secret[start + index]
-          shown[index] = (0x20...0x7E).contains(byte) ? byte : UInt8(ascii: "?")
+          let byte = unsafe secret[start + index]
+          unsafe shown[index] = (0x20...0x7E).contains(byte) ? byte : UInt8(ascii: "?")
         }
       }
     }

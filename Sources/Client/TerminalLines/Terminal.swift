@@ -14,7 +14,7 @@ package final class Terminal: Sendable {
   /// The controlling terminal; nil where the program has none.
   package init?() {
     // Opened anew, since O_NONBLOCK on a shared description would affect other programs.
-    descriptor = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
+    descriptor = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
   }
 
@@ -119,7 +119,7 @@ package struct ProgressLine: ~Copyable {
   /// Whether the terminal supports no escape sequences, or its type is unknown. This affects only how a line looks.
   private static var isDumb: Bool {
     // The string belongs to the environment and is read at once.
-    guard let name = getenv("TERM").map({ String(cString: $0) }) else { return true }
+    guard let name = unsafe getenv("TERM").map({ unsafe String(cString: $0) }) else { return true }
     return name.isEmpty || name == "dumb"
   }
 
@@ -152,7 +152,7 @@ package struct ProgressLine: ~Copyable {
   private var clearing: String {
     var size = winsize()
     // Writes the size of the terminal.
-    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return "\r\u{1B}[K" }
+    guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return "\r\u{1B}[K" }
     // At the right edge the cursor stays in the row until the next character.
     let rows = (max(1, Visible.columns(of: Visible.text(shown))) - 1) / Int(size.ws_col)
     return rows > 0 ? "\r\u{1B}[\(rows)A\u{1B}[J" : "\r\u{1B}[K"
@@ -165,17 +165,17 @@ package struct ProgressLine: ~Copyable {
 package func writeAll(_ text: String, to descriptor: Int32) -> Int32? {
   var text = text
   return text.withUTF8 { bytes in
-    var rest = bytes[...]
-    while !rest.isEmpty {
+    var rest = unsafe bytes[...]
+    while unsafe !rest.isEmpty {
       // Borrows the rest for the call.
-      let count = Glibc.write(
+      let count = unsafe Glibc.write(
         descriptor, UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[rest.indices]).baseAddress,
         rest.count)
       if count >= 0 {
-        rest = rest.dropFirst(count)
+        unsafe rest = rest.dropFirst(count)
       } else if errno == EAGAIN {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        poll(&entry, 1, -1)
+        unsafe poll(&entry, 1, -1)
       } else if errno != EINTR {
         return errno
       }
