@@ -28,6 +28,15 @@ struct Device: Sendable {
   /// Whether the device was unplugged. It still has to be closed.
   var isRemoved: Bool { object.bool("removed") }
 
+  /// Closes it, even if the task is cancelled.
+  func close(isolation: isolated any Actor = #isolation) async -> Result<Void, GLibError> {
+    await finished {
+      fp_device_close(pointer, nil, $0, $1)
+    } finish: { result in
+      GLibError.catching { _ = fp_device_close_finish(pointer, result, $0) }
+    }
+  }
+
   func describe(id: String, nature: ReaderDescription.Nature) -> ReaderDescription {
     let usb = SysfsUSBDevice(of: self)
     return ReaderDescription(

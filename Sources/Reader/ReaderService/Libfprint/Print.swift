@@ -66,6 +66,17 @@ struct Print: Sendable {
   func isSame(as other: Print) -> Bool {
     fp_print_equal(pointer, other.pointer) != 0
   }
+
+  /// Deletes the print of an enrolment whose result is dropped, even if the task is cancelled.
+  func delete(
+    from device: Device, isolation: isolated any Actor = #isolation
+  ) async -> Result<Void, GLibError> {
+    await finished {
+      fp_device_delete_print(device.pointer, pointer, nil, $0, $1)
+    } finish: { result in
+      GLibError.catching { _ = fp_device_delete_print_finish(device.pointer, result, $0) }
+    }
+  }
 }
 
 /// The prints of one identification, in the order in which they are compared.
