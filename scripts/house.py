@@ -121,6 +121,8 @@ class SourceFile:
         self.name = path.relative_to(target_directory).as_posix()
         self.folder = path.parent.relative_to(target_directory).as_posix()
         self.lines = source.count("\n")
+        # Whether the comment at its top says what the target is: `// NAME: …`.
+        self.introduces = f"\n// {target_directory.name}: " in "\n" + source[:400]
         code = code_only(source)
         self.imports = set(IMPORT.findall(code))
         self.declares = set()
@@ -294,12 +296,14 @@ def exceptions(path):
 def numbers(targets, reports):
     """The sizes of the whole."""
     lines = [file.lines for target in targets for file in target.files]
+    libraries = [target for target in targets if not target.name.startswith(PROGRAMS)]
     return {
         "lines": sum(lines),
         "files": len(lines),
         "median": statistics.median_low(lines) if lines else 0,
         "long files": sum(count > LARGEST_FILE for count in lines),
-        "libraries": sum(not target.name.startswith(PROGRAMS) for target in targets),
+        "libraries": len(libraries),
+        "introduced": sum(any(file.introduces for file in target.files) for target in libraries),
         "circles": sum(len(report["file circles"]) + len(report["folder circles"]) for report in reports),
     }
 
@@ -307,7 +311,8 @@ def numbers(targets, reports):
 def show_numbers(count):
     print(
         f"{count['lines']:,} lines in {count['files']:,} files of a median of {count['median']} lines, "
-        f"{count['long files']} of more than {LARGEST_FILE}; {count['libraries']} libraries; {count['circles']} circles"
+        f"{count['long files']} of more than {LARGEST_FILE}; {count['libraries']} libraries, "
+        f"{count['introduced']} with a comment that says where to begin; {count['circles']} circles"
     )
 
 

@@ -1,4 +1,5 @@
-// The collections of the Secret Service as items, and what they hold.
+// SecretServiceItems: how the Secret Service's items, collections and programs are kept as items of the vault. Begin with
+// `SecretServiceItem`; the collections and what they hold are here.
 
 package import SecretModel
 

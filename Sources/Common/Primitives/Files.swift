@@ -1,3 +1,6 @@
+// Primitives: what everything stands on, and which stands on nothing itself: files (here), bytes as text
+// (`TextEncodings.swift`), numbers that come from outside (`OutsideNumber`), and the kernel's clocks.
+//
 // Folders, small files, files that are whole or not there, and what tells one file from another.
 
 package import Glibc
@@ -123,8 +126,8 @@ package enum SmallFile {
   }
 }
 
-/// Writes a file of this user alone that is whole under its name, or not there: it is NAME.new first. Freed before it is in
-/// place, it leaves nothing behind.
+/// Writes a file of this user alone that is whole under its name, or not there: it is NAME.new first. Freed before it is
+/// in place, it leaves nothing behind.
 package final class WholeFile {
   package struct Failure: Error {
     /// What could not be done, with the path.

@@ -1,3 +1,5 @@
+// PrivateVault: the one way to a vault of this program's own. All of it is here.
+
 internal import Glibc
 internal import Processes
 internal import SDBus

@@ -1,3 +1,5 @@
+// SystemVault: the one way to the service of this machine. All of it is here.
+
 internal import CLinux
 internal import Glibc
 package import Processes
