@@ -1,5 +1,6 @@
 import Glibc
 import Keys
+internal import Primitives
 import SecretModel
 package import SecureMemory
 package import TPM
