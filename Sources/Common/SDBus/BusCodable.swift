@@ -27,7 +27,8 @@ package protocol BusCodable: BusParts {
 /// Why a value cannot be read.
 package enum BusValueError: Error, Hashable {
   case unreadable(what: String)
-  /// A request has a field that this program does not know. Ignoring it could mean to do more than was asked for.
+  /// A request has a field, or a kind, that this program does not know. Ignoring it could mean to do more than was asked
+  /// for.
   case unknownField(String, of: String)
 
   package static func unreadable(_ type: Any.Type) -> Self { .unreadable(what: "\(type)") }

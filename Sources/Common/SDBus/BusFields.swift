@@ -48,7 +48,7 @@ package protocol BusChoice: BusCodable {
   func coded(_ f: inout KindFields) throws -> Self
 }
 
-/// A choice in which unknown keys are refused, and unknown words are said to be of a newer program.
+/// A choice in which unknown keys are refused. (Unknown words are, in any choice.)
 package protocol StrictBusChoice: BusChoice {}
 
 // MARK: Coding
@@ -296,15 +296,9 @@ package struct KindFields {
     key = Value.kindKey
     if let value { return try value.coded(&self) }
     guard let word = try store.require(key).asString else { throw BusValueError.unreadable(Value.self) }
-    guard let sample = try Value.sample(word) else { throw BusUnknownWord(word: word, type: Value.self) }
+    guard let sample = try Value.sample(word) else { throw BusValueError.unknownField(word, of: "\(Value.self)") }
     return try sample.coded(&self)
   }
-}
-
-/// A word that is of no kind that this program knows.
-private struct BusUnknownWord: Error {
-  let word: String
-  let type: Any.Type
 }
 
 extension BusChoice {
@@ -330,12 +324,7 @@ extension BusChoice {
     guard let entries = value.asDictionary else { throw BusValueError.unreadable(Self.self) }
     let store = FieldStore(entries: entries, isStructure: false, type: Self.self)
     var fields = KindFields(store: store, mode: .reading)
-    do {
-      self = try fields.choice(nil)
-    } catch let unknown as BusUnknownWord {
-      guard refusingOthers else { throw BusValueError.unreadable(unknown.type) }
-      throw BusValueError.unknownField(unknown.word, of: "\(unknown.type)")
-    }
+    self = try fields.choice(nil)
     if refusingOthers { try fields.store.end() }
   }
 }
