@@ -74,7 +74,7 @@ let package = Package(
     library("TerminalGuard", in: "Sources/System"),
     library("Processes", in: "Sources/Common", ["CLinux", "Executors", "SDBus", "SecureMemory"], onTheWay),
     library("Fingerprint", in: "Sources/Common", ["Primitives", "SecureMemory"], onTheWay),
-    library("Keys", in: "Sources/Vault", ["COpenSSL", "KeySchemes", "SecureMemory"]),
+    library("Keys", in: "Sources/Vault", ["COpenSSL", "KeySchemes", "Primitives", "SecureMemory"]),
     library("TPM", in: "Sources/Vault", ["CTSS", "SecureMemory"]),
     library("Recordings", in: "Sources/Reader", ["Primitives"]),
     library("Confinement", in: "Sources/Reader", ["CLinux", "Fingerprint", "Primitives"]),

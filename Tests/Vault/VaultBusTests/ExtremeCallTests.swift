@@ -28,7 +28,7 @@ struct ExtremeCallTests {
           "width": .uint32(65_536), "height": .uint32(number), "minutiae": .uint32(1), "contrast": .uint32(1),
         ]),
       ]
-      #expect(CaptureOutcome(picture, includingImage: false) == nil)
+      #expect(ReaderAnswer(to: .capture(includingImage: false), picture) == nil)
     }
   }
 }

@@ -1,6 +1,16 @@
 internal import SDBus
 internal import SecretModel
 
+extension VaultCall {
+  /// The table of the server.
+  package static let all: [VaultCall] = [
+    [hello, cancel], Calls.stores, Calls.withoutStore, Calls.contexts, Calls.items, Calls.keys, Calls.fingers,
+    Calls.passcode, Calls.backups, Calls.state, Calls.sync,
+  ].flatMap { $0 }
+
+  package static let named: [String: VaultCall] = Dictionary(uniqueKeysWithValues: all.map { ($0.member, $0) })
+}
+
 /// The D-Bus object of the vault for one client: admits its calls, runs them concurrently, and answers them.
 ///
 /// It runs on the bus loop, and passes each call to the vault before it reads the next one, so that calls keep their
@@ -120,7 +130,7 @@ actor VaultObject: ServedVault {
 
   private func greet(_ call: BusCall) {
     endGreeting()
-    call.answer([.uint32(VaultInterface.minor), .words(VaultInterface.features)])
+    call.answer([.uint32(VaultInterface.minor), VaultInterface.features.map(Word.init).busValue])
   }
 
   private func run(_ method: VaultCall, _ number: UInt64, _ call: BusCall) async {
@@ -237,6 +247,32 @@ actor VaultObject: ServedVault {
   private func settled() {
     onClosed?()
     onClosed = nil
+  }
+}
+
+/// Forwards the events of one context to the client.
+private final class ForwardedEvents {
+  let events: ContextEvents
+  /// The number of the last event that was sent.
+  var sent = 0
+  var isFinished = false
+  /// Whether the client has closed the context. Its last events may still be on their way.
+  var isClosed: Bool { memory == nil }
+  /// The memory of the context; nil once it is closed.
+  private var memory: MemoryBudget.Share?
+  /// The memory of the call that has set the context's application password.
+  var password: MemoryBudget.Share?
+  /// Answers that wait until earlier events have been sent.
+  var waiting: [CheckedContinuation<Void, Never>] = []
+
+  init(_ events: ContextEvents, _ memory: MemoryBudget.Share) { (self.events, self.memory) = (events, memory) }
+
+  func close() { memory = nil }
+
+  func resumeWaiting() {
+    let answers = waiting
+    waiting = []
+    for answer in answers { answer.resume() }
   }
 }
 

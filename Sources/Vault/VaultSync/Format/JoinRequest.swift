@@ -1,5 +1,6 @@
 import AgeFormat
 import Keys
+internal import Primitives
 package import SecretModel
 import SecureMemory
 import VaultStore

@@ -1,6 +1,31 @@
 internal import Fingerprint
+internal import ReaderBus
 package import SDBus
 package import SecretModel
+internal import SecureMemory
+
+extension VaultError {
+  /// A message that cannot be read.
+  static func unreadable(_ what: String) -> VaultError { .invalidRequest("\(what) cannot be read") }
+
+  /// The error for a value that cannot be read.
+  init(ofReading error: any Error) {
+    self =
+      switch error {
+      case let error as VaultError: error
+      case BusValueError.unreadable(let what): .unreadable(what)
+      case BusValueError.unknownField(let field, let type):
+        .versionMismatch("the vault does not know \(field) of \(type): it is older than this program")
+      case let failure as SealedFile.Failure: VaultError(failure)
+      default: .unreadable("a message")
+      }
+  }
+
+  /// Reads or writes values, and throws a `VaultError` where they cannot be.
+  static func ofReading<Value: ~Copyable>(_ read: () throws -> Value) throws(VaultError) -> Value {
+    do { return try read() } catch { throw VaultError(ofReading: error) }
+  }
+}
 
 extension VaultErrorDetail {
   fileprivate var busValue: BusValue {
@@ -8,7 +33,7 @@ extension VaultErrorDetail {
     case .text(let text): text.busValue
     case .number(let number): number.busValue
     case .word(let word): .string(word)
-    case .words(let words): .array(of: "s", words.map { .string($0) })
+    case .words(let words): words.map(Word.init).busValue
     case .item(let name): name.busValue
     case .reader(let error): error.busValue
     }
@@ -56,16 +81,16 @@ extension VaultError {
 
 /// An error inside an answer or an event: its name and its associated values.
 extension VaultError: BusCodable {
-  static var busSignature: String { "(sav)" }
+  package static var busSignature: String { "(sav)" }
 
-  var busValue: BusValue {
+  package var busValue: BusValue {
     let (name, details) = busForm
     return .structure([.string(name.word), .array(of: "v", details.map { .variant($0) })])
   }
 
-  init(bus value: BusValue) throws(VaultError) {
+  package init(bus value: BusValue) throws {
     guard let parts = value.asStructure, parts.count == 2, let name = parts[0].asString, let details = parts[1].asArray
-    else { throw .unreadable(Self.self) }
+    else { throw BusValueError.unreadable(Self.self) }
     self.init(
       busName: VaultInterface.errorPrefix + name, message: "", details: details.compactMap(\.asVariant))
   }
