@@ -67,3 +67,5 @@ final class CommandAnswers: PreparedAnswers {
 
   private func fail(_ failure: Failure) { firstFailure.withLock { $0 = $0 ?? failure } }
 }
+
+extension Failure: RequestFailure {}

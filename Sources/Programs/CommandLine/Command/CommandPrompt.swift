@@ -1,17 +1,27 @@
 import SecretModel
 import SessionPrompts
+import Synchronization
 import Whorl
 
 /// The prompts of one command: lines on standard error, and questions at the terminal. A command without a terminal that
 /// runs on a desktop, such as one that a graphical git client has started, also shows a notification, and asks for the
 /// passcode with pinentry.
-struct CommandPrompt: AuthenticationPrompt {
+final class CommandPrompt: AuthenticationPrompt {
   private let lines: TerminalPrompt
   private let answers: CommandAnswers
-  private let desktop: AgentPrompt?
+  private let makeDesktop: @Sendable () -> AgentPrompt?
+  private let made = Mutex<AgentPrompt?>(nil)
 
-  init(_ answers: CommandAnswers, on desktop: AgentPrompt?) {
-    (lines, self.answers, self.desktop) = (TerminalPrompt(answers.style), answers, desktop)
+  /// - Parameter desktop: makes the desktop's prompt, which is asked for when a person is. Nil where there is none.
+  init(_ answers: CommandAnswers, onDesktop desktop: @escaping @Sendable () -> AgentPrompt?) {
+    (lines, self.answers, makeDesktop) = (TerminalPrompt(answers.style), answers, desktop)
+  }
+
+  private var desktop: AgentPrompt? {
+    made.withLock { made in
+      made = made ?? makeDesktop()
+      return made
+    }
   }
 
   func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
@@ -21,7 +31,7 @@ struct CommandPrompt: AuthenticationPrompt {
       return
     }
     // Only one of them answers a prompt. The desktop asks for passcodes only.
-    if let desktop, case .passcode = request, !answers.hasPasscode {
+    if case .passcode = request, !answers.hasPasscode, let desktop {
       await desktop.handle(event, in: session)
     } else {
       await lines.handle(event, in: session)
@@ -30,6 +40,6 @@ struct CommandPrompt: AuthenticationPrompt {
 
   func finished(in session: PromptSession) async {
     await lines.finished(in: session)
-    await desktop?.finished(in: session)
+    await made.withLock { $0 }?.finished(in: session)
   }
 }

@@ -17,7 +17,8 @@ struct ItemChoice {
 
   let options: ItemOptions
   let purpose: Purpose
-  let store: any VaultService
+  /// A store that does not go through the session's ``Session/openStore()`` yet; nil for that of the session.
+  var store: (any VaultService)?
   let session: Session
 
   /// The named items, in the order of the names.
@@ -49,7 +50,7 @@ struct ItemChoice {
       throw .ambiguous(text, [own, byID])
     }
     if let byID { return byID }
-    let candidates = try await ItemsByName(options: options, store: store, session: session).items(called: text)
+    let candidates = try await ItemsByName(options: options, find: find).items(called: text)
       .filter { $0.name?.description == text }
     guard let only = candidates.first else {
       // Report a name that no item can have.
@@ -84,7 +85,8 @@ struct ItemChoice {
   }
 
   private func find(_ search: ItemSearch) async throws(Failure) -> [Item] {
-    try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
+    guard let store else { return try await session.request { try await $0.allItems(search) } }
+    return try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
   }
 }
 

@@ -4,23 +4,19 @@ import SecretModel
 /// seconds in a large store.
 struct ItemsByName {
   let options: ItemOptions
-  let store: any VaultService
-  let session: Session
+  /// Runs a search.
+  let find: (ItemSearch) async throws(Failure) -> [Item]
 
   /// The items whose name is this text, or whose service or server it is; oldest first.
   func items(called text: String) async throws(Failure) -> [Item] {
     var found: [ItemID: Item] = [:]
     for search in searches(for: text) {
-      for item in try await all(search) { found[item.id] = item }
+      for item in try await find(search) { found[item.id] = item }
     }
     guard found.isEmpty else { return found.values.sorted { $0.created < $1.created } }
     // The displayed name may stand for bytes, such as an account given as data, which no index has as text. Search all
     // items.
-    return try await all(options.search)
-  }
-
-  private func all(_ search: ItemSearch) async throws(Failure) -> [Item] {
-    try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
+    return try await find(options.search)
   }
 
   /// Searches by indexed attributes. Their results may have other names.

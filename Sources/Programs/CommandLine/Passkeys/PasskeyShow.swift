@@ -27,12 +27,12 @@ struct PasskeyShow: Command {
   var passkey: String
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
-    let found = try await StoredPasskeys(in: store).named([passkey])[0]
+    let found = try await StoredPasskeys(in: session.openStore()).named([passkey])[0]
     var search = AuditSearch()
     search.requests = [.assertPasskey]
     // A private store has no log.
-    let used = try? await store.log(search).last { $0.items.contains(found.id) && $0.outcome == .done }?.time
+    let entries = (try? await session.request { [search] in try await $0.log(search) }) ?? []
+    let used = entries.last { $0.items.contains(found.id) && $0.outcome == .done }?.time
     let details = Details(found, used: used)
     if options.json { return try JSON.print(details) }
     try StandardOutput.write(details.lines.map { "\($0.0): \(Visible.text($0.1))\n" }.joined())

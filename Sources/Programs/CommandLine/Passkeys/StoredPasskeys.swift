@@ -4,19 +4,21 @@ import Whorl
 
 /// The passkeys in a store.
 struct StoredPasskeys {
-  let store: any VaultService
+  let store: SecretStore
 
-  init(in store: any VaultService) { self.store = store }
+  init(in store: SecretStore) { self.store = store }
+
+  /// In a store that does not go through ``Session/openStore()`` yet.
+  init(in store: any VaultService) { self.init(in: SecretStore(service: store)) }
 
   /// All passkeys, or those of one site, oldest first.
   func all(of site: String? = nil) async throws(Failure) -> [Passkey] {
     let attributes: [AttributeName: AttributeValue] = site.map { [.relyingParty: .text($0)] } ?? [:]
-    do throws(VaultError) {
-      return try await store.allItems(ItemSearch(.passkey, attributes, groups: .all, synchronizable: .any))
-        .compactMap { Passkey($0) }
-    } catch {
-      throw Failure(error)
+    let search = ItemSearch(.passkey, attributes, groups: .all, synchronizable: .any)
+    let items = try await store.call { vault throws(Failure) in
+      do throws(VaultError) { return try await vault.allItems(search) } catch { throw Failure(error) }
     }
+    return items.compactMap { Passkey($0) }
   }
 
   /// The passkeys with these names: each a site, a site and an account there, or an id.

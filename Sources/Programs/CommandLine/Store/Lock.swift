@@ -18,8 +18,7 @@ struct Lock: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
-    try await session.explained { () async throws(VaultError) in try await store.lock() }
+    try await session.request { try await $0.lock() }
     if options.json { return try JSON.print(Report()) }
     StandardError.line("Locked: the passcode opens it again ('whorl unlock').")
   }

@@ -52,36 +52,31 @@ struct Log: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
     var search = AuditSearch()
     search.since = since ?? 0
     search.last = min(number ?? AuditSearch.limit, AuditSearch.limit)
-    let first = try await session.explained { [search] () async throws(VaultError) in try await store.log(search) }
-    try print(first, try await names(of: first, in: store, session), isFirst: true)
+    let first = try await session.request { [search] in try await $0.log(search) }
+    try print(first, try await names(of: first, session), isFirst: true)
     guard follow else { return }
     search.last = AuditSearch.limit
     search.after = first.last?.number ?? 0
     // Ctrl-C is the normal end, not a failure.
     Interruption.onSignal { _exit(ExitStatus.done.rawValue) }
     while (try? await Pause.wait(for: Self.pause)) != nil {
-      let new = try await session.explained { [search] () async throws(VaultError) in try await store.log(search) }
+      let new = try await session.request { [search] in try await $0.log(search) }
       guard let last = new.last else { continue }
-      try print(new, try await names(of: new, in: store, session), isFirst: false)
+      try print(new, try await names(of: new, session), isFirst: false)
       search.after = last.number
     }
   }
 
   /// The names of the entries' items that still exist.
-  private func names(
-    of entries: [AuditEntry], in store: any VaultService, _ session: Session
-  ) async throws(Failure) -> [ItemID: String] {
+  private func names(of entries: [AuditEntry], _ session: Session) async throws(Failure) -> [ItemID: String] {
     let ids = Set(entries.flatMap(\.items))
     guard !ids.isEmpty else { return [:] }
     var search = ItemSearch.everything
     search.ids = Array(ids)
-    let items = try await session.explained { [search] () async throws(VaultError) in
-      try await store.allItems(search)
-    }
+    let items = try await session.request { [search] in try await $0.allItems(search) }
     return items.reduce(into: [:]) { names, item in names[item.id] = item.title }
   }
 

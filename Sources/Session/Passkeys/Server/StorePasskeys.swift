@@ -107,9 +107,7 @@ private struct StoreCeremony: PasskeyCeremony {
     _ call: @Sendable (AuthenticationContext, String) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {
     let value = try await turns.run(for: "passkeys") { () throws(VaultError) in
-      if try await store.awaitsFirstUnlock() {
-        try await store.unlock(reason: "unlock the store, and then \(reason)", using: context)
-      }
+      try await store.unlockIfWaiting(Inquiry(reason), in: context)
       return try await call(context, reason)
     }
     guard let value else { throw .cancelled }
