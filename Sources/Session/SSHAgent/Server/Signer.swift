@@ -65,17 +65,17 @@ struct Signer: Sendable {
     let reason = "\(words) \(means)"
     let use = KeyUse.sign(request.data, purpose.scheme)
     let granted = grant(for: purpose, with: key, to: peer)
+    let sign: AskingRequest<[UInt8], VaultError> = { vault, asking throws(VaultError) in
+      try await vault.useKey(key.id, use, asking).withUnsafeBytes { Array($0) }
+    }
     /// The signature without a new touch.
     func early() async throws(VaultError) -> [UInt8]? {
       guard let granted else { return nil }
       let earlier = try await grants.reuse(granted) { context throws(VaultError) in
-        try await store.useKey(key.id, use, using: context).withUnsafeBytes { Array($0) }
+        try await context.perform(nil, sign)
       }
       if earlier != nil { log("A touch from before holds to \(reason), asked by \(peer.words)") }
       return earlier
-    }
-    let sign: AskingRequest<[UInt8], VaultError> = { vault, asking throws(VaultError) in
-      try await vault.useKey(key.id, use, asking).withUnsafeBytes { Array($0) }
     }
     do throws(VaultError) {
       // Before taking a turn: a signature without a prompt does not wait for another program's prompt.
