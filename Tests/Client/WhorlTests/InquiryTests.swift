@@ -32,7 +32,7 @@ struct InquiryTests {
   }
 
   private func read(_ id: ItemID, in store: SecretStore, _ inquiry: Inquiry) async throws -> String {
-    try await store.ask(inquiry) { vault, asking throws(VaultError) in
+    try await inquiry.ask(in: store) { vault, asking throws(VaultError) in
       try await vault.secrets(.ids([id]), asking)[0].text
     }
   }
@@ -99,8 +99,8 @@ struct InquiryTests {
     let read: AskingRequest<String, VaultError> = { vault, asking throws(VaultError) in
       try await vault.secrets(.ids([id]), asking)[0].text
     }
-    _ = try await store.ask(
-      Inquiry("test", prompt: prompt), keep: { kept.keep($0, for: "one", lasting: nil) }, read)
+    _ = try await Inquiry("test", prompt: prompt).ask(
+      in: store, keep: { kept.keep($0, for: "one", lasting: nil) }, read)
     #expect(try await reuse("one") == "guarded")
     #expect(try await reuse("two") == nil)
     kept.forget { $0 == "one" }

@@ -34,12 +34,14 @@ extension CompletionKind {
 
   /// Completes names of keys for SSH, including unusable ones.
   static let sshKeyNames = names { session in
-    try await StoredSSHKeys(in: session.openStore()).all([.living, .dead]).map(\.name)
+    try await session.request { try await $0.allItems(SSHKey.search([.living, .dead])) }
+      .compactMap(SSHKey.init).map(\.name)
   }
 
   /// Completes passkeys.
   static let passkeyNames = names { session in
-    try await StoredPasskeys(in: session.openStore()).all().map(\.called)
+    try await session.request { try await $0.allItems(ItemSearch(.passkey, groups: .all, synchronizable: .any)) }
+      .compactMap { Passkey($0)?.called }
   }
 
   /// Completes the machines of the circle other than this one.

@@ -130,7 +130,7 @@ struct Session {
     return try await inquiring(answers, awaiting, options ?? contextOptions, reason) { inquiry throws(Failure) in
       var inquiry = inquiry
       inquiry.triesSilently = triesFirst
-      return try await store.ask(inquiry, keep: keep) { vault, asking throws(Failure) in
+      return try await inquiry.ask(in: store, keep: keep) { vault, asking throws(Failure) in
         do { return try await request(vault, asking) } catch { throw explained(error) }
       }
     }
@@ -142,7 +142,7 @@ struct Session {
     options: ContextOptions? = nil, reason: String? = nil, _ call: (Asking) async throws -> Answer
   ) async throws(Failure) -> Answer {
     try await inquiring(answers, awaiting, options ?? contextOptions, reason) { inquiry throws(Failure) in
-      try await SecretStore(service: store).ask(inquiry) { _, asking throws(Failure) in
+      try await inquiry.ask(in: SecretStore(service: store)) { _, asking throws(Failure) in
         do { return try await call(asking) } catch { throw explained(error) }
       }
     }
@@ -164,7 +164,7 @@ struct Session {
   private func openIfWaiting(_ store: SecretStore, _ answers: Answers, to purpose: String) async throws(Failure) {
     guard canGivePasscode(answers, contextOptions) else { return }
     try await inquiring(answers, .stored, contextOptions, purpose) { inquiry throws(Failure) in
-      _ = try await explained { () async throws(VaultError) in try await store.unlockIfWaiting(inquiry) }
+      _ = try await explained { () async throws(VaultError) in try await inquiry.unlockIfWaiting(store) }
     }
   }
 

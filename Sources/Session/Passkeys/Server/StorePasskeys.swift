@@ -113,7 +113,7 @@ private struct StoreCeremony: PasskeyCeremony {
   /// locked.
   func run<Value: Sendable>(_ request: AskingRequest<Value, VaultError>) async throws(VaultError) -> Value {
     let value = try await turns.run(for: "passkeys") { () throws(VaultError) in
-      try await store.unlockIfWaiting(Inquiry(reason), in: context)
+      try await Inquiry(reason).unlockIfWaiting(store, in: context)
       return try await context.perform(reason, request)
     }
     guard let value else { throw .cancelled }

@@ -80,7 +80,7 @@ struct Signer: Sendable {
     do throws(VaultError) {
       // Before taking a turn: a signature without a prompt does not wait for another program's prompt.
       var signature = try await early()
-      if signature == nil { signature = try await store.withoutAsking(sign) }
+      if signature == nil { signature = try await Inquiry.withoutAsking(in: store, sign) }
       if signature == nil {
         signature = try await turns.run(for: peer.program) { () throws(VaultError) in
           // Another request of this program may have been granted a touch meanwhile.
@@ -90,8 +90,8 @@ struct Signer: Sendable {
           inquiry.options.offersFallbackAtOnce = true
           inquiry.firstUnlock = .apart
           inquiry.repeatsWhereVaultEnds = true
-          return try await store.ask(
-            inquiry, keep: granted.map { granted in { keep($0, for: granted, with: key) } }, sign)
+          return try await inquiry.ask(
+            in: store, keep: granted.map { granted in { keep($0, for: granted, with: key) } }, sign)
         }
       }
       guard let signature else { throw .cancelled }

@@ -115,7 +115,7 @@ final class GatedReads: Sendable {
       await desk.turns.run(for: program.program) {
         do throws(VaultError) {
           return .success(
-            try await desk.store.converse(desk.inquiry(reason, program)) { context throws(VaultError) in
+            try await desk.inquiry(reason, program).converse(in: desk.store) { context throws(VaultError) in
               try await body(context, reason)
             })
         } catch {
@@ -285,7 +285,8 @@ final class GatedReads: Sendable {
     var inquiry = desk.inquiry(reason, program)
     inquiry.follow = { [weak self] context in self?.state.withLock { $0.asking = context } }
     do throws(VaultError) {
-      return try await desk.store.converse(inquiry, keep: { self.keep($0, for: items) }) { context throws(VaultError) in
+      return try await inquiry.converse(in: desk.store, keep: { self.keep($0, for: items) }) {
+        context throws(VaultError) in
         var released: [ReleasedItem] = []
         let gated = items.filter(\.isGated)
         if !gated.isEmpty {
