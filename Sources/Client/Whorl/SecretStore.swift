@@ -1,3 +1,12 @@
+// The target Whorl: the library with which a program uses a store, and the one door through which Whorl's own programs
+// ask the vault. Only this target holds an open vault; everybody else gets it lent for one request. Where to begin:
+//
+// - `SecretStore`: a store. Its requests about items are in `SecretStore+Items`; `call` makes any other that asks nobody.
+// - `Inquiry`: how a person is asked for a request, in the same order for every program.
+// - `AuthenticationContext`: what a person has shown; `KeptTouches` keeps it for later requests.
+// - `AuthenticationPrompt`: shows the questions of a context; `TerminalPrompt` does so at the terminal.
+// - `StoreLink` opens the store when it is needed, over a connection of `VaultConnector`, as `Configuration` says.
+
 @_exported public import Fingerprint
 internal import Glibc
 @_exported public import SecretModel
