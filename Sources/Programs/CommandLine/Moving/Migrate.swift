@@ -136,7 +136,7 @@ struct Migrate: Command {
   private func prepare(_ service: any VaultService, _ session: Session, _ answers: Answers) async throws(Failure) {
     let status = try await session.explained { () async throws(VaultError) in try await service.status() }
     if let enroll {
-      try await EnrolmentChange.allow(service, session, answers, yes: yes)
+      try await EnrolmentChange.allow(session, answers, yes: yes)
       _ = try await session.withPasswordAgent { () async throws(Failure) in
         try await session.asking(service, answers) { try await service.enroll(enroll, $0) }
       }
