@@ -83,6 +83,14 @@ enum PrivateFile {
     return lstat(path, &status) == 0
   }
 
+  /// Whether a file was changed at this time or later; seconds since 1970.
+  static func hasChanged(_ path: String, since time: Double) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    // The whole seconds of the time, which is the structure's first member.
+    return Double(withUnsafeBytes(of: status.st_mtim) { $0.load(as: time_t.self) }) >= time.rounded(.down)
+  }
+
   private static func syncFolder(of path: String) throws(WalletError) {
     let folder = open(path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard folder >= 0 else {

@@ -269,6 +269,44 @@ struct LoginCommandTests {
     }
   }
 
+  /// What becomes visible while secrets are delivered, in this order; the command's process is among it.
+  private static let deliverySteps = ["/whorl-login", "/whorl-login/ssh.new", "/whorl-login/ssh", "process", "/taken"]
+
+  @Test(
+    "a signal to whorl login open at each step ends the command that gets a secret, and leaves no part of a file",
+    arguments: deliverySteps)
+  func signalledDelivery(_ step: String) async throws {
+    try await TestStore.with { store in
+      try await withFolder { folder in
+        func login(_ words: String...) -> Invocation {
+          Invocation(
+            arguments: store.arguments(["login"] + words), environment: ["XDG_RUNTIME_DIR": folder, "HOME": folder])
+        }
+        // Ignores what it is told, as a command that waits for a network does.
+        let command = "trap '' TERM; cat > \(folder)/taken; exec sleep 1000"
+        try await store.set("ssh/key", "passphrase", "--access", "none", "--accessible", "after-first-unlock")
+        try await login("add", "ssh/key", "--to", "file:ssh").run().mustSucceed()
+        try await login("add", "ssh/key", "--to", "command:\(command)").run().mustSucceed()
+        let program = try login("open").start()
+        for _ in 0..<100_000 {
+          if step == "process" {
+            if !processes(with: command).isEmpty { break }
+          } else if access(folder + step, F_OK) == 0 {
+            break
+          }
+          usleep(100)
+        }
+        let started = processes(with: command)
+        program.signal(SIGTERM)
+        let result = program.finish { _, _ in }
+        #expect(result.status == 128 + SIGTERM, "\(result.diagnostics)")
+        #expect((processes(with: command) + started).allSatisfy { kill($0, 0) != 0 }, "the command runs on")
+        #expect(access("\(folder)/whorl-login/ssh.new", F_OK) != 0)
+        if let file = try? readFile("\(folder)/whorl-login/ssh") { #expect(file == Array("passphrase".utf8)) }
+      }
+    }
+  }
+
   @Test("whorl login open --at-login succeeds for a user without a store, and prints nothing")
   func withoutStore() async throws {
     try await withFolder { folder in

@@ -1,3 +1,4 @@
+internal import PromptTexts
 import SecretModel
 import SecureMemory
 internal import TerminalLines
@@ -101,6 +102,19 @@ struct WalletPasswords {
 
   /// How often a person may type a password.
   private static let attempts = 3
+
+  /// Asks for the password of a keyring that has one of its own.
+  ///
+  /// - Parameter wrong: how many answers for this keyring were wrong.
+  /// - Returns: nil if the person leaves it closed, or a script has no more lines.
+  func ofKeyring(_ name: String, wrong: Int) -> SharedSecret? {
+    let what = "password of the keyring \(PromptLabel.text(name))"
+    guard wrong < (descriptor == nil ? Self.attempts : 1), canAsk else { return nil }
+    if wrong > 0 { StandardError.line("That is not the \(what). Type it again.") }
+    let asked = descriptor == nil ? "\(what) (Enter leaves it out)" : what
+    guard let password = try? SharedSecret(current(asked)), !password.bytes.isEmpty else { return nil }
+    return password
+  }
 
   /// Asks for a wallet's new password, which is typed twice.
   func new(_ what: String) throws(Failure) -> SecretBytes {

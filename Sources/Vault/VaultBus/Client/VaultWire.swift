@@ -51,7 +51,7 @@ final class VaultWire: Sendable {
   /// Says hello; call it before any other call. Closes the connection if the vault does not answer in time.
   func greet(limit: Duration) {
     let (connection, greeting) = (connection, greeting)
-    let timer = LoopTimer(after: limit) { connection.close() }
+    let timer = LoopTimer(after: limit, judgesOther: true) { connection.close() }
     connection.call(
       VaultInterface.target, VaultCall.hello.member,
       [.uint64(numbers.next()), .uint32(VaultInterface.minor), VaultInterface.features.map(Word.init).busValue]
@@ -182,7 +182,9 @@ final class VaultWire: Sendable {
     Task(executorPreference: BackgroundThread.shared) {
       _ = try? await connection.call(VaultInterface.target, VaultCall.cancel.member, [.uint64(number)])
     }
-    cancellations.withLock { $0[number] = LoopTimer(after: cancelGrace) { connection.close() } }
+    cancellations.withLock {
+      $0[number] = LoopTimer(after: cancelGrace, judgesOther: true) { connection.close() }
+    }
   }
 
   private func isAnswered(_ number: UInt64) {

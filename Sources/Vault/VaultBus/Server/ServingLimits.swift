@@ -15,8 +15,9 @@ package struct ServingLimits: Sendable {
   package var waitingOfOneUser = 448
   /// How long they wait. After that their calls are refused.
   package var waitingTime = Duration.seconds(10)
-  /// How long a client may take for its hello.
-  package var greeting = Duration.seconds(5)
+  /// How long a client may take for its hello, as its program may wait for a processor or its disk. One that has said
+  /// hello may wait for ever, so this protects nothing but the places of programs that hang.
+  package var greeting = Duration.seconds(30)
   /// The memory that the open calls of one user may take, in bytes.
   package var callBytesOfOneUser = 128 << 20
   /// The memory that the open contexts of one user may take, in bytes.

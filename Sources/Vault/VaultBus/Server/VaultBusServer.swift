@@ -13,13 +13,14 @@ package final class VaultBusServer: Sendable {
   /// - Parameters:
   ///   - connection: the vaults to serve. Closed when the connection ends, with their contexts and the new stores that
   ///     were not kept.
-  ///   - greetingLimit: how long to wait for the client's hello before the connection is closed.
+  ///   - greetingLimit: how long to wait for the client's hello before the connection is closed. Nil: until the
+  ///     connection ends. The vault of one program ends with this program, which may be stopped for any time.
   ///   - settlingLimit: how long to wait for the vault and running calls after the connection has ended.
   ///   - onClosed: called once, when the connection has ended, `connection` is closed and all calls have ended, or when
   ///     that takes too long.
   /// - Throws: `serviceUnavailable`.
   package init(
-    socket: Int32, connection vault: any VaultConnection, greetingLimit: Duration = ServingLimits().greeting,
+    socket: Int32, connection vault: any VaultConnection, greetingLimit: Duration? = nil,
     settlingLimit: Duration = .seconds(10), onClosed: @escaping @Sendable () -> Void
   ) throws(VaultError) {
     let object = VaultObject(
@@ -27,7 +28,7 @@ package final class VaultBusServer: Sendable {
       settlingLimit: settlingLimit, onClosed: onClosed)
     do throws(BusError) {
       connection = try BusConnection(
-        socket: socket, role: .server, limits: .ofServedVaults,
+        socket: socket, role: .server, limits: .ofOneServedVault,
         handlers: .init(
           opened: { object.expectGreeting(on: $0) }, call: { object.handle($0) }, closed: { object.connectionEnded() }))
     } catch {
@@ -47,6 +48,15 @@ extension BusLimits {
     limits.openCalls = 1_024
     // Room for the largest answer and others.
     limits.unreadBytes = 2 * VaultInterface.answerLimit
+    // As for the hello (`ServingLimits`)
+    limits.messageMicroseconds = 30_000_000
+    return limits
+  }
+
+  /// The same for the connection of one program, which the server ends with.
+  fileprivate static var ofOneServedVault: Self {
+    var limits = ofServedVaults
+    limits.messageMicroseconds = 3_600_000_000
     return limits
   }
 }

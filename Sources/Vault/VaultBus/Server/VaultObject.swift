@@ -23,7 +23,7 @@ actor VaultObject: ServedVault {
 
   let vaults: any VaultConnection
   private let budgets: UserBudgets
-  private let greetingLimit: Duration
+  private let greetingLimit: Duration?
   private let settlingLimit: Duration
   /// Nil after it was called.
   private var onClosed: (@Sendable () -> Void)?
@@ -55,10 +55,10 @@ actor VaultObject: ServedVault {
 
   /// - Parameters:
   ///   - budgets: the memory for calls of this client's user, and for the answers.
-  ///   - greetingLimit: how long to wait for the client's hello.
+  ///   - greetingLimit: how long to wait for the client's hello; nil: until the connection ends.
   ///   - settlingLimit: how long to wait for the vault and running calls at the end.
   init(
-    serving vaults: any VaultConnection, budgets: UserBudgets, greetingLimit: Duration,
+    serving vaults: any VaultConnection, budgets: UserBudgets, greetingLimit: Duration?,
     settlingLimit: Duration = .seconds(10),
     onClosed: @escaping @Sendable () -> Void
   ) {
@@ -72,8 +72,8 @@ actor VaultObject: ServedVault {
   /// Closes the connection unless its client sends its hello in time; for `BusHandlers.opened`, which runs on the loop.
   nonisolated func expectGreeting(on connection: BusConnection) {
     assumeIsolated { object in
-      guard case .expected = object.greeting else { return }
-      object.greeting = .expected(LoopTimer(after: object.greetingLimit) { connection.close() })
+      guard case .expected = object.greeting, let limit = object.greetingLimit else { return }
+      object.greeting = .expected(LoopTimer(after: limit, judgesOther: true) { connection.close() })
     }
   }
 
