@@ -177,7 +177,7 @@ package struct SyncedItems {
       case .refuse(let id): progress.candidates.removeAll { $0.id == id.description }
       case .remove(let id):
         guard id != circle.id else {
-          throw VaultError.invalidRequest("to remove this computer itself, use 'whorl sync leave --circle'")
+          throw VaultError.invalidRequest("to remove this computer itself, use 'whorl sync leave --this-computer'")
         }
         try circle.remove(id)
         progress.heads[id.description] = nil

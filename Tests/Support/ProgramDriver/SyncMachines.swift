@@ -39,6 +39,17 @@ package struct SyncMachines: Sendable {
     return (one, two)
   }
 
+  /// Two machines that have changed the item `x` at once, of which the first still has both versions.
+  package func conflict() async throws -> (TestStore, TestStore) {
+    let (one, two) = try await pair()
+    try await one.set("x", "first", "--access", "none", "--sync")
+    for machine in [one, two] { try await machine.whorl("sync", "now").mustSucceed() }
+    try await one.set("x", "of one", "--access", "none", "--replace")
+    try await two.set("x", "of two", "--access", "none", "--replace")
+    for machine in [one, two, one] { try await machine.whorl("sync", "now").mustSucceed() }
+    return (one, two)
+  }
+
   package func copy(_ from: String, to: String) async throws {
     try await Invocation(program: "/bin/cp", arguments: ["-a", from, to]).run().mustSucceed()
   }

@@ -64,8 +64,8 @@ package struct Circle: Sendable {
   package var recordNames: RecordNames? { contents.map { RecordNames($0.nameKey) } }
 
   package func name(of member: MemberID) -> String {
-    if member == id { return machine }
-    return MachineName.shown(names[member.description] ?? "")
+    if let name = names[member.description] { return MachineName.shown(name) }
+    return member == id ? machine : MachineName.shown("")
   }
 
   /// The index of this machine's stanza in a new file.
@@ -161,7 +161,7 @@ package struct Circle: Sendable {
 
   // MARK: Members
 
-  /// Admits a machine.
+  /// Admits a machine, under its name or, where another member has that one, under the name with a number.
   ///
   /// - Parameter replaced: an earlier entry of the same machine, which was restored.
   package mutating func admit(_ member: Member, named name: String, replacing replaced: MemberID?) throws(VaultError) {
@@ -170,7 +170,8 @@ package struct Circle: Sendable {
     if let replaced {
       for index in others.indices.reversed() where try others[index].id == replaced { others.remove(at: index) }
     }
-    try append(members: others + [member], naming: [id.description: name])
+    let taken = try Set(others.map { self.name(of: try $0.id) })
+    try append(members: others + [member], naming: [id.description: MachineName.distinct(name, from: taken)])
   }
 
   package mutating func remove(_ member: MemberID) throws(VaultError) {

@@ -11,32 +11,34 @@ import VaultDriver
 @testable import VaultSync
 
 extension Vault {
-  /// What keeps somebody from reading the copies of shared items who has all of the store but the passcode: its files,
-  /// its root key, and what is open of its classes. Nil for a copy that opens.
-  fileprivate func obstacles() throws -> [String: SyncStatus.Waiting.Reason?] {
+  /// The versions of shared items as somebody sees them who has all of the store but the passcode: its files, its root
+  /// key, and what is open of its classes.
+  private func versions<Value>(_ look: (String, Revision, SecretKeys) -> Value) throws -> [Value] {
     try presence.passcodes.store.read { snapshot in
       let circle = try #require(try snapshot.circle())
       let keys = try SecretKeys(of: snapshot)
-      var found: [String: SyncStatus.Waiting.Reason?] = [:]
-      for row in try snapshot.records(where: "1") {
-        let revision = try row.revision(for: circle)
-        var obstacle: SyncStatus.Waiting.Reason?
-        do throws(SecretObstacle) { _ = try revision.secret(with: keys) } catch { obstacle = error.reason }
-        found.updateValue(obstacle, forKey: row.head.title.description)
+      return try snapshot.records(where: "1").map {
+        look($0.head.title.description, try $0.revision(for: circle), keys)
       }
-      return found
     }
   }
 
-  /// Everything in the table of records that the root key opens.
+  /// What keeps that person from reading the secrets of the copies. Nil for a copy that opens.
+  fileprivate func obstacles() throws -> [String: SyncStatus.Waiting.Reason?] {
+    Dictionary(
+      uniqueKeysWithValues: try versions { title, revision, keys in
+        do throws(SecretObstacle) {
+          _ = try revision.secret(with: keys)
+          return (title, nil)
+        } catch {
+          return (title, error.reason)
+        }
+      })
+  }
+
+  /// Everything in the copies that the root key opens.
   fileprivate func readable() throws -> [UInt8] {
-    try presence.passcodes.store.read { snapshot in
-      let circle = try #require(try snapshot.circle())
-      return try snapshot.records(where: "1").flatMap { row in
-        let revision = try row.revision(for: circle)
-        return revision.signed.bytes + revision.secretFile
-      }
-    }
+    try versions { _, revision, _ in revision.signed.bytes + revision.secretFile }.flatMap(\.self)
   }
 }
 

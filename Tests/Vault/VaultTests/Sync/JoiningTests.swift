@@ -1,3 +1,4 @@
+import AgeFormat
 import SecretModel
 import Testing
 import VaultDriver
@@ -277,5 +278,23 @@ struct MemberChangeTests {
       try await desk.sync(repository)
     }
     #expect(try await desk.status.members.count == 1)
+  }
+
+  @Test("what a machine has encrypted for lists of its own is encrypted again where another list was published first")
+  func overtaken() async throws {
+    let machines = try await repository.circle("desk", "lap", "attic")
+    let (desk, lap, attic) = (machines[0], machines[1], machines[2])
+    // Two lists of its own, with the removed machine, which another list takes the place of.
+    for _ in 1...2 { try await lap.renewRecoveryKey() }
+    try await lap.set("mail", "gold")
+    try await desk.remove(attic)
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    try await lap.confirm()
+    for machine in [lap, desk] { try await machine.sync(repository) }
+    #expect(try await desk.get("mail") == "gold")
+    let keys = try await attic.vault.circle.keys.encryption
+    for (path, file) in repository.tip where path.hasPrefix("items/") {
+      #expect(throws: (any Error).self, "the removed machine reads \(path)") { try AgeMessage.open(file, with: keys) }
+    }
   }
 }

@@ -1,4 +1,5 @@
 import Fingerprint
+import Keys
 import SecretModel
 import SecureMemory
 import Synchronization
@@ -143,6 +144,12 @@ final class SyncMachine: Sendable {
   func approve(_ id: MemberID, replacing old: SyncMachine? = nil) async throws {
     let replaced = try await old?.id
     try await asking { try await self.session.sync.change(.approve(id, replacing: replaced), $0) }
+  }
+
+  /// Changes this machine's own entry in the list of members.
+  func renewRecoveryKey() async throws {
+    try SyncedItems(vault.presence.passcodes.store, vault.nonces).use(
+      recoveryKey: SharedSecret(RecoveryKey.generate().text()))
   }
 
   /// Confirms what other members have changed.
