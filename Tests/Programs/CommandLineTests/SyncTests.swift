@@ -252,6 +252,19 @@ struct SyncTests {
     }
   }
 
+  @Test("the help of whorl sync and of its commands needs no word of Whorl's own for the computers that share")
+  func help() async throws {
+    let all = try await Invocation(arguments: ["sync", "--help"]).run().text
+    let commands = all.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n").compactMap { line in
+      line.hasPrefix("  ") && !line.hasPrefix("   ") ? line.split(separator: " ").first.map(String.init) : nil
+    }
+    try #require((commands ?? []).contains("leave"), "\(all)")
+    for words in [[]] + (commands ?? []).map({ [$0] }) {
+      let help = try await Invocation(arguments: ["sync"] + words + ["--help"]).run().text
+      #expect(help.contains("USAGE") && !help.lowercased().contains("circle"), "\(words): \(help)")
+    }
+  }
+
   @Test("whorl sync refuses in one line an unusable remote, and a command for another state of the circle")
   func refusals() async throws {
     try await SyncMachines.with { machines in

@@ -70,9 +70,11 @@ struct SyncApprove: Command {
     try await sync.change(
       .approve(agreed.id, replacing: earlier?.id), recovery, reason: "let “\(agreed.name)” read what is shared")
     let report = try await sync.publish()
-    if options.json { return try JSON.print(["approved": agreed.name, "id": agreed.id.description]) }
+    // With a number where another one has its name.
+    let name = report.status.members.first { $0.id == agreed.id }?.name ?? agreed.name
+    if options.json { return try JSON.print(["approved": name, "id": agreed.id.description]) }
     let items = Spoken.plural(report.status.items, "item")
-    StandardError.line(Visible.text("“\(agreed.name)” shares your secrets now, and gets \(items)."))
+    StandardError.line(Visible.text("“\(name)” shares your secrets now, and gets \(items)."))
   }
 
   /// The computer that asks, once both show words.

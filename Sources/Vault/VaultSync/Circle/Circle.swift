@@ -32,13 +32,6 @@ package struct Circle: Sendable {
   /// The circle of the lost machines and the key to its files, until its items are imported.
   package private(set) var rescue: Rescue?
 
-  /// A circle opened with a recovery key.
-  package struct Rescue: Sendable {
-    package let chain: [CircleRecord]
-    package let key: EncryptedFile.KeyPair
-    package let contents: CircleContents
-  }
-
   package var last: CircleRecord { chain[chain.count - 1] }
   package var circle: String { last.circle }
   package var epoch: Int { last.epoch }
@@ -77,19 +70,6 @@ package struct Circle: Sendable {
   }
 
   // MARK: Beginning
-
-  /// What a store tells the other machines of itself, beside its keys for the circle.
-  package struct Owner {
-    let machine: String
-    let recovery: AgePublicKey
-    let salt: [UInt8]
-    let locks: MemberLocks
-
-    package init(machine: String, recovery: AgePublicKey, salt: [UInt8], _ locks: MemberLocks) throws(VaultError) {
-      self.machine = try MachineName.checked(machine)
-      (self.recovery, self.salt, self.locks) = (recovery, salt, locks)
-    }
-  }
 
   /// A new circle with this machine as its only member.
   package static func new(_ owner: Owner) throws(VaultError) -> Circle {
@@ -170,8 +150,7 @@ package struct Circle: Sendable {
     if let replaced {
       for index in others.indices.reversed() where try others[index].id == replaced { others.remove(at: index) }
     }
-    let taken = try Set(others.map { self.name(of: try $0.id) })
-    try append(members: others + [member], naming: [id.description: MachineName.distinct(name, from: taken)])
+    try append(members: others + [member], naming: [id.description: try distinct(name, for: id, among: others)])
   }
 
   package mutating func remove(_ member: MemberID) throws(VaultError) {
@@ -284,7 +263,7 @@ package struct Circle: Sendable {
     joining = nil
     let opened = try record.contents(with: keys.encryption)
     contents = opened
-    names.merge(opened.names) { $1 }
+    try learn(opened.names)
     guard let changed = mine.dropFirst(published - 1).last else { return }
     for member in before where !changed.members.contains(where: { $0.signingKey == member.signingKey }) {
       if try last.member(member.id) != nil { try remove(member.id) }
@@ -292,6 +271,24 @@ package struct Circle: Sendable {
     for member in changed.members where !before.contains(member) {
       try append(members: try others(than: try member.id) + [member], naming: [:])
     }
+  }
+
+  /// Takes the names of new members. Nobody gives another name to a machine that is known, or the name of one to another.
+  private mutating func learn(_ told: [String: String]) throws(VaultError) {
+    for member in members {
+      let id = try member.id
+      guard names[id.description] == nil, let name = told[id.description] else { continue }
+      names[id.description] = try distinct(MachineName.shown(name), for: id, among: members)
+    }
+  }
+
+  /// The name, with a number where another member has it.
+  private func distinct(
+    _ name: String, for id: MemberID, among members: [Member]
+  ) throws(VaultError) -> String {
+    var taken: Set<String> = []
+    for other in members where try other.id != id { taken.insert(names[try other.id.description] ?? "") }
+    return MachineName.distinct(name, from: taken)
   }
 
   // MARK: In the store

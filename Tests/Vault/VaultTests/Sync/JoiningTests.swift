@@ -210,6 +210,37 @@ struct MemberChangeTests {
     #expect(try await machines[0].session.sync.files(after: nil, puttingBack: true).files.isEmpty)
   }
 
+  @Test("a machine with the name of another one gets a number, on itself and on the others")
+  func twins() async throws {
+    let machines = try await repository.circle("desk", "desk", "lap")
+    for machine in machines {
+      try await machine.sync(repository)
+      #expect(try await machine.status.members.map(\.name).sorted() == ["desk", "desk (2)", "lap"])
+    }
+    #expect(try await machines[1].status.members.first { $0.isThisMachine }?.name == "desk (2)")
+  }
+
+  @Test("a member that lies cannot rename the others, or give the name of one of them to another")
+  func renamed() async throws {
+    let machines = try await repository.circle("desk", "lap", "liar")
+    let (circle, thief) = (try await machines[2].vault.circle, try await SyncMachine("thief"))
+    try await thief.ask(repository)
+    let (old, contents) = (try await thief.vault.circle.own, try #require(circle.contents))
+    var lying = contents
+    lying.names = [:]
+    for (member, name) in zip(circle.members + [old], ["lap", "desk", "desk", "lap"]) {
+      lying.names[try member.id.description] = name
+    }
+    let list = try CircleRecord(
+      after: circle.last, circle: circle.circle, members: circle.members + [old], lying, by: circle.keys, as: circle.id)
+    _ = try await machines[0].receive(repository.tip.merging([SyncPath.circle(list.epoch).text: list.bytes]) { $1 })
+    #expect(
+      try await machines[0].status.unconfirmed == [
+        SyncStatus.MemberChange(by: "liar", added: ["lap (2)"], removed: [])
+      ])
+    #expect(try await machines[0].status.members.map(\.name).sorted() == ["desk", "lap", "lap (2)", "liar"])
+  }
+
   @Test("an owner who refuses a change of the members shares nothing more, and nothing is taken")
   func refused() async throws {
     let machines = try await repository.circle("desk", "lap")
