@@ -15,7 +15,7 @@ import VaultDriver
 extension Vault {
   /// The versions of shared items as somebody sees them who has all of the store but the passcode: its files, its root
   /// key, and what is open of its classes.
-  fileprivate func versions<Value>(_ look: (String, Revision, SecretKeys) -> Value) throws -> [Value] {
+  private func versions<Value>(_ look: (String, Revision, SecretKeys) -> Value) throws -> [Value] {
     try presence.passcodes.store.read { snapshot in
       let circle = try #require(try snapshot.circle())
       let keys = try SecretKeys(of: snapshot)
@@ -36,6 +36,24 @@ extension Vault {
           return (title, error.reason)
         }
       })
+  }
+
+  /// For each copy, whether its secret opens with these keys.
+  fileprivate func copies(openWith keys: SecretKeys) throws -> [String: Bool] {
+    Dictionary(
+      uniqueKeysWithValues: try versions { title, revision, _ in (title, (try? revision.secret(with: keys)) != nil) })
+  }
+
+  /// The keys of the classes for shared items.
+  fileprivate func classPairs() throws -> [Accessibility: EncryptedFile.KeyPair] {
+    try presence.passcodes.store.read { snapshot in
+      var pairs: [Accessibility: EncryptedFile.KeyPair] = [:]
+      for each in Accessibility.allCases {
+        guard let key = try snapshot.circleClassKey(each) else { continue }
+        pairs[each] = try EncryptedFile.KeyPair(privateKey: SharedSecret(key))
+      }
+      return pairs
+    }
   }
 
   /// Everything in the copies that the root key opens.
@@ -157,22 +175,12 @@ struct CopyStrengthTests {
       }
     }
     let vault = machines[0].vault
-    let all = try vault.presence.passcodes.store.read { snapshot in
-      var pairs: [Accessibility: EncryptedFile.KeyPair] = [:]
-      for each in Accessibility.allCases {
-        guard let key = try snapshot.circleClassKey(each) else { continue }
-        pairs[each] = try EncryptedFile.KeyPair(privateKey: SharedSecret(key))
-      }
-      return pairs
-    }
+    let all = try await vault.classPairs()
     #expect(all.count == Accessibility.allCases.count)
     let stranger = try MemberKeys.make().encryption
     for open in Accessibility.allCases {
       let keys = SecretKeys(classes: all.filter { $0.key == open }, passcode: stranger)
-      for (title, isOpen) in try vault.versions({ title, revision, _ in
-        (title, (try? revision.secret(with: keys)) != nil)
-      }
-      ) {
+      for (title, isOpen) in try await vault.copies(openWith: keys) {
         let isItsClass = title.contains(" \(open.rawValue) ") && !title.hasPrefix("passcode ")
         #expect(isOpen == isItsClass, "\(title) with the key of \(open)")
       }

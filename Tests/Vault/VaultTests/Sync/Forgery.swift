@@ -1,6 +1,7 @@
 import SecretModel
 import SecureMemory
 import Testing
+import VaultDriver
 
 @testable import Presence
 @testable import Vault

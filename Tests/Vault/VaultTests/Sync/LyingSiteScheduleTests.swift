@@ -96,7 +96,7 @@ private struct LyingSchedule {
         for other in machines where !allowed.contains(other.name) {
           let keys = try await other.vault.circle.keys.encryption
           #expect(throws: (any Error).self, "\(other.name) reads what \(machine.name) published: \(story)") {
-            try AgeMessage.open(file, with: keys)
+            _ = try AgeMessage.open(file, with: keys)
           }
         }
       }

@@ -34,6 +34,12 @@ final class MemoryRepository: Sendable {
   func put(_ files: Files) { states.withLock { $0.append(files) } }
 }
 
+extension Vault {
+  fileprivate func renewRecoveryKey() throws {
+    try SyncedItems(presence.passcodes.store, nonces).use(recoveryKey: SharedSecret(RecoveryKey.generate().text()))
+  }
+}
+
 /// A store of a machine that is in a circle, or comes into one, with an owner who touches and types.
 final class SyncMachine: Sendable {
   let name: String
@@ -148,8 +154,7 @@ final class SyncMachine: Sendable {
 
   /// Changes this machine's own entry in the list of members.
   func renewRecoveryKey() async throws {
-    try SyncedItems(vault.presence.passcodes.store, vault.nonces).use(
-      recoveryKey: SharedSecret(RecoveryKey.generate().text()))
+    try await vault.renewRecoveryKey()
   }
 
   /// Confirms what other members have changed.
