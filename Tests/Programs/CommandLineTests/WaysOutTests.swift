@@ -91,7 +91,7 @@ struct WaysOutTests {
 
   private func leaveCircle() async throws {
     try await SyncMachines.with { machines in
-      let (one, two) = try await machines.conflict()
+      let (one, _) = try await machines.conflict()
       // While another machine has both versions, this one may leave.
       try await one.unlocked("sync", "remove", "two", "--yes").mustSucceed()
       let refused = try await one.unlocked("sync", "leave", "--this-computer", "--yes")
