@@ -84,7 +84,7 @@ package struct SyncedItems {
       }
       try change.storeEarlierConflicts()
       try change.leaveCircle()
-      let owner = try Circle.Owner(
+      let owner = try CircleOwner(
         machine: machine, recovery: recovery, salt: change.store.keys.databaseID,
         change.newLocks(after: nil, tier: tier))
       let circle: Circle

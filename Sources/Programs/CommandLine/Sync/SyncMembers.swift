@@ -197,8 +197,11 @@ extension SyncMember {
         .notFound, "no machine \(word ?? "")", name: "errSecItemNotFound", advice: "'whorl sync status' lists them")
     }
     guard (found ?? machines).count == 1 else {
-      let names = (found ?? machines).map { "\($0.name) (\($0.id))" }.joined(separator: ", ")
-      throw .usage("that could be several machines: \(names)", advice: "name one, or its id")
+      // Names are told apart by numbers, so these have told none yet.
+      let ids = (found ?? machines).map { $0.id.description.prefix(8) }.joined(separator: ", ")
+      throw .usage(
+        "several computers ask to share your secrets",
+        advice: "end 'whorl sync join' on all but one of them and run this again, or name one of these: \(ids)")
     }
     return machine
   }

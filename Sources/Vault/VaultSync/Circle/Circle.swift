@@ -32,6 +32,13 @@ package struct Circle: Sendable {
   /// The circle of the lost machines and the key to its files, until its items are imported.
   package private(set) var rescue: Rescue?
 
+  /// A circle opened with a recovery key.
+  package struct Rescue: Sendable {
+    package let chain: [CircleRecord]
+    package let key: EncryptedFile.KeyPair
+    package let contents: CircleContents
+  }
+
   package var last: CircleRecord { chain[chain.count - 1] }
   package var circle: String { last.circle }
   package var epoch: Int { last.epoch }
@@ -72,18 +79,18 @@ package struct Circle: Sendable {
   // MARK: Beginning
 
   /// A new circle with this machine as its only member.
-  package static func new(_ owner: Owner) throws(VaultError) -> Circle {
+  package static func new(_ owner: CircleOwner) throws(VaultError) -> Circle {
     let nameKey: SharedSecret
     do throws(KeysError) { nameKey = SharedSecret(try Random.key()) } catch { throw VaultError(cause: error) }
     return try Circle(owner, nameKey: nameKey, rescue: nil)
   }
 
   /// A new circle that replaces one whose machines are lost.
-  package static func rescuing(_ rescue: Rescue, _ owner: Owner) throws(VaultError) -> Circle {
+  package static func rescuing(_ rescue: Rescue, _ owner: CircleOwner) throws(VaultError) -> Circle {
     try Circle(owner, nameKey: rescue.contents.nameKey, rescue: rescue)
   }
 
-  private init(_ owner: Owner, nameKey: SharedSecret, rescue: Rescue?) throws(VaultError) {
+  private init(_ owner: CircleOwner, nameKey: SharedSecret, rescue: Rescue?) throws(VaultError) {
     let identifier: [UInt8]
     do throws(KeysError) { identifier = try Random.bytes(MemberID.byteCount) } catch { throw VaultError(cause: error) }
     keys = try MemberKeys.make()
@@ -102,12 +109,12 @@ package struct Circle: Sendable {
 
   /// A machine that asks to join. Its nonce must not be stored.
   package static func asking(
-    _ owner: Owner, of chain: [CircleRecord], _ nonce: JoinNonce
+    _ owner: CircleOwner, of chain: [CircleRecord], _ nonce: JoinNonce
   ) throws(VaultError) -> Circle {
     try Circle(owner, asking: chain, nonce)
   }
 
-  private init(_ owner: Owner, asking chain: [CircleRecord], _ nonce: JoinNonce) throws(VaultError) {
+  private init(_ owner: CircleOwner, asking chain: [CircleRecord], _ nonce: JoinNonce) throws(VaultError) {
     keys = try MemberKeys.make()
     own = Member(keys, recovery: owner.recovery, salt: owner.salt, owner.locks)
     id = try own.id

@@ -4,15 +4,6 @@ package import SecretModel
 package import SecureMemory
 import VaultStore
 
-extension Circle {
-  /// A circle opened with a recovery key.
-  package struct Rescue: Sendable {
-    package let chain: [CircleRecord]
-    package let key: EncryptedFile.KeyPair
-    package let contents: CircleContents
-  }
-}
-
 extension Circle.Rescue {
   /// Opens a circle with the recovery key of one of its machines.
   ///
