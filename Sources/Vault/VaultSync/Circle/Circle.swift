@@ -16,7 +16,7 @@ package struct Circle: Sendable {
   /// How many lists of ``chain`` the repository has.
   package private(set) var published: Int
   /// How many lists of ``chain`` this machine follows in what it publishes: those that its owner has made or confirmed,
-  /// and those in which a member has changed only its own entry.
+  /// and those that need nobody's yes.
   package private(set) var confirmed: Int
   /// Whether its owner has refused a change of the members: then this machine shares nothing.
   package private(set) var isLocked: Bool
@@ -258,7 +258,7 @@ package struct Circle: Sendable {
     let before = chain.last?.members ?? []
     var isFollowed = confirmed >= published
     if isFollowed, joining == nil, let last = chain.last {
-      isFollowed = try MemberListChange.concernsItsSignerAlone(from: last, to: record)
+      isFollowed = try MemberListChange(from: last, to: record).needsNobody
     }
     chain.append(record)
     published += 1

@@ -258,8 +258,8 @@ struct MemberChangeTests {
     #expect(try await machines[0].get("mail") == nil)
   }
 
-  @Test("a member that leaves by itself, or changes its own keys, needs nobody's confirmation")
-  func ownChanges() async throws {
+  @Test("a member that leaves by itself needs nobody's confirmation")
+  func leaving() async throws {
     let machines = try await repository.circle("desk", "lap", "attic")
     try await machines[2].leave()
     for machine in machines.reversed() { try await machine.sync(repository) }
@@ -328,6 +328,72 @@ struct MemberChangeTests {
       #expect(throws: (any Error).self, "the removed machine reads \(path)") {
         _ = try AgeMessage.open(file, with: keys)
       }
+    }
+  }
+
+  /// A thief has the keys of a machine for sharing, from its disk, and neither those of its classes nor its passcode.
+  @Test("new keys of a member are told by name, and nothing is encrypted to them before a yes")
+  func newKeys() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, lap) = (machines[0], machines[1])
+    try await desk.set("bank", "silver", .passcode)
+    for machine in machines { try await machine.sync(repository) }
+    let (circle, thief) = (try await lap.vault.circle, try MemberKeys.make())
+    let own = try #require(try circle.last.member(circle.id))
+    let locks = MemberLocks(
+      classes: Dictionary(uniqueKeysWithValues: Accessibility.allCases.map { ($0, thief.encryption.publicKey) }),
+      passcode: thief.encryption.publicKey, tier: .tpm)
+    let forged = Member(circle.keys, recovery: thief.encryption.publicKey, salt: own.salt.bytes, locks)
+    let list = try CircleRecord(
+      after: circle.last, circle: circle.circle, members: circle.members.filter { $0 != own } + [forged],
+      #require(circle.contents), by: circle.keys, as: circle.id)
+    repository.put(repository.tip.merging([SyncPath.circle(list.epoch).text: list.bytes]) { $1 })
+    try await desk.set("mail", "gold")
+    try await desk.sync(repository)
+    #expect(
+      try await desk.status.unconfirmed == [SyncStatus.MemberChange(by: "lap", added: ["lap"], removed: ["lap"])])
+    let circleOfDesk = try await desk.vault.circle
+    let authors = try circleOfDesk.everyAuthor
+    let keys = SecretKeys(recovery: thief.encryption)
+    for (path, file) in repository.tip where path.hasPrefix("items/") {
+      let revision = try Revision(
+        file, with: circle.keys.encryption, expectedAt: 0, circle: circle.circle, from: authors)
+      #expect(throws: (any Error).self, "\(path)") { _ = try revision.secret(with: keys) }
+    }
+  }
+
+  @Test("a member gives up keys of its own without anybody's yes, and changes no entry of another one without it")
+  func entries() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let circle = try await machines[1].vault.circle
+    let contents = try #require(circle.contents)
+    let none = MemberLocks(classes: [:], passcode: nil, tier: .keyFile)
+    for (id, needsNobody) in [(circle.id, true), (try await machines[0].id, false)] {
+      var members = circle.members
+      for index in members.indices where try members[index].id == id {
+        let keys = id == circle.id ? circle.keys : try await machines[0].vault.circle.keys
+        members[index] = Member(keys, recovery: try members[index].recovery, salt: members[index].salt.bytes, none)
+      }
+      let list = try CircleRecord(
+        after: circle.last, circle: circle.circle, members: members, contents, by: circle.keys, as: circle.id)
+      #expect(try MemberListChange(from: circle.last, to: list).needsNobody == needsNobody)
+    }
+  }
+
+  @Test(
+    "a number of the members' list that was changed in the database does not keep a record from being encrypted again")
+  func editedNumber() async throws {
+    let machines = try await repository.circle("desk", "lap", "attic")
+    try await machines[1].set("mail", "gold")
+    try await machines[0].remove(machines[2])
+    for machine in machines[...1] { try await machine.sync(repository) }
+    try await machines[1].store.edit("UPDATE sync_record SET epoch = 1000")
+    try await machines[1].confirm()
+    for machine in machines[...1].reversed() { try await machine.sync(repository) }
+    #expect(try await machines[0].get("mail") == "gold")
+    let keys = try await machines[2].vault.circle.keys.encryption
+    for (path, file) in repository.tip where path.hasPrefix("items/") {
+      #expect(throws: (any Error).self, "\(path)") { _ = try AgeMessage.open(file, with: keys) }
     }
   }
 }
