@@ -61,3 +61,14 @@ extension StoreTransaction {
     for row in try records(where: "epoch < ?", [circle.epoch]) { _ = try rewriter.current(row) }
   }
 }
+
+extension RecordRow {
+  /// Notes which file the repository has of the record, even if it is not this one.
+  func notePublished(_ file: [UInt8], _ change: StoreTransaction) throws {
+    let digest = RecordRow.digest(of: file)
+    guard published != digest else { return }
+    var row = self
+    row.published = digest
+    try row.write(change)
+  }
+}

@@ -84,7 +84,7 @@ package struct SyncedItems {
       }
       try change.storeEarlierConflicts()
       try change.leaveCircle()
-      let owner = try Circle.Owner(
+      let owner = try CircleOwner(
         machine: machine, recovery: recovery, salt: change.store.keys.databaseID,
         change.newLocks(after: nil, tier: tier))
       let circle: Circle
@@ -177,7 +177,7 @@ package struct SyncedItems {
       case .refuse(let id): progress.candidates.removeAll { $0.id == id.description }
       case .remove(let id):
         guard id != circle.id else {
-          throw VaultError.invalidRequest("to remove this computer itself, use 'whorl sync leave --circle'")
+          throw VaultError.invalidRequest("to remove this computer itself, use 'whorl sync leave --this-computer'")
         }
         try circle.remove(id)
         progress.heads[id.description] = nil

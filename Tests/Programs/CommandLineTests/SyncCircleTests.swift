@@ -343,7 +343,7 @@ struct SyncCircleTests {
       #expect(
         try await two.whorl("setup", environment: home).text.contains(
           "ok    sync      2 computers share what you choose\n"))
-      try await two.unlocked("sync", "leave", "--circle", "--yes").mustSucceed()
+      try await two.unlocked("sync", "leave", "--this-computer", "--yes").mustSucceed()
       #expect(try await two.whorl("setup", environment: home).text.contains("      sync      not set up;"))
       let joining = try machines.asking(two, as: "again")
       while try await status(one).asking.isEmpty { try await one.whorl("sync", "now").mustSucceed() }

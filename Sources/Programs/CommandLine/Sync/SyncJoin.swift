@@ -98,7 +98,7 @@ struct SyncConfirm: Command {
     discussion: """
       Where another computer has let one in, or removed one, this one publishes nothing until you have said that it was \
       you: yes takes a finger or the passcode. With --reject this computer shares nothing from then on; the secrets to \
-      change are listed. A yes later takes that back, and 'whorl sync leave --circle' ends sharing here.
+      change are listed. A yes later takes that back, and 'whorl sync leave --this-computer' ends sharing here.
 
       On a computer that joins, and is asked about six words, it asks about these.
 
