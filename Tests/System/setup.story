@@ -27,12 +27,14 @@ no='[y/N]=>n
 make="login password? [Y/n]=>n
 New passcode:=>$passcode
 again:=>$passcode
-or the file:=>recovery-key
+or the file:=>y
+or the file:=>~/recovery-key
 take others.) [Y/n]=>y
 $no"
 expect 0 "fingers   1 enrolled" conversing "$make" alice 'whorl setup'
 expect 0 "right-index-finger" fprintd-list alice
 expect 0 "alice 600" stat -c '%U %a' /home/alice/recovery-key
+[ ! -e /home/alice/y ] || fail "an answer was taken for the name of a file"
 expect 0 "right-index" at_seat alice 'whorl fingers'
 expect 0 "" at_seat alice 'printf gold | whorl set bank/alice'
 expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'
