@@ -200,6 +200,7 @@ struct LoginCommandTests {
         try await right.waits(for: "Recovery key: ")
         try await right.becomes(echoing: false)
         right.type("nonsense\n")
+        try await right.waits(for: "Type it again, or press Enter alone to go on without trying it.")
         try await right.waits(for: "Recovery key: ", count: 2)
         try await right.becomes(echoing: false)
         right.type("\n")

@@ -127,9 +127,11 @@ extension Failure {
   var isMistypedRecoveryKey: Bool { [.wrongRecoveryKey, .malformedRecoveryKey].contains(cause) }
 
   /// Asks a person at the terminal to type the recovery key again.
-  func tellToRetype() {
+  ///
+  /// - Parameter enter: what Enter alone does then.
+  func tellToRetype(enter: String = "to stop") {
     let sentence = what.prefix(1).uppercased() + what.dropFirst()
-    StandardError.line(Visible.text("\(sentence). Type it again, or press Enter alone to stop."))
+    StandardError.line(Visible.text("\(sentence). Type it again, or press Enter alone \(enter)."))
   }
 
   /// The failure for a question that was not answered at the terminal.

@@ -196,7 +196,7 @@ struct SealedCopyAnswers {
       do throws(Failure) {
         return try await secret(in: copy, by: key)
       } catch  where error.isMistypedRecoveryKey {
-        error.tellToRetype()
+        error.tellToRetype(enter: "to go on without trying it")
       }
     }
   }
