@@ -91,15 +91,19 @@ struct Answers: Sendable {
       "\(what) is needed and there is no terminal to ask at", advice: "give it with \(option)")
   }
 
-  /// Asks for a confirmation; `assent` is the option that gives it in advance.
-  func confirm(_ question: String, assent: String) throws(Failure) {
+  /// Asks for a confirmation.
+  ///
+  /// - Parameters:
+  ///   - assent: the option that gives it in advance.
+  ///   - refusal: the failure after a no.
+  func confirm(_ question: String, assent: String, otherwise refusal: Failure = .cancelled) throws(Failure) {
     guard !noPrompt, let terminal = Terminal() else {
       throw .interactionNotAllowed(
         "this has to be confirmed, and nobody can be asked", advice: "confirm it with \(assent)")
     }
     let isConfirmed: Bool
     do { isConfirmed = try terminal.confirm(question) } catch { throw Failure(error) }
-    guard isConfirmed else { throw .cancelled }
+    guard isConfirmed else { throw refusal }
   }
 
   /// Reads the next line of a script's descriptor as an answer.
