@@ -154,14 +154,9 @@ package struct SyncedItems {
       var progress = try change.syncProgress()
       switch what {
       case .answer(let id):
-        guard let place = progress.candidates.firstIndex(where: { $0.id == id.description }) else {
-          throw VaultError.itemGone
-        }
-        try JoiningCandidate(progress.candidates[place], circle).requireFree()
-        guard progress.candidates[place].answer == nil else { return }
-        let request = try JoinRequest(progress.candidates[place].request.bytes, circle: circle.circle)
-        progress.candidates[place].answer = JSONBytes(
-          try JoinAnswer(to: request, circle.last, by: circle.keys, as: circle.id).bytes)
+        // The answer names the newest list, so that this machine's own entry has to be up to date before it.
+        try circle.use(change.newLocks(after: circle.own.locks, tier: store.seal.tier))
+        try progress.answer(id, in: circle)
       case .agree: try circle.consent()
       case .approve(let id, let replaced):
         guard let candidate = progress.candidates.first(where: { $0.id == id.description }) else {
@@ -361,6 +356,9 @@ package struct SyncedItems {
       if after == nil, try circle.standing == .member {
         try circle.use(change.newLocks(after: circle.own.locks, tier: store.seal.tier))
         try change.put(circle)
+        var progress = try change.syncProgress()
+        try progress.answerAgain(in: circle)
+        try change.put(progress)
       }
       return try SyncPublisher(change, circle).page(after: after, limit: Self.pageCount, puttingBack: puttingBack)
     }

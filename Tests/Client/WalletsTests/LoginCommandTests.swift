@@ -200,16 +200,30 @@ struct LoginCommandTests {
         try await right.waits(for: "Recovery key: ")
         try await right.becomes(echoing: false)
         right.type("nonsense\n")
+        try await right.waits(for: "Type it again, or press Enter alone to go on without trying it.")
         try await right.waits(for: "Recovery key: ", count: 2)
         try await right.becomes(echoing: false)
         right.type("\n")
         #expect(try await right.status() == 0, "\(right.shown)")
         #expect(right.shown.contains("Not tried. If your recovery key is lost"), "\(right.shown)")
         #expect(try await !daemon.fileOpens(with: KeyringDaemon.password))
-        let back = try await whorl(
-          store, daemon, "login", "disable", "gnome-keyring", "--password-fd", "3", lines: ["new"]
+        let empty = try await whorl(
+          store, daemon, "login", "disable", "gnome-keyring", "--password-fd", "3", lines: [""]
         ).run()
-        #expect(back.status == 0, "\(back.diagnostics)")
+        #expect(empty.status == 77 && empty.failure.contains("may not be empty"), "\(empty.diagnostics)")
+        // A person who presses Enter is asked again.
+        let back = try PseudoTerminal(
+          store.arguments(["login", "disable", "gnome-keyring"]), environment: places)
+        try await back.waits(for: "Type your login password for it")
+        for (count, word) in [(1, ""), (2, "new")] {
+          for prompt in ["New password of the login keyring: ", "New password of the login keyring, again: "] {
+            try await back.waits(for: prompt, count: count)
+            try await back.becomes(echoing: false)
+            back.type("\(word)\n")
+          }
+        }
+        #expect(try await back.status() == 0, "\(back.shown)")
+        #expect(back.shown.contains("It may not be empty. Type it again."))
         #expect(try await daemon.fileOpens(with: "new"))
       }
     }

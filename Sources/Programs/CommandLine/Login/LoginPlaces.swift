@@ -116,10 +116,23 @@ struct WalletPasswords {
     return password
   }
 
-  /// Asks for a wallet's new password, which is typed twice.
+  /// Asks for a wallet's new password, which is typed twice. An empty one would leave the wallet open to whoever has the
+  /// disk, and no wallet takes it.
   func new(_ what: String) throws(Failure) -> SecretBytes {
-    if let descriptor { return try answers.line(of: descriptor, what) }
-    do { return try terminal(what).readNewSecret(what) } catch { throw Failure(unanswered: error) }
+    for attempt in 1... {
+      let word: SecretBytes
+      if let descriptor {
+        word = try answers.line(of: descriptor, what)
+      } else {
+        do { word = try terminal(what).readNewSecret(what) } catch { throw Failure(unanswered: error) }
+      }
+      guard word.isEmpty else { return word }
+      guard descriptor == nil, attempt < Self.attempts else {
+        throw Failure(.refused, "the \(what) may not be empty", name: "errSecParam", advice: "nothing was changed")
+      }
+      StandardError.line("It may not be empty. Type it again.")
+    }
+    throw .cancelled
   }
 
   /// Whether anybody can be asked.
@@ -197,7 +210,7 @@ struct SealedCopyAnswers {
       do throws(Failure) {
         return try await secret(in: copy, by: key)
       } catch  where error.isMistypedRecoveryKey {
-        error.tellToRetype()
+        error.tellToRetype(enter: "to go on without trying it")
       }
     }
   }

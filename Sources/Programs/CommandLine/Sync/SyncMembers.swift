@@ -107,7 +107,9 @@ struct SyncApprove: Command {
     StandardError.line(Visible.text("A computer asks to share your secrets. This one shows these six words:"))
     StandardError.line("\n  \(Visible.text(shown))\n")
     for line in SyncOutcome.protection(candidate) { StandardError.line(line) }
-    try session.answers().confirm("Does the other computer show the same words?", assent: "--words")
+    try session.answers().confirm(
+      "Does the other computer show the same words?", assent: "--words",
+      otherwise: .wordsNotConfirmed("nobody was let in", again: "whorl sync approve"))
     return true
   }
 
