@@ -77,7 +77,7 @@ let package = Package(
     library("TerminalGuard", in: "Sources/System"),
     library("Processes", in: "Sources/Common", ["CLinux", "Executors", "SDBus", "SecureMemory"], onTheWay),
     library("Fingerprint", in: "Sources/Common", ["Primitives", "SecureMemory"], onTheWay),
-    library("Keys", in: "Sources/Vault", ["COpenSSL", "KeySchemes", "SecureMemory"]),
+    library("Keys", in: "Sources/Vault", ["COpenSSL", "KeySchemes", "Primitives", "SecureMemory"]),
     library("TPM", in: "Sources/Vault", ["CTSS", "SecureMemory"]),
     library("Recordings", in: "Sources/Reader", ["Primitives"]),
     library("Confinement", in: "Sources/Reader", ["CLinux", "Fingerprint", "Primitives"]),
@@ -435,8 +435,8 @@ for target in package.targets where target.swiftSettings == nil && target.type !
 }
 // Every unsafe expression of these targets is marked.
 let marked: Set = [
-  "Fingerprint", "KeySchemes", "Primitives", "PromptTexts", "SSHKeys", "SecretList", "SecretModel",
-  "SecretServiceItems", "Whorl",
+  "Executors", "Fingerprint", "KeySchemes", "Primitives", "PrivateVault", "PromptTexts", "SSHKeys", "SecretList",
+  "SecretModel", "SecretServiceItems", "SecureMemory", "SystemVault", "TerminalLines", "Whorl",
 ]
 for target in package.targets where marked.contains(target.name) {
   target.swiftSettings?.append(.strictMemorySafety())

@@ -27,6 +27,10 @@ BORDERS = [
     "Sources/Vault/VaultBus/Calls",
     "Sources/Vault/VaultBus/Server",
     "Sources/Vault/VaultBus/Values",
+    "Sources/Vault/VaultBus/Wire",
+    "Sources/Common/SDBus/BusCodable.swift",
+    "Sources/Common/SDBus/BusFields.swift",
+    "Sources/Common/Primitives/CanonicalEncoding.swift",
     "Sources/Reader/ReaderBus",
     "Sources/Common/SDBus/IncomingDeadline.swift",
     # the repository of sync, and encrypted files

@@ -77,7 +77,7 @@ def main():
     # The answers to 'whorl setup': the passcode, the recovery key, a finger, and yes to secrets (first an import, if another
     # program may have some), a key for ssh, the SSH agent, and git. Answers that are not asked for are not used.
     no = [("login password? [Y/n]", "n"), ("opens the store? [y/N]", "n"), ("keyring's password. [y/N]", "n")]
-    answers = [*no, *again, ("or the file:", "recovery-key"), ("[Y/n]", "y")] + [("[y/N]", "y")] * 5
+    answers = [*no, *again, ("or the file:", "~/recovery-key"), ("[Y/n]", "y")] + [("[y/N]", "y")] * 5
     session.run("whorl setup", fingers=["right-index:1"] * 6, typed=answers)
     # Replaces the next login.
     subprocess.run(session.words("whorl secret-service enable --now", "--pipe"), env=session.environment, check=True)

@@ -20,10 +20,14 @@ import argparse
 import json
 import pathlib
 import re
+import statistics
 import sys
 from collections import defaultdict
 
 LARGEST_TYPE = 400
+LARGEST_FILE = 400
+# The targets here are programs, not libraries.
+PROGRAMS = "Programs/"
 ROOT_FOLDER = "."
 KEYWORDS = r"struct|class|enum|protocol|actor|typealias|extension"
 IMPORT = re.compile(
@@ -117,6 +121,8 @@ class SourceFile:
         self.name = path.relative_to(target_directory).as_posix()
         self.folder = path.parent.relative_to(target_directory).as_posix()
         self.lines = source.count("\n")
+        # Whether the comment at its top says what the target is: `// NAME: …`.
+        self.introduces = f"\n// {target_directory.name}: " in "\n" + source[:400]
         code = code_only(source)
         self.imports = set(IMPORT.findall(code))
         self.declares = set()
@@ -287,6 +293,29 @@ def exceptions(path):
     return known
 
 
+def numbers(targets, reports):
+    """The sizes of the whole."""
+    lines = [file.lines for target in targets for file in target.files]
+    libraries = [target for target in targets if not target.name.startswith(PROGRAMS)]
+    return {
+        "lines": sum(lines),
+        "files": len(lines),
+        "median": statistics.median_low(lines) if lines else 0,
+        "long files": sum(count > LARGEST_FILE for count in lines),
+        "libraries": len(libraries),
+        "introduced": sum(any(file.introduces for file in target.files) for target in libraries),
+        "circles": sum(len(report["file circles"]) + len(report["folder circles"]) for report in reports),
+    }
+
+
+def show_numbers(count):
+    print(
+        f"{count['lines']:,} lines in {count['files']:,} files of a median of {count['median']} lines, "
+        f"{count['long files']} of more than {LARGEST_FILE}; {count['libraries']} libraries, "
+        f"{count['introduced']} with a comment that says where to begin; {count['circles']} circles"
+    )
+
+
 def show(report):
     print(f"{report['target']}: {report['files']} files, {report['lines']} lines")
     if report["imports"]:
@@ -336,11 +365,11 @@ def main():
     smaller = [fault for fault in found if fault.members and fault.size < known.get(fault.place, 0)]
     if options.json:
         lines = {"new": [fault.line() for fault in new], "gone": gone, "smaller": [fault.line() for fault in smaller]}
-        print(json.dumps({"targets": reports, **lines}, indent=2))
-    else:
+        print(json.dumps({"targets": reports, "numbers": numbers(targets, reports), **lines}, indent=2))
+    elif not options.quiet:
         for report in reports:
-            if not options.quiet:
-                show(report)
+            show(report)
+        show_numbers(numbers(targets, reports))
     for fault in new:
         print(f"new: {fault.line()}" + (f" ({' '.join(fault.members)})" if fault.members else ""), file=sys.stderr)
     for place in gone:

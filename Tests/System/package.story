@@ -126,7 +126,7 @@ if systemctl --quiet is-active whorld.socket; then fail "the socket of the servi
 pkill -u alice -x whorl || :
 wait
 
-expect 0 "are kept in /var/lib/whorl" apt purge whorl whorl-tests
+expect 0 "kept, since it exists nowhere else" apt purge whorl whorl-tests
 [ -d "/var/lib/whorl/$(id -u alice)-alice" ] || fail "purging took a store away"
 expect 0 "whorl:whorl 700" stat -c '%U:%G %a' /var/lib/whorl
 expect 2 "" getent passwd whorl-reader

@@ -27,12 +27,14 @@ no='[y/N]=>n
 make="login password? [Y/n]=>n
 New passcode:=>$passcode
 again:=>$passcode
-or the file:=>recovery-key
+or the file:=>key
+or the file:=>~/recovery-key
 take others.) [Y/n]=>y
 $no"
 expect 0 "fingers   1 enrolled" conversing "$make" alice 'whorl setup'
 expect 0 "right-index-finger" fprintd-list alice
 expect 0 "alice 600" stat -c '%U %a' /home/alice/recovery-key
+[ ! -e /home/alice/key ] || fail "an answer was taken for the name of a file"
 expect 0 "right-index" at_seat alice 'whorl fingers'
 expect 0 "" at_seat alice 'printf gold | whorl set bank/alice'
 expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'
@@ -41,6 +43,12 @@ expect 0 "fingers   1 enrolled" conversing "$no" alice 'whorl setup'
 # In a session that may not enrol with fprintd, the message says where enrolling works.
 expect 0 "this session may not enrol one" elsewhere bob 'umask 077; echo "a passcode, too" >passcode
   whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery && whorl setup'
+# A wrong login password is told as what it is.
+rm /etc/polkit-1/rules.d/10-enrol.rules
+systemctl restart polkit
+echo 'bob:his own words' | chpasswd
+expect 77 "the system was not given your login password" conversing "Password:=>wrong" bob 'whorl enroll left-thumb'
+virtual_reader
 # Only the store is set up here, and kept if the user says so.
 expect 0 "sudo whorl admin remove alice" conversing 'keeps it:=>n' alice 'whorl setup --undo'
 expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'

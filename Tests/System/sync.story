@@ -249,6 +249,16 @@ reads "gold of the evening" tower
 expect 0 "removed by another of your computers" alice tower 'whorl sync'
 reads "gold after the tower" desk laptop
 expect 0 "“desk” has removed “tower”" asked laptop 'Was it you? [y/N]=>y' 'whorl sync confirm'
+# Its key still reaches the server: what it puts back there is noticed, and not followed.
+expect 0 "" alice tower 'git clone -q --branch main secrets:secrets.git copy && cd copy &&
+  git checkout -q HEAD~3 -- heads items &&
+  git -c user.name=tower -c user.email=tower@example.com commit -qm back && git push -q'
+expect 65 "has lost records that this machine has seen" alice desk 'whorl sync now'
+reads "gold after the tower" desk
+expect 0 "" alice desk 'whorl sync now --put-back'
+now laptop desk
+reads "gold after the tower" desk laptop
+expect 66 "" alice tower 'whorl get "after the tower"'
 
 # All machines are lost; a new one recovers the items with the repository and the desk's recovery key.
 paper=$(on desk cat /home/alice/recovery)

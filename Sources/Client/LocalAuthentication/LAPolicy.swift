@@ -1,3 +1,11 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+// What can be asked for, and by which kind of reader.
+//
+// The names are Apple's.
+
+public import KeychainServices
+
 /// The proof that an evaluation requires.
 @nonexhaustive(warn)
 public enum LAPolicy: Int, Sendable {
@@ -61,3 +69,77 @@ public let kLAPolicyDeviceOwnerAuthenticationWithBiometricsOrWatch: Int32 = 4
 public let kLACredentialTypeApplicationPassword: Int32 = 0
 /// `LACredentialType.smartCardPIN` as a number.
 public let kLACredentialTypeSmartCardPIN: Int32 = -3
+
+/// The kinds of biometry. On Linux it is ``touchID`` or ``none``.
+@nonexhaustive(warn)
+public enum LABiometryType: Int, Sendable {
+  /// No reader is attached, or ``LAContext/canEvaluatePolicy(_:error:)`` was not called yet.
+  case none = 0
+  /// A fingerprint reader, of any make.
+  case touchID = 1
+  /// A face; never used here.
+  case faceID = 2
+  /// An iris; never used here.
+  case opticID = 4
+
+  /// The earlier name of ``none``.
+  public static var LABiometryNone: LABiometryType { .none }
+}
+
+/// `LABiometryType.none` as a number.
+public let kLABiometryTypeNone: Int32 = 0
+/// `LABiometryType.touchID` as a number.
+public let kLABiometryTypeTouchID: Int32 = 1
+/// `LABiometryType.faceID` as a number.
+public let kLABiometryTypeFaceID: Int32 = 2
+/// `LABiometryType.opticID` as a number.
+public let kLABiometryTypeOpticID: Int32 = 4
+
+/// The kinds of companions (LACompanionType.h, macOS 15). Linux has none.
+@nonexhaustive(warn)
+public enum LACompanionType: Int, Sendable {
+  /// A watch.
+  case watch = 1
+}
+
+/// Identifies the fingers and companions that authentication relies on. Compare the hashes to notice a change.
+open class LADomainState: NSObject {
+  /// The fingers.
+  public let biometry: LADomainStateBiometry
+  /// The companions: none here.
+  public let companion: LADomainStateCompanion
+  /// The state of both parts together: equal to that of the fingers, since there are no companions.
+  public let stateHash: Data?
+
+  init(biometryType: LABiometryType, stateHash: Data?) {
+    biometry = LADomainStateBiometry(biometryType: biometryType, stateHash: stateHash)
+    companion = LADomainStateCompanion()
+    self.stateHash = stateHash
+  }
+}
+
+/// The fingers' part of ``LADomainState``.
+open class LADomainStateBiometry: NSObject {
+  /// Like ``LAContext/biometryType``.
+  public let biometryType: LABiometryType
+  /// Like ``LAContext/evaluatedPolicyDomainState``.
+  public let stateHash: Data?
+
+  init(biometryType: LABiometryType, stateHash: Data?) {
+    self.biometryType = biometryType
+    self.stateHash = stateHash
+  }
+}
+
+/// The companions' part of ``LADomainState``: Linux has none.
+open class LADomainStateCompanion: NSObject {
+  /// Always empty.
+  public var availableCompanionTypes: Set<LACompanionType> { [] }
+  /// Always nil.
+  public var stateHash: Data? { nil }
+
+  override init() {}
+
+  /// Always nil.
+  public func stateHash(for companionType: LACompanionType) -> Data? { nil }
+}

@@ -1,3 +1,7 @@
+// Moving: copies items between stores, and into and out of files. Begin with `ArrivingItems`, by which every copy puts items
+// into a store. `Files` has Whorl's own encrypted files, `Migration` the way between a user's two stores, `OtherPrograms`
+// what every `ImportSource` has in common, `Passkeys` the files of other managers.
+
 internal import Executors
 package import SecretModel
 internal import SecureMemory
@@ -80,6 +84,41 @@ extension AttributeValue {
     case .text(let text): text.utf8.count
     case .bytes(let bytes): bytes.count
     case .number, .date: 8
+    }
+  }
+}
+
+/// The result of adding an item to a store that may have it already.
+enum Arrival {
+  case added
+  /// The store has an item with the same primary attributes, which stays unchanged.
+  case alreadyThere
+}
+
+extension VaultService {
+  /// Adds an item if the store has none with the same primary attributes. Shows no prompt.
+  func bringIn(_ item: NewItem, secret: consuming SecretBytes) async throws(VaultError) -> Arrival {
+    do throws(VaultError) {
+      if item.itemClass == .passkey {
+        _ = try await addKey(item, from: .passkey(SharedSecret(secret)))
+      } else {
+        _ = try await add(item, secret: secret, replacing: false, .nobody)
+      }
+      return .added
+    } catch .duplicateItem {
+      return .alreadyThere
+    }
+  }
+
+  /// Adds a passkey, and returns the error if the store refuses it.
+  ///
+  /// - Throws: errors that prevent storing any item.
+  func refusal(of passkey: NewItem, _ secret: SharedSecret) async throws(VaultError) -> VaultError? {
+    do throws(VaultError) {
+      return try await bringIn(passkey, secret: secret.copy()) == .added ? nil : .duplicateItem
+    } catch {
+      guard error.concernsNewItem else { throw error }
+      return error
     }
   }
 }

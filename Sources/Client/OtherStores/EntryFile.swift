@@ -10,10 +10,12 @@ package enum EntryFile {
   /// The path that means standard input.
   package static let standardInput = "-"
 
-  /// Whether there is a file at the path, which stays when it has been read, unlike a pipe from another program.
+  /// Whether there is a file at the path, which stays when it has been read, unlike a pipe from another program. A name of
+  /// one of this program's descriptors, such as /dev/stdin, is no path of a file.
   package static func isKept(_ path: String) -> Bool {
     var status = stat()
-    return path != standardInput && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    return path != standardInput && !path.hasPrefix("/dev/") && !path.hasPrefix("/proc/")
+      && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
   /// The entries of a CSV file with a header.
@@ -51,9 +53,9 @@ package enum EntryFile {
     }
     defer { close(file) }
     var status = stat()
-    // Some vaults are folders.
-    if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, let words = ForeignFormat.of(path: path) {
-      throw .malformed(words)
+    if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+      // Some vaults are folders.
+      throw .malformed(ForeignFormat.of(path: path) ?? "\(path) is a folder: name the file in it")
     }
     return try FileText.utf8(read(file, path), at: path)
   }

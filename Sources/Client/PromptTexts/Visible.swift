@@ -1,3 +1,9 @@
+// Text that is safe to show, and values in words.
+
+package import Fingerprint
+internal import Glibc
+package import SecretModel
+
 /// Makes text safe to show. Characters that move the cursor, change the reading direction or break the line are
 /// escaped, so that an item's name cannot imitate a prompt.
 package enum Visible {
@@ -39,6 +45,51 @@ package enum Visible {
     // C0, DEL and C1 controls; marks, embeddings and isolates of reading direction; line and paragraph separators.
     case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
     default: false
+    }
+  }
+}
+
+extension Spoken {
+  /// A day and time of the local clock.
+  package static func time(_ seconds: Int64) -> String {
+    var time = time_t(seconds)
+    var parts = unsafe tm()
+    guard unsafe localtime_r(&time, &parts) != nil else { return "\(seconds)" }
+    var text = [UInt8](repeating: 0, count: 32)
+    // Writes at most the buffer's size into it and returns how much, without the terminator.
+    let count = unsafe text.withUnsafeMutableBytes { buffer -> Int in
+      guard let start = buffer.baseAddress else { return 0 }
+      return unsafe strftime(start.assumingMemoryBound(to: CChar.self), buffer.count, "%Y-%m-%d %H:%M", &parts)
+    }
+    return String(decoding: text[..<count], as: UTF8.self)
+  }
+
+  /// "The left thumb".
+  package static func leadingFinger(_ finger: Finger) -> String { "T" + Self.finger(finger).dropFirst() }
+
+  package static func plural(_ count: Int, _ noun: String, _ nouns: String? = nil) -> String {
+    "\(count) \(count == 1 ? noun : nouns ?? noun + "s")"
+  }
+
+  /// "Synaptics Sensors", with its nature if it is not a physical reader.
+  package static func reader(_ reader: ReaderDescription) -> String {
+    "\(Visible.text(reader.name))\(nature(reader.nature))"
+  }
+
+  /// For prompts: "the fingerprint reader". A person with several readers is told which one to touch: "the reader (Synaptics
+  /// Sensors)". One that is not physical is always named: "the reader (virtual reader)".
+  package static func theReader(_ request: TouchRequest) -> String {
+    let reader = request.reader
+    guard reader.nature == .physical else { return "the reader\(nature(reader.nature))" }
+    return request.isOnlyReader ? "the fingerprint reader" : "the reader (\(Visible.text(reader.name)))"
+  }
+
+  /// " (virtual reader)", or nothing for a physical one.
+  package static func nature(_ nature: ReaderDescription.Nature) -> String {
+    switch nature {
+    case .physical: ""
+    case .virtual: " (virtual reader)"
+    case .replayed: " (replayed reader)"
     }
   }
 }

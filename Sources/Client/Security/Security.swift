@@ -1,2 +1,2 @@
-// Keychain Services under the name of Apple's framework, for code that must stay unchanged.
+// Security: Keychain Services under the name of Apple's framework, for code that must stay unchanged.
 @_exported public import KeychainServices

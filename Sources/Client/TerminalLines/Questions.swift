@@ -1,3 +1,5 @@
+// Questions to a person in whole lines, and secrets that are typed without echo.
+
 internal import Glibc
 package import SecureMemory
 internal import Synchronization
@@ -134,7 +136,7 @@ extension Terminal {
       guard try hasInput(within: nil) else { continue }
       var byte: UInt8 = 0
       // Writes at most one byte. The terminal is in line mode: bytes arrive when the newline has been typed.
-      let count = read(descriptor, &byte, 1)
+      let count = unsafe read(descriptor, &byte, 1)
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
       guard count == 1 else { return answer.isEmpty ? nil : String(decoding: answer, as: UTF8.self) }
       isAnswered = byte == UInt8(ascii: "\n")
@@ -158,9 +160,74 @@ extension Terminal {
     ]
     let milliseconds = limit.map { Int32(clamping: $0.components.seconds * 1_000) } ?? -1
     // Borrows the entries for the call.
-    let ready = poll(&entries, 2, milliseconds)
+    let ready = unsafe poll(&entries, 2, milliseconds)
     guard ready >= 0 || errno == EINTR else { throw .noTerminal }
     if entries[1].revents != 0 { throw .cancelled }
     return ready > 0
   }
+}
+
+/// A line that is typed without echo, and the keys that edit it.
+struct SecretLine: ~Copyable {
+  /// The text typed so far.
+  private(set) var secret = SecretBytes(count: 0)
+  /// Whether more was typed than the limit. Erasing the line resets this.
+  private(set) var isTooLong = false
+  private let limit: Int
+
+  init(limit: Int) { self.limit = limit }
+
+  mutating func type(_ byte: UInt8) {
+    guard secret.count < limit else {
+      isTooLong = true
+      return
+    }
+    secret.resize(to: secret.count + 1)
+    let last = secret.count - 1
+    unsafe secret.withUnsafeMutableBytes { unsafe $0[last] = byte }
+  }
+
+  /// Removes the last character, with all of its bytes in UTF-8.
+  mutating func erase() {
+    while let byte = last {
+      secret.resize(to: secret.count - 1)
+      if byte & 0xC0 != 0x80 { return }
+    }
+  }
+
+  /// Removes the last word and the spaces after it.
+  mutating func eraseWord() {
+    while last == UInt8(ascii: " ") { erase() }
+    while let byte = last, byte != UInt8(ascii: " ") { erase() }
+  }
+
+  mutating func eraseLine() {
+    secret.resize(to: 0)
+    isTooLong = false
+  }
+
+  private var last: UInt8? {
+    let count = secret.count
+    return unsafe count == 0 ? nil : secret.withUnsafeBytes { unsafe $0[count - 1] }
+  }
+
+  /// Shows the end of the line, with a question mark for each byte that is not a visible character of ASCII, so that each
+  /// byte takes one column and none is a command to the terminal.
+  ///
+  /// - Parameter count: the number of bytes; nil: the whole line.
+  func show(last count: Int? = nil, on descriptor: Int32) {
+    var shown = SecretBytes(count: min(count ?? secret.count, secret.count))
+    let start = secret.count - shown.count
+    unsafe shown.withUnsafeMutableBytes { shown in
+      unsafe secret.withUnsafeBytes { secret in
+        for index in shown.indices {
+          let byte = unsafe secret[start + index]
+          unsafe shown[index] = (0x20...0x7E).contains(byte) ? byte : UInt8(ascii: "?")
+        }
+      }
+    }
+    try? shown.write(to: descriptor)
+  }
+
+  consuming func take() -> SecretBytes { secret }
 }

@@ -38,8 +38,9 @@ package enum LoginPassword {
       return .unknown(why: "PAM's unix_chkpwd is not installed")
     }
     do {
-      let child = try start(HelperProgram(at: path), name, word)
+      let (child, running) = try start(HelperProgram(at: path), name, word)
       _ = await child.end(grace: limit).value
+      Unfinished.ofThisProgram.forget(running)
       switch child.exitStatus {
       case 0: return .right
       case wrongStatus: return .wrong
@@ -55,12 +56,14 @@ package enum LoginPassword {
   /// Starts the helper. It reads the word from its standard input, up to a NUL.
   private static func start(
     _ program: HelperProgram, _ name: String, _ word: borrowing SecretBytes
-  ) throws -> ChildProcess {
+  ) throws -> (value: ChildProcess, entry: Unfinished.Entry) {
     var input = try SealedFile.Writer()
     _ = try input.append(word)
     _ = try input.append(SecretBytes(count: 1))
     let file = try input.seal()
-    return try ChildProcess(
-      program, arguments: [program.path, name, "nonull"], environment: ["LC_ALL=C"], standardInput: file.descriptor)
+    return try Unfinished.ofThisProgram.start {
+      try ChildProcess(
+        program, arguments: [program.path, name, "nonull"], environment: ["LC_ALL=C"], standardInput: file.descriptor)
+    }
   }
 }

@@ -49,46 +49,21 @@ enum PrivateFile {
 
   /// Writes a private file: to a temporary file first, which is synced and renamed to the path.
   static func write(_ bytes: [UInt8], to path: String) throws(WalletError) {
-    try put(at: path) { file throws(WalletError) in
-      var rest = bytes[...]
-      while !rest.isEmpty {
-        // Borrows the rest for the call.
-        let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-        guard count >= 0 || errno == EINTR else { throw .system("\(path): \(String(cString: strerror(errno)))") }
-        if count > 0 { rest = rest.dropFirst(count) }
-      }
+    do throws(WholeFile.Failure) {
+      let file = try WholeFile(path)
+      try file.write(bytes)
+      try file.place()
+    } catch {
+      throw .system(error.problem)
     }
   }
 
   /// Writes a secret in the same way.
   static func write(_ secret: borrowing SecretBytes, to path: String) throws(WalletError) {
-    let secret = SharedSecret(secret.copy())
-    try put(at: path) { file throws(WalletError) in
-      do throws(WriteError) {
-        try secret.bytes.write(to: file)
-      } catch {
-        throw .system("\(path): \(error)")
-      }
-    }
-  }
-
-  private static func put(
-    at path: String, _ fill: (_ file: Int32) throws(WalletError) -> Void
-  ) throws(WalletError) {
-    let new = path + ".new"
-    unlink(new)
-    let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { throw .system("\(path): \(String(cString: strerror(errno)))") }
-    do throws(WalletError) {
-      defer { close(file) }
-      try fill(file)
-      guard fsync(file) == 0 else { throw .system("\(path): \(String(cString: strerror(errno)))") }
-      guard rename(new, path) == 0 else { throw .system("\(path): \(String(cString: strerror(errno)))") }
-    } catch {
-      unlink(new)
-      throw error
-    }
-    try syncFolder(of: path)
+    let file: WholeFile
+    do throws(WholeFile.Failure) { file = try WholeFile(path) } catch { throw .system(error.problem) }
+    do throws(WriteError) { try secret.write(to: file.descriptor) } catch { throw .system("\(path): \(error)") }
+    do throws(WholeFile.Failure) { try file.place() } catch { throw .system(error.problem) }
   }
 
   /// Removes a file. Does nothing if it is gone already.
@@ -106,6 +81,14 @@ enum PrivateFile {
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
+  }
+
+  /// Whether a file was changed at this time or later; seconds since 1970.
+  static func hasChanged(_ path: String, since time: Double) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    // The whole seconds of the time, which is the structure's first member.
+    return Double(withUnsafeBytes(of: status.st_mtim) { $0.load(as: time_t.self) }) >= time.rounded(.down)
   }
 
   private static func syncFolder(of path: String) throws(WalletError) {

@@ -29,9 +29,26 @@ public final class AuthenticationContext: Sendable {
     public var cancelTitle: String?
     /// Whether the fallback is offered before the first touch, and not only after one that did not match.
     package var offersFallbackAtOnce = false
+    /// Whether to ask for the passcode instead of the finger if the item allows it.
+    package var preferPasscode = false
+    /// Whether a passcode that can be guessed in a day is accepted, because the person insists.
+    package var allowsGuessablePasscode = false
+    /// Whether later calls of the context reuse what the person has shown.
+    package var keepsEvidence = true
+    /// Whether the program itself tells the person why it asks and how a call has ended, so that the prompt leaves out the
+    /// reason of an obvious question, and the delay after wrong passcodes.
+    package var speaksForItself = false
 
     /// Apple's defaults.
     public init() {}
+
+    /// The options of the vault's interface.
+    package init(_ options: ContextOptions) {
+      (interactionNotAllowed, timeout) = (options.interactionNotAllowed, options.timeout)
+      (preferPasscode, allowsGuessablePasscode) = (options.preferPasscode, options.allowsGuessablePasscode)
+      (keepsEvidence, reuseDuration) = (options.keepsEvidence, options.reuseDuration)
+      offersFallbackAtOnce = options.fallback == .atOnce
+    }
   }
 
   private struct State {
@@ -140,6 +157,17 @@ public final class AuthenticationContext: Sendable {
   /// Whether ``setApplicationPassword(_:)`` has set one.
   public var isApplicationPasswordSet: Bool { state.withLock { $0.isPasswordSet } }
 
+  /// Opens the context in the vault, if no call has. Asks for nothing.
+  package func begin() async throws(VaultError) { _ = try await opened() }
+
+  /// Cancels the running call, for the person. Returns at once.
+  package func cancel() {
+    guard let opening = state.withLock({ $0.opening }) else { return }
+    Task(executorPreference: BackgroundThread.shared) {
+      if case .success(let opened) = await opening.value { await opened.service.respond(opened.handle, .cancel) }
+    }
+  }
+
   /// Ends the context because nobody has answered in time: a running call throws `timedOut`, and the prompt is
   /// notified.
   package func expire() { close(.time) }
@@ -161,29 +189,29 @@ public final class AuthenticationContext: Sendable {
 
   /// Runs a call of the vault in this context, with the reason that the prompt shows.
   ///
+  /// - Parameter isObvious: whether somebody who has started the program knows the reason.
   /// - Throws: what the call throws. If the connection to the vault is lost, the running call throws `systemCancelled`
   ///   and every later call `contextInvalidated`.
-  package func perform<Value: ~Copyable>(
-    _ reason: String?, callersFallback: Bool = false,
-    _ call: (any VaultService, Asking) async throws(VaultError) -> Value
-  ) async throws(VaultError) -> Value {
-    let opened = try await opened()
+  package func perform<Value: ~Copyable, Problem: RequestFailure>(
+    _ reason: String?, isObvious: Bool = true, callersFallback: Bool = false, _ call: AskingRequest<Value, Problem>
+  ) async throws(Problem) -> Value {
+    let opened = try await Problem.of { () async throws(VaultError) in try await self.opened() }
     let options = options
-    words.begin(reason, options.fallbackTitle, options.cancelTitle)
+    words.begin(options.speaksForItself && isObvious ? nil : reason, options.fallbackTitle, options.cancelTitle)
     let session = PromptSession(service: opened.service, handle: opened.handle, words: words)
     let asking = Asking(
       in: opened.handle, options: Self.options(options, callersFallback: callersFallback), reason: reason
     ).onBehalf
-    do throws(VaultError) {
+    do throws(Problem) {
       let value = try await call(opened.service, asking)
       await opened.listener.caughtUp()
       await end(session)
       return value
     } catch {
       // Do not wait for the prompt of a cancelled call: it may still wait for the person.
-      if !error.endsFromOutside { await opened.listener.caughtUp() }
+      if error.cause?.endsFromOutside != true { await opened.listener.caughtUp() }
       // Show the delay on the prompt: a caller of Keychain Services only gets a status code.
-      if case .passcodeDelayed(let seconds) = error, !options.interactionNotAllowed {
+      if case .passcodeDelayed(let seconds)? = error.cause, !options.interactionNotAllowed, !options.speaksForItself {
         observers.yield(.notice(.passcodeDelay(seconds)))
         await prompt.handle(.notice(.passcodeDelay(seconds)), in: session)
       }
@@ -276,8 +304,11 @@ public final class AuthenticationContext: Sendable {
   }
 
   private static func options(_ options: Options, callersFallback: Bool) -> ContextOptions {
-    var asked = ContextOptions(interactionNotAllowed: options.interactionNotAllowed, timeout: options.timeout)
-    asked.keepsEvidence = true
+    var asked = ContextOptions(
+      interactionNotAllowed: options.interactionNotAllowed, timeout: options.timeout,
+      preferPasscode: options.preferPasscode)
+    asked.allowsGuessablePasscode = options.allowsGuessablePasscode
+    asked.keepsEvidence = options.keepsEvidence
     asked.reuseDuration = options.reuseDuration
     asked.fallback =
       options.fallbackTitle == ""
@@ -307,4 +338,47 @@ extension Biometry {
     case .deviceOwner: passcodeSet ? nil : .passcodeNotSet
     }
   }
+}
+
+/// The streams of events of a context.
+private final class Observers: Sendable {
+  private struct State {
+    var streams: [Int: AsyncStream<AuthenticationEvent>.Continuation] = [:]
+    var last = 0
+    var finished = false
+  }
+
+  private let state = Mutex(State())
+
+  /// The events from now on.
+  func makeStream() -> AsyncStream<AuthenticationEvent> {
+    let (stream, continuation) = AsyncStream.makeStream(of: AuthenticationEvent.self)
+    let number = state.withLock { state -> Int? in
+      guard !state.finished else { return nil }
+      state.last += 1
+      state.streams[state.last] = continuation
+      return state.last
+    }
+    if let number {
+      continuation.onTermination = { [weak self] _ in self?.remove(number) }
+    } else {
+      continuation.finish()
+    }
+    return stream
+  }
+
+  func yield(_ event: AuthenticationEvent) {
+    for stream in state.withLock({ Array($0.streams.values) }) { stream.yield(event) }
+  }
+
+  func finish() {
+    let streams = state.withLock { state in
+      state.finished = true
+      defer { state.streams = [:] }
+      return Array(state.streams.values)
+    }
+    for stream in streams { stream.finish() }
+  }
+
+  private func remove(_ number: Int) { state.withLock { $0.streams[number] = nil } }
 }

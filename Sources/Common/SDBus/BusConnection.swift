@@ -78,7 +78,7 @@ package actor BusConnection: BusLoopSource {
     // a row could change their order there.
     call(target, member, arguments, cancellation) { awaited.give($0) }
     let timer = limit.map { limit in
-      LoopTimer(after: limit) { self.assumeIsolated { $0.giveUp(cancellation) } }
+      LoopTimer(after: limit, judgesOther: true) { self.assumeIsolated { $0.giveUp(cancellation) } }
     }
     defer { timer?.cancel() }
     let answer = await withTaskCancellationHandler {
@@ -266,13 +266,15 @@ package actor BusConnection: BusLoopSource {
   private var isAwaited: Bool { kind != .client || !isReady || !waiting.isEmpty || unread.count > 0 }
 
   package nonisolated func dispatch() {
-    assumeIsolated { $0.process() }
+    assumeIsolated { connection in
+      connection.process()
+      if connection.bus != nil, connection.input.isOver() { connection.end() }
+    }
   }
 
   /// Processes incoming messages. No handlers are registered with sd-bus, so `sd_bus_process` returns every message and
   /// no C callback is needed.
   private func process() {
-    if input.hasPassed { return end() }
     // At most 64 messages in a row, so that one busy peer does not starve the other connections.
     for step in 0..<64 {
       // Even in a pause, the first step is made, to write messages for which the peer has made room.

@@ -1,3 +1,7 @@
+// SDBus: connections, messages and objects over sd-bus. Begin with `BusConnection`: one is made by `MessageBus.swift` or
+// `BusListener.swift`, sends a `BusCall`, and serves a `BusService`. All of it runs on the one thread of `BusLoop`, which
+// `LoopTurn.swift` lends to threads that wait (`WaitingThread`).
+
 internal import CSystemd
 internal import Glibc
 internal import Primitives
@@ -278,4 +282,20 @@ private func busLoopMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableR
   guard let argument else { return nil }
   // transfer full: balances the retain of pthread_create
   Unmanaged<BusLoop>.fromOpaque(argument).takeRetainedValue().run()
+}
+
+/// Runs tasks on the bus loop: `Task(executorPreference: LoopTasks.shared)`. A call of a connection and its answer then need
+/// no other thread. The tasks must not block.
+///
+/// It is not ``BusLoop`` itself: if that were an executor of tasks too, every actor of the loop would let other work run
+/// between the steps of a task that has no such preference.
+package final class LoopTasks: TaskExecutor {
+  package static let shared = LoopTasks()
+
+  private init() {}
+
+  package func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    BusLoop.shared.post { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
 }

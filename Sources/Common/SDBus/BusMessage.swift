@@ -1,3 +1,5 @@
+// A message with its target, how one fails, and how large one may be.
+
 internal import CSystemd
 internal import Glibc
 
@@ -298,3 +300,81 @@ extension BusMessage {
 
 /// D-Bus type codes are ASCII characters; C takes them as `char`.
 private func typeCode(_ type: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: type.value) }
+
+/// One interface of an object at a peer.
+package struct BusTarget: Sendable, Hashable {
+  /// A name on the bus. Nil on a peer-to-peer connection, and for a signal to everybody who subscribed to it.
+  package var destination: String?
+  package var path: String
+  package var interface: String
+
+  package init(destination: String? = nil, path: String, interface: String) {
+    self.destination = destination
+    self.path = path
+    self.interface = interface
+  }
+}
+
+/// Why a message could not be sent or read, or was not answered.
+package enum BusError: Error, Sendable, Hashable {
+  /// The peer answered with this D-Bus error. `message` is its first argument, and `details` are the arguments after it.
+  case remote(name: String, message: String, details: [BusValue] = [])
+  /// The connection ended before an answer came.
+  case disconnected
+  /// The connection had ended already, and the message was not sent.
+  case notSent
+  /// The caller's task was cancelled. A later answer is dropped.
+  case cancelled
+  /// A message is larger than the connection's ``BusLimits`` allow.
+  case tooLarge
+  /// A message contains a type that ``BusValue`` does not support.
+  case malformed
+  /// A call of libsystemd failed; the value is the positive errno.
+  case system(Int32)
+}
+
+/// Throws if `result` is one of sd-bus's negative errno values; returns it otherwise.
+@discardableResult
+func checked(_ result: Int32) throws(BusError) -> Int32 {
+  guard result >= 0 else { throw BusError.system(-result) }
+  return result
+}
+
+extension BusError {
+  /// What has happened, as the words after a colon.
+  package var words: String {
+    switch self {
+    case .remote(_, let message, _): message
+    case .system(let code): String(cString: strerror(code))
+    case .disconnected, .notSent, .cancelled: "the connection ended"
+    case .tooLarge, .malformed: "an answer is not valid"
+    }
+  }
+}
+
+/// Limits on the memory that a peer can make this process use. A peer that exceeds one is disconnected.
+package struct BusLimits: Sendable {
+  /// The largest incoming message, in bytes.
+  package var messageBytes = 16 << 20
+  /// The most calls of the peer that may be unanswered at a time.
+  package var openCalls = 64
+  /// The most descriptors in one incoming message.
+  package var descriptors = 16
+  /// The most outgoing messages that may wait for the peer to read them, and the memory they may take in bytes,
+  /// roughly.
+  package var unreadMessages = 4_096
+  package var unreadBytes = 64 << 20
+  /// A server stops reading calls while more messages or bytes than these wait for its client, so that a client that
+  /// reads slowly slows itself down. A client never stops reading: if both sides did, neither would continue.
+  package var unreadMessagesBeforePause = 64
+  package var unreadBytesBeforePause = 1 << 20
+  /// How long a client may take for its handshake, and for a message from the first byte to the last.
+  package var messageMicroseconds: UInt64 = 10_000_000
+  /// The memory for arrays of bytes in calls and answers, where they may be secrets; nil where they are not.
+  package var secrets: (any WipedBytes.Type)?
+  /// The most arrays of bytes in a message that are read as secrets: locked memory is scarce, and an array without
+  /// bytes takes a place, too.
+  package var secretArrays = Int.max
+
+  package init() {}
+}

@@ -1,3 +1,6 @@
+// The values of messages, among them secrets and descriptors.
+
+internal import Glibc
 internal import Primitives
 
 /// A D-Bus value of one of the types that Whorl's interfaces use.
@@ -133,4 +136,48 @@ extension BusValue {
   package var asTexts: [String: String]? { if case .texts(let value) = self { value } else { nil } }
   package var asVariant: BusValue? { if case .variant(let value) = self { value } else { nil } }
   package var asDescriptor: BusDescriptor? { if case .descriptor(let value) = self { value } else { nil } }
+}
+
+/// Memory for a secret, which is wiped when it is freed.
+package protocol WipedBytes: AnyObject, Sendable {
+  /// Copies the bytes.
+  init(copying bytes: UnsafeRawBufferPointer)
+  /// Lends the bytes. The pointer is valid only during the call.
+  func lend<Value, Failure>(_ body: (UnsafeRawBufferPointer) throws(Failure) -> Value) throws(Failure) -> Value
+}
+
+/// An array of bytes in a message that is a secret. sd-bus wipes such a message when it frees it. Two secrets are equal
+/// only if they are the same object.
+package struct BusSecret: Sendable, Hashable {
+  package let bytes: any WipedBytes
+
+  package init(_ bytes: any WipedBytes) { self.bytes = bytes }
+
+  package static func == (one: BusSecret, other: BusSecret) -> Bool { one.bytes === other.bytes }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(bytes)) }
+
+  var count: Int { bytes.lend { $0.count } }
+}
+
+/// A file descriptor in a message (D-Bus type `h`). Owns the descriptor and closes it.
+package final class BusDescriptor: Sendable {
+  /// Valid as long as this object lives.
+  package let rawValue: Int32
+
+  /// Takes ownership of the descriptor.
+  package init(taking descriptor: Int32) {
+    rawValue = descriptor
+  }
+
+  deinit {
+    close(rawValue)
+  }
+}
+
+/// Two are equal if they are the same object: different descriptors of one file are different values.
+extension BusDescriptor: Hashable {
+  package static func == (left: BusDescriptor, right: BusDescriptor) -> Bool { left === right }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -5,14 +5,24 @@ internal import Primitives
 struct IncomingDeadline {
   private let limit: UInt64
   private var started: UInt64?
+  /// When this process has first noticed that the time has passed.
+  private var noticed: UInt64?
 
   /// - Parameter limit: in microseconds.
   init(limit: UInt64) { self.limit = limit }
 
   /// The end of the peer's time, in microseconds of `CLOCK_MONOTONIC`.
-  var end: UInt64 { started.map { $0 + limit } ?? .max }
+  var end: UInt64 { noticed.map { $0 + LoopTimer.grace.microseconds } ?? started.map { $0 + limit } ?? .max }
 
-  var hasPassed: Bool { started != nil && end <= LoopClock.now }
+  /// Whether the peer's time is over. It is not before `LoopTimer.grace` has passed since the first call that found it
+  /// so: the rest may have arrived long ago, while this process could not run.
+  mutating func isOver() -> Bool {
+    let now = LoopClock.now
+    guard end <= now else { return false }
+    guard noticed == nil else { return true }
+    noticed = now
+    return false
+  }
 
   /// Starts the time when the peer has sent the first part.
   mutating func start() {
@@ -20,7 +30,7 @@ struct IncomingDeadline {
   }
 
   /// Stops the time when the peer has sent the rest.
-  mutating func stop() { started = nil }
+  mutating func stop() { (started, noticed) = (nil, nil) }
 
   /// Whether these bytes, which begin with the handshake, end within a message. sd-bus reads that part together with
   /// the handshake.

@@ -1,12 +1,25 @@
+internal import Synchronization
+
 /// Runs a closure on the bus loop after a time, unless it is cancelled before. Unlike `Task.sleep`, it leaves no timer
 /// behind when it is cancelled.
 package final class LoopTimer: BusLoopSource {
-  private let deadline: UInt64
+  /// For a timer that judges another process as too late: how long the loop still looks for what that process has sent.
+  /// It begins when the loop notices that the time has passed. A loop that could not run itself, on a busy machine or
+  /// while its process was stopped, notices this late, and finds the message and the passed time together.
+  package static let grace = Duration.seconds(1)
+
+  private let deadline: Atomic<UInt64>
+  private let isJudge: Bool
+  private let isJudging = Atomic(false)
+  private let isCancelled = Atomic(false)
   private let body: @Sendable () -> Void
 
-  /// - Parameter body: must not block.
-  package init(after time: Duration, _ body: @escaping @Sendable () -> Void) {
-    deadline = LoopClock.now + time.microseconds
+  /// - Parameters:
+  ///   - judgesOther: whether the closure treats another process as too late. Then it runs `grace` later.
+  ///   - body: must not block.
+  package init(after time: Duration, judgesOther: Bool = false, _ body: @escaping @Sendable () -> Void) {
+    deadline = Atomic(LoopClock.now + time.microseconds)
+    isJudge = judgesOther
     self.body = body
     BusLoop.shared.post { BusLoop.shared.add(self) }
   }
@@ -21,16 +34,21 @@ package final class LoopTimer: BusLoopSource {
 
   /// Does nothing if the closure has run.
   package func cancel() {
+    // The loop may have found the timer and a message at the same time, and handles the message first.
+    isCancelled.store(true, ordering: .relaxed)
     BusLoop.shared.post { BusLoop.shared.remove(self) }
   }
 
   package func pollRequest() -> BusPollRequest? {
-    BusPollRequest(descriptor: -1, events: 0, deadline: deadline, isAwaited: false)
+    BusPollRequest(descriptor: -1, events: 0, deadline: deadline.load(ordering: .relaxed), isAwaited: false)
   }
 
   package func dispatch() {
+    guard !isJudge || isJudging.exchange(true, ordering: .relaxed) else {
+      return deadline.store(LoopClock.now + Self.grace.microseconds, ordering: .relaxed)
+    }
     BusLoop.shared.remove(self)
-    body()
+    if !isCancelled.load(ordering: .relaxed) { body() }
   }
 }
 

@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import Primitives
 internal import Synchronization
 
 /// Which thread is the bus loop: the loop's own thread, or one that has borrowed it.
@@ -150,5 +151,18 @@ package final class LoopTurn: Sendable {
       state.current = state.activity == .polls ? state.own : nil
       if !mayRest || state.activity == .sleeps { _ = callOwnThread(&state) }
     }
+  }
+}
+
+/// The clock of the bus loop's deadlines.
+package enum LoopClock {
+  /// The time that deadlines are measured in: microseconds of `CLOCK_MONOTONIC`.
+  package static var now: UInt64 { SystemClock.awake.nanoseconds / 1_000 }
+
+  /// The timeout for `poll(2)`.
+  static func milliseconds(until deadline: UInt64) -> Int32 {
+    guard deadline != .max else { return -1 }
+    let now = now
+    return deadline <= now ? 0 : Int32(clamping: (deadline - now) / 1_000 + 1)
   }
 }

@@ -21,7 +21,8 @@ struct PartialInput {
   /// The end of the client's time, in microseconds of `CLOCK_MONOTONIC`.
   var end: UInt64 { deadline.end }
 
-  var hasPassed: Bool { deadline.hasPassed }
+  /// Whether the client's time is over. Call it after reading what has arrived.
+  mutating func isOver() -> Bool { deadline.isOver() }
 
   /// Starts the time for the handshake.
   mutating func awaitHandshake() { deadline.start() }

@@ -54,7 +54,7 @@ package struct SealedFile: ~Copyable, Sendable {
 
     package init() throws(Failure) {
       // Returns a new descriptor (transfer full).
-      descriptor = whorl_memory_file("whorl-secret")
+      descriptor = unsafe whorl_memory_file("whorl-secret")
       guard descriptor >= 0 else { throw .system(errno) }
     }
 
@@ -64,9 +64,9 @@ package struct SealedFile: ~Copyable, Sendable {
     package mutating func append(_ secret: borrowing SecretBytes) throws(Failure) -> Place {
       let start = end
       while end < start + secret.count {
-        let written = secret.withUnsafeBytes {
+        let written = unsafe secret.withUnsafeBytes {
           // Borrows the unwritten rest for the call.
-          pwrite(descriptor, $0.baseAddress.map { $0 + (end - start) }, secret.count - (end - start), end)
+          unsafe pwrite(descriptor, $0.baseAddress.map { unsafe $0 + (end - start) }, secret.count - (end - start), end)
         }
         if written < 0, errno == EINTR { continue }
         guard written > 0 else { throw .system(written < 0 ? errno : EIO) }
@@ -113,7 +113,9 @@ package struct SealedFile: ~Copyable, Sendable {
   package static func size(of descriptor: Int32) -> Int? {
     let seals = whorl_get_seals(descriptor)
     var status = stat()
-    guard seals >= 0, seals & whorl_all_seals == whorl_all_seals, fstat(descriptor, &status) == 0 else { return nil }
+    guard seals >= 0, seals & whorl_all_seals == whorl_all_seals, unsafe fstat(descriptor, &status) == 0 else {
+      return nil
+    }
     return Int(status.st_size)
   }
 
@@ -130,9 +132,9 @@ package struct SealedFile: ~Copyable, Sendable {
     var secret = SecretBytes(count: place.count)
     var filled = 0
     while filled < place.count {
-      let received = secret.withUnsafeMutableBytes {
+      let received = unsafe secret.withUnsafeMutableBytes {
         // Borrows the unread rest of the buffer for the call.
-        pread(descriptor, $0.baseAddress.map { $0 + filled }, place.count - filled, place.offset + filled)
+        unsafe pread(descriptor, $0.baseAddress.map { unsafe $0 + filled }, place.count - filled, place.offset + filled)
       }
       if received < 0, errno == EINTR { continue }
       guard received > 0 else { throw .system(received < 0 ? errno : EIO) }

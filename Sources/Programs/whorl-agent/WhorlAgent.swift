@@ -135,6 +135,7 @@ struct WhorlAgent: ParsableCommand {
           ended: {
             Diagnostics.line("the message bus has ended")
             Self.leaveTerminals()
+            Unfinished.ofThisProgram.undoAll()
             Glibc.exit(EXIT_FAILURE)
           }))
       bringMissedPasswords()
@@ -160,6 +161,8 @@ struct WhorlAgent: ParsableCommand {
   /// and for SIGTERM, with which services are stopped.
   private static func leave(after signal: Int32?, _ listener: ListeningSocket? = nil) {
     leaveTerminals()
+    // Above all a pinentry, which would stay on the screen.
+    Unfinished.ofThisProgram.undoAll()
     guard let signal, signal != SIGTERM else { return }
     listener?.remove()
     EndingSignals.die(of: signal)

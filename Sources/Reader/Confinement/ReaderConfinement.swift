@@ -1,3 +1,6 @@
+// Confinement: what a reader process gives up before libfprint runs. Begin with `ReaderConfinement`; `Landlock.swift` and
+// `SystemCallFilter.swift` are its two means.
+
 internal import CLinux
 package import Fingerprint
 internal import Glibc

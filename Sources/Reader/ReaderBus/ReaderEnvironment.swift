@@ -1,4 +1,5 @@
 package import Fingerprint
+internal import Processes
 
 /// The complete environment of a reader process, for the program that starts it and for the process itself.
 ///
@@ -19,5 +20,17 @@ extension ReaderSelection {
   /// The variable with the list of allowed drivers has an older and a newer name.
   private static func virtual(_ driver: String, _ variable: String, _ socket: String) -> [(String, String)] {
     [(variable, socket), ("FP_DRIVERS_WHITELIST", driver), ("FP_DRIVERS_ALLOWLIST", driver)]
+  }
+}
+
+extension FprintdPlace {
+  /// How the readers of this fprintd are driven. The reader process and its client each determine this independently.
+  ///
+  /// Only the fprintd on the system bus has physical readers; one at a configured place is for tests. In a user
+  /// namespace other than the initial one, the user who made it decides what is at `/run/dbus` and who is root there.
+  package var nature: ReaderDescription.Nature { nature(inInitialUserNamespace: UserNamespace.isInitial) }
+
+  package func nature(inInitialUserNamespace isInitial: Bool) -> ReaderDescription.Nature {
+    self == .system && isInitial ? .physical : .virtual
   }
 }

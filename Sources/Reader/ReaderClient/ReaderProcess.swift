@@ -1,3 +1,6 @@
+// ReaderClient: the vault's side of a reader process. Begin with `ReaderProcess`, a `FingerprintReader` that starts the
+// process; `ReaderSession` is one connection to it, `ReaderUnits` the readers of the system.
+
 internal import Executors
 package import Fingerprint
 internal import Glibc

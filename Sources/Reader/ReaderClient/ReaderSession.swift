@@ -24,11 +24,14 @@ final class ReaderSession: Sendable {
       throw .cannotStart(String(cString: strerror(errno)))
     }
     defer { close(pair[1]) }
-    let child: ChildProcess
+    let (child, entry): (ChildProcess, Unfinished.Entry)
     do throws(ChildStartError) {
-      child = try ChildProcess(
-        command.program, arguments: command.arguments, environment: command.environment, standardInput: pair[1],
-        showsDiagnostics: showsDiagnostics)
+      // The reader's process ends with its parent. That may be a program of umockdev, which ends with the reader's.
+      (child, entry) = try Unfinished.ofThisProgram.start { () throws(ChildStartError) in
+        try ChildProcess(
+          command.program, arguments: command.arguments, environment: command.environment, standardInput: pair[1],
+          showsDiagnostics: showsDiagnostics)
+      }
     } catch {
       close(pair[0])
       throw .cannotStart("\(command.arguments[0]): \(error.words)")
@@ -43,15 +46,23 @@ final class ReaderSession: Sendable {
           closed: {
             progress.end()
             // Reap the process, whichever side closed the connection.
-            _ = child.end(grace: .seconds(1))
+            Self.reap(child, entry, grace: .seconds(1))
           }))
     } catch {
-      _ = child.end(grace: .zero)
+      Self.reap(child, entry, grace: .zero)
       throw .cannotStart("no connection to the reader process")
     }
     self.child = child
     self.progress = progress
     ownEnd = "it ended"
+  }
+
+  private static func reap(_ child: ChildProcess, _ entry: Unfinished.Entry, grace: Duration) {
+    let ending = child.end(grace: grace)
+    Task(executorPreference: BackgroundThread.shared) {
+      _ = await ending.value
+      Unfinished.ofThisProgram.forget(entry)
+    }
   }
 
   /// Takes a connected socket of a process that this program has not started. Call it on the bus loop.

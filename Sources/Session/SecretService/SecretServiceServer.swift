@@ -243,7 +243,11 @@ package final class SecretServiceServer: Sendable {
     if call.path == ServiceName.portalPath || call.interface == ServiceName.portalRequest {
       return try await PortalCalls(context, call.interface, call.path).answer()
     }
-    guard let path else { throw .noSuchObject }
+    guard let path else {
+      // A path that only leads to objects is there, and has no other call.
+      _ = try await ObjectTree(call: context).xml(ofPath: call.path)
+      throw context.unknown
+    }
     if call.interface == ServiceName.properties { return try await PropertyCalls(call: context, path: path).answer() }
     // A call may leave out its interface.
     func isFor(_ interface: String) -> Bool { call.interface.isEmpty || call.interface == interface }

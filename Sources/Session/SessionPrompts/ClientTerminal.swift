@@ -1,4 +1,5 @@
 package import Glibc
+internal import Primitives
 internal import PromptTexts
 
 /// The terminal on which a client runs in the foreground, and which the person who started it reads.
@@ -26,9 +27,8 @@ package struct ClientTerminal: Sendable, Hashable {
       let count = readlink(link, &buffer, buffer.count)
       guard count > 0 else { continue }
       let path = String(decoding: buffer.prefix(count), as: UTF8.self)
-      var here = stat()
       // In another mount namespace the path may lead to another terminal.
-      guard stat(path, &here) == 0, here.st_dev == status.st_dev, here.st_ino == status.st_ino else { continue }
+      guard FileIdentity(at: path) == FileIdentity(status) else { continue }
       (self.path, self.process, self.device) = (path, process, device)
       return
     }

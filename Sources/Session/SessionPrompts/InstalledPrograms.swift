@@ -38,13 +38,13 @@ package struct InstalledPrograms: Sendable {
   /// The desktop file of the installed program at a path. Nil if there is none, or if several give different names.
   func desktopFile(ofProgramAt path: String) -> DesktopFile? {
     // The kernel cannot distinguish scripts, so an interpreter has no desktop file.
-    guard Interpreter(path) == nil, let program = FileIdentity(path) else { return nil }
+    guard Interpreter(path) == nil, let program = FileIdentity(at: path) else { return nil }
     var found: [DesktopFile] = []
     var seen: Set<String> = []
     for folder in folders {
       for name in Self.names(in: folder) where seen.insert(name).inserted {
         guard let file = file(at: "\(folder)/\(name)"), file.startsProgramAlone,
-          Self.command(of: file).flatMap({ FileIdentity($0) }) == program
+          Self.command(of: file).flatMap({ FileIdentity(at: $0) }) == program
         else { continue }
         found.append(file)
       }
@@ -84,17 +84,5 @@ package struct InstalledPrograms: Sendable {
     guard let command = file.command.first else { return nil }
     if command.contains("/") { return command.hasPrefix("/") ? command : nil }
     return commands.map { "\($0)/\(command)" }.first { access($0, X_OK) == 0 }
-  }
-
-  /// A file by device and inode, through symbolic links.
-  private struct FileIdentity: Equatable {
-    private let device: dev_t
-    private let inode: ino_t
-
-    init?(_ path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      (device, inode) = (status.st_dev, status.st_ino)
-    }
   }
 }

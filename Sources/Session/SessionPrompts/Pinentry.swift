@@ -44,6 +44,8 @@ package final class Pinentry: Sendable {
 
   private let socket: Int32
   private let child: ChildProcess
+  /// It would stay on the screen after a signal has ended this program, since it does not read from it while it asks.
+  private let entry: Unfinished.Entry
   /// The terminal on which it asks without a desktop.
   private let terminal: ClientTerminal?
 
@@ -63,11 +65,13 @@ package final class Pinentry: Sendable {
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else { return nil }
     defer { close(ends[1]) }
     do throws(ChildStartError) {
-      child = try ChildProcess(
-        program, arguments: [program.path],
-        environment: Self.passed.compactMap { name in value(name).map { "\(name)=\($0)" } },
-        // The program may be a script, which its interpreter opens through the descriptor's path.
-        descriptors: [program.descriptor], standardInput: ends[1], standardOutput: ends[1])
+      (child, entry) = try Unfinished.ofThisProgram.start { () throws(ChildStartError) in
+        try ChildProcess(
+          program, arguments: [program.path],
+          environment: Self.passed.compactMap { name in value(name).map { "\(name)=\($0)" } },
+          // The program may be a script, which its interpreter opens through the descriptor's path.
+          descriptors: [program.descriptor], standardInput: ends[1], standardOutput: ends[1])
+      }
     } catch {
       close(ends[0])
       return nil
@@ -75,7 +79,10 @@ package final class Pinentry: Sendable {
     socket = ends[0]
   }
 
-  deinit { close(socket) }
+  deinit {
+    close(socket)
+    Unfinished.ofThisProgram.forget(entry)
+  }
 
   /// Ends the running question. ``ask(_:)`` then returns `unavailable`.
   func stop() { shutdown(socket, Int32(SHUT_RDWR)) }
@@ -85,6 +92,7 @@ package final class Pinentry: Sendable {
     let answer = conversation(question)
     stop()
     _ = await child.end(grace: .milliseconds(500)).value
+    Unfinished.ofThisProgram.forget(entry)
     return answer
   }
 

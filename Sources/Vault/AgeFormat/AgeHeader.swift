@@ -1,4 +1,4 @@
-internal import Foundation
+internal import Primitives
 internal import SecretModel
 
 /// The header of a file in age's format: who can open it, and a MAC under the file's key.
@@ -32,7 +32,7 @@ struct AgeHeader {
     var text = Self.version + "\n"
     for stanza in stanzas {
       text += "\(Self.stanzaMark)\(stanza.words.joined(separator: " "))\n"
-      var rest = Self.base64(stanza.body)[...]
+      var rest = Base64.unpaddedText(of: stanza.body)[...]
       // The last line of a body is shorter than the others, and may be empty.
       while rest.count >= Self.columns {
         text += rest.prefix(Self.columns) + "\n"
@@ -44,11 +44,11 @@ struct AgeHeader {
     self.stanzas = stanzas
     covered = Array(text.utf8)
     self.mac = try mac(covered)
-    count = covered.count + 1 + Self.base64(self.mac).utf8.count + 1
+    count = covered.count + 1 + Base64.unpaddedText(of: self.mac).utf8.count + 1
   }
 
   /// The whole header.
-  var bytes: [UInt8] { covered + Array(" \(Self.base64(mac))\n".utf8) }
+  var bytes: [UInt8] { covered + Array(" \(Base64.unpaddedText(of: mac))\n".utf8) }
 
   /// Reads the header at the beginning of a file.
   ///
@@ -65,7 +65,8 @@ struct AgeHeader {
         stanzas.append(try Self.stanza(line, &lines))
         continue
       }
-      guard line.hasPrefix("\(Self.endMark) "), let mac = Self.bytes(base64: line.dropFirst(Self.endMark.count + 1)),
+      guard line.hasPrefix("\(Self.endMark) "),
+        let mac = Base64.bytes(ofUnpadded: String(line.dropFirst(Self.endMark.count + 1))),
         mac.count == 32, !stanzas.isEmpty
       else { break }
       self.stanzas = stanzas
@@ -83,7 +84,7 @@ struct AgeHeader {
     while words.allSatisfy({ !$0.isEmpty }), let part = lines.next(), part.utf8.count <= columns {
       body += part
       guard part.utf8.count < columns else { continue }
-      guard let bytes = bytes(base64: body) else { break }
+      guard let bytes = Base64.bytes(ofUnpadded: body) else { break }
       return Stanza(words: words.map(String.init), body: bytes)
     }
     throw .fileUnreadable("its header was damaged or cut off")
@@ -103,19 +104,6 @@ struct AgeHeader {
     if text.count < bytes.count { return "blanks or a mark were put in front of it, as when a file is taken for text" }
     return text.dropFirst(version.utf8.count).starts(with: "\r\n".utf8)
       ? "its line breaks were changed, as when a file is taken for text" : "it is not in the format \(version)"
-  }
-
-  // MARK: Base64 without padding
-
-  static func base64(_ bytes: [UInt8]) -> String {
-    String(Data(bytes).base64EncodedString().prefix { $0 != "=" })
-  }
-
-  /// Nil for anything but the one form that ``base64(_:)`` gives.
-  static func bytes(base64 text: some StringProtocol) -> [UInt8]? {
-    let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-    guard let data = Data(base64Encoded: text + padding), base64(Array(data)) == text else { return nil }
-    return Array(data)
   }
 }
 

@@ -27,7 +27,7 @@ enum FileKeyWrapping {
         let salt = try Random.bytes(saltCount)
         let key = try Scrypt.derive(passphrase: passphrase.bytes, salt: passphraseLabel + salt, logN: logN)
         return AgeHeader.Stanza(
-          words: [passphraseKind, AgeHeader.base64(salt), "\(logN)"],
+          words: [passphraseKind, Base64.unpaddedText(of: salt), "\(logN)"],
           body: try ChaCha20Poly1305.seal(fileKey, key: key, nonce: nonce))
       case .publicKey(let publicKey):
         let ephemeral = try Random.key(X25519.count)
@@ -35,7 +35,7 @@ enum FileKeyWrapping {
         let secret = try X25519.sharedSecret(ephemeral, with: publicKey.bytes)
         let key = try KDF.hkdf(key: secret, salt: share + publicKey.bytes, info: publicKeyLabel)
         return AgeHeader.Stanza(
-          words: [publicKeyKind, AgeHeader.base64(share)],
+          words: [publicKeyKind, Base64.unpaddedText(of: share)],
           body: try ChaCha20Poly1305.seal(fileKey, key: key, nonce: nonce))
       }
     } catch {
@@ -88,7 +88,7 @@ enum FileKeyWrapping {
   private static func unwrap(
     _ stanza: AgeHeader.Stanza, with passphrase: borrowing SecretBytes
   ) throws(VaultError) -> SecretBytes {
-    guard stanza.words.count == 3, let salt = AgeHeader.bytes(base64: stanza.words[1]), salt.count == saltCount,
+    guard stanza.words.count == 3, let salt = Base64.bytes(ofUnpadded: stanza.words[1]), salt.count == saltCount,
       let logN = OutsideNumber(digits: stanza.words[2])?.number(in: 1...Int.max), "\(logN)" == stanza.words[2],
       stanza.body.count == bodyCount
     else { throw .malformedStanza }
@@ -110,7 +110,7 @@ enum FileKeyWrapping {
   private static func unwrap(
     _ stanza: AgeHeader.Stanza, withKey privateKey: borrowing SecretBytes, _ publicKey: [UInt8]
   ) throws(VaultError) -> SecretBytes? {
-    guard stanza.words.count == 2, let share = AgeHeader.bytes(base64: stanza.words[1]), share.count == X25519.count,
+    guard stanza.words.count == 2, let share = Base64.bytes(ofUnpadded: stanza.words[1]), share.count == X25519.count,
       stanza.body.count == bodyCount
     else { throw .malformedStanza }
     do throws(KeysError) {

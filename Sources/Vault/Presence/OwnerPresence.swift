@@ -1,5 +1,10 @@
+// Presence: asks the owner, and alone makes evidence that a person was there. Begin with `OwnerPresence`; an `Authorizer`
+// finds what a context still needs (`Need`), an `Authenticator` asks for it at the `ReaderDesk`, and the answer is
+// `Evidence`.
+
+import Executors
 package import Fingerprint
-package import SecretModel
+@_exported public import SecretModel
 import SecureMemory
 package import VaultStore
 
@@ -83,5 +88,39 @@ extension OwnerPresence {
     try await passcodes.authorizeChange(context)
     try passcodes.store.commit { change in change.authority.adapter = adapter }
     if adapter?.sharesFingers == true { try await fprintd.accept(context) }
+  }
+}
+
+/// Waits for changes that affect how the owner of a store can authenticate. Polls nothing, and watches the devices only
+/// while it is referenced.
+package final class SurroundingsWatch: Sendable {
+  private let classKeys: ClassKeys
+  private let devices: RunningDeviceWatch
+  private let gate: any SessionGate
+
+  init(_ readers: ReaderAccess) {
+    classKeys = readers.store.classKeys
+    devices = readers.desk.devices.start()
+    gate = readers.gate
+  }
+
+  /// The surroundings, as soon as they differ from the known ones.
+  package func surroundings(
+    otherThan known: Surroundings?, for caller: Caller
+  ) async throws(VaultError) -> Surroundings {
+    while true {
+      guard !Task.isCancelled else { throw .cancelled }
+      let (changes, plugs, locks) = (classKeys.changes.value, devices.count.value, classKeys.closings)
+      let refusal = await gate.sessionRefusal(for: caller, at: .underLid)
+      let now = Surroundings(changes: changes + plugs, locks: locks, refusal: refusal)
+      guard now == known else { return now }
+      await withTaskGroup { [classKeys, devices, gate] group in
+        group.addTask { await classKeys.changes.reaches(changes + 1) }
+        group.addTask { await devices.count.reaches(plugs + 1) }
+        group.addTask { await gate.sessionChange(from: refusal, for: caller) }
+        await group.next()
+        group.cancelAll()
+      }
+    }
   }
 }

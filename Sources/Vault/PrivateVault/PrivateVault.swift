@@ -1,3 +1,5 @@
+// PrivateVault: the one way to a vault of this program's own. All of it is here.
+
 internal import Glibc
 internal import Processes
 internal import SDBus
@@ -36,8 +38,8 @@ package enum PrivateVault {
       throw .forkedProcess
     }
     var pair: [Int32] = [-1, -1]
-    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
-      throw .serviceUnavailable("no socket for whorld: \(String(cString: strerror(errno)))")
+    guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0 else {
+      throw .serviceUnavailable(unsafe "no socket for whorld: \(String(cString: strerror(errno)))")
     }
     defer { close(pair[1]) }
     let child: ChildProcess

@@ -1,3 +1,5 @@
+// What an item is called, which programs' it is, and when it is open.
+
 /// The name of an item: a service and, often, an account there. The two are the item's primary attributes.
 public struct ItemName: Sendable, Hashable, CustomStringConvertible {
   /// The longest that either part may be, in bytes of UTF-8.
@@ -32,4 +34,26 @@ extension String {
   package var hasControlCharacters: Bool {
     unicodeScalars.contains { $0.properties.generalCategory == .control }
   }
+}
+
+/// Access groups: the name spaces for programs' items (`kSecAttrAccessGroup`).
+///
+/// A group is a name and protects nothing: any program of the user can use any group.
+public enum AccessGroup {
+  /// The group of the command line's items, which every program searches after its own.
+  public static let commandLine = "whorl"
+  /// The group of the items that programs keep with the Secret Service.
+  package static let secretService = "org.freedesktop.secrets"
+}
+
+/// When an item is accessible. Items of all classes stay on this device. A private vault ignores sessions and is open
+/// from the start, unless its store requires the passcode for the first unlock. Everywhere, `passcodeSet` is refused
+/// without a passcode, and such items die when the passcode is removed.
+public enum Accessibility: String, Sendable, CaseIterable {
+  /// While a session of the user is unlocked, from the first unlock on.
+  case whenUnlocked = "when-unlocked"
+  /// From the first unlock after a start of the machine, or of the vault, on.
+  case afterFirstUnlock = "after-first-unlock"
+  /// As `whenUnlocked`, and only while a passcode is set; dead when it is removed.
+  case passcodeSet = "passcode-set"
 }

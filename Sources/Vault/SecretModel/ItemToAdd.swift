@@ -1,4 +1,7 @@
-package import SecureMemory
+// Items on their way: to be stored, released, and with a key to be made or used.
+
+package import KeySchemes
+public import SecureMemory
 
 /// An item that is to be stored, with its secret.
 package struct ItemToAdd: Sendable {
@@ -45,4 +48,49 @@ extension VaultError {
     default: false
     }
   }
+}
+
+/// An item and its released secret, which is zeroed when this object is freed.
+public final class ReleasedItem: Sendable {
+  /// The most bytes of the secrets of one call together.
+  package static let sizeLimit = 256 << 20
+
+  /// The item as it was when the secret was released.
+  public let item: Item
+  /// The secret itself.
+  public let secret: SecretBytes
+
+  package init(_ item: Item, secret: consuming SecretBytes) {
+    self.item = item
+    self.secret = secret
+  }
+
+  /// Which item it is.
+  public var id: ItemID { item.id }
+  /// The item's name for messages.
+  public var name: ItemName { item.name ?? ItemName(unchecked: "item", account: "") }
+}
+
+/// The source of a new item's private key.
+package enum KeySource: Sendable {
+  /// It is generated in the vault, and stays there.
+  case generated(KeyAlgorithm)
+  /// It is imported in the format for SSH agents: the contents of `SSH_AGENTC_ADD_IDENTITY`.
+  case ssh(SharedSecret)
+  /// It is a passkey of another store or program: the bytes of a ``MovingPasskey``.
+  case passkey(SharedSecret)
+}
+
+/// An operation with a private key inside the vault.
+package enum KeyUse: Sendable {
+  /// Returns the signature.
+  case sign([UInt8], SignatureScheme)
+  /// Returns the plaintext.
+  case decrypt([UInt8], EncryptionScheme)
+  /// Returns the secret agreed with a public key, given in its external representation. `size` and `sharedInfo` are
+  /// used by schemes that derive a key.
+  case exchange(with: [UInt8], ExchangeScheme, size: Int, sharedInfo: [UInt8])
+  /// Returns the key's external representation, or a ``MovingPasskey`` of a passkey. Refused for an access control with
+  /// `privateKeyUsage`.
+  case export
 }

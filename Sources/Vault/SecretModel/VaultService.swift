@@ -1,3 +1,6 @@
+// SecretModel: what a client and a vault say to each other, as plain values. Begin with `VaultService`, all requests of a
+// client to an open vault; `Item`, `AccessControl` and `VaultError` are what most of them are about.
+
 package import Fingerprint
 package import SecureMemory
 
@@ -285,5 +288,21 @@ extension VaultConnection {
   /// Makes a new store with a passcode that cannot be guessed in a day, or without one.
   package func create(_ place: StorePlace, passcode: consuming SecretBytes?) async throws(VaultError) -> StoreDraft {
     try await create(place, passcode: passcode, allowsGuessable: false)
+  }
+}
+
+extension VaultService {
+  /// All items that a search finds, up to its limit, from all pages. Shows no prompt.
+  package func allItems(_ search: ItemSearch, _ asking: Asking = .nobody) async throws(VaultError) -> [Item] {
+    var found: [Item] = []
+    var next = search
+    while true {
+      let page = try await items(next, asking)
+      found += page.items
+      // The limit is for all pages together.
+      next.limit = search.limit.map { $0 - found.count }
+      next.after = page.next
+      if next.after == nil || next.limit.map({ $0 <= 0 }) == true { return found }
+    }
   }
 }

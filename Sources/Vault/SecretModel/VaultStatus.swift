@@ -1,4 +1,7 @@
+// A store as its owner sees it: its place, its state, and its reader.
+
 package import Fingerprint
+import Glibc
 
 /// The status that `whorl status` shows.
 package struct VaultStatus: Sendable {
@@ -68,5 +71,69 @@ package struct VaultStatus: Sendable {
     self.firstUnlock = firstUnlock
     self.openClasses = openClasses
     self.passcodeDeadline = passcodeDeadline
+  }
+}
+
+/// The store that a connection opens or creates.
+package enum StorePlace: Sendable, Hashable {
+  /// The caller's own store in the system service, which decides where it is and which reader it uses.
+  case own
+  /// A store in a folder, for a vault that the caller has started.
+  case folder(StoreFolder)
+
+  package init(
+    directory: String, reader: ReaderSelection = .automatic, readerProgram: String? = nil,
+    fprintd: FprintdPlace? = nil
+  ) {
+    self = .folder(
+      StoreFolder(directory: directory, reader: reader, readerProgram: readerProgram, fprintd: fprintd))
+  }
+}
+
+/// The folder of a store, and the reader that it uses.
+package struct StoreFolder: Sendable, Hashable {
+  /// The full path of the store's directory.
+  package var directory: String
+  package var reader: ReaderSelection
+  /// The configured path of `whorl-reader`; nil: its installed place.
+  package var readerProgram: String?
+  /// An fprintd other than the machine's own; nil: the machine's own.
+  package var fprintd: FprintdPlace?
+
+  package init(
+    directory: String, reader: ReaderSelection, readerProgram: String?, fprintd: FprintdPlace?
+  ) {
+    self.directory = directory
+    self.reader = reader
+    self.readerProgram = readerProgram
+    self.fprintd = fprintd
+  }
+}
+
+/// What opens the items of a store after its vault has started.
+package enum FirstUnlock: String, Sendable, CaseIterable {
+  /// Nothing: the items are open from the start.
+  case none = "none"
+  /// The passcode. Its key is needed to unwrap every class key.
+  case passcode = "passcode"
+  /// A login of the user at this machine, or the passcode. The key of `after-first-unlock` is also wrapped without the
+  /// passcode, so anybody with the store's folder can unwrap it.
+  case login = "login"
+}
+
+/// The socket of a lent reader. Closing it ends the loan.
+package struct ReaderSocket: ~Copyable, Sendable {
+  private let descriptor: Int32
+
+  /// Takes ownership of a descriptor.
+  package init(taking descriptor: Int32) { self.descriptor = descriptor }
+
+  deinit { close(descriptor) }
+
+  /// Passes the descriptor to the caller, who must close it.
+  package consuming func release() -> Int32 {
+    let descriptor = descriptor
+    discard self
+    return descriptor
   }
 }

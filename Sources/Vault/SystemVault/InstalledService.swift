@@ -1,3 +1,5 @@
+// SystemVault: the one way to the service of this machine. All of it is here.
+
 internal import CLinux
 internal import Glibc
 package import Processes
@@ -33,7 +35,7 @@ package struct InstalledService: Sendable {
   ///   for. A client must not fall back to a private vault then, since that is not a security boundary.
   package var isInstalled: Bool {
     get throws(VaultError) {
-      guard access(marker, F_OK) == 0 || errno != ENOENT else { return false }
+      guard unsafe access(marker, F_OK) == 0 || errno != ENOENT else { return false }
       do throws(PathWalkError) {
         try PathWalk.check(marker, trusting: trust)
         return true
@@ -55,7 +57,7 @@ package struct InstalledService: Sendable {
       guard case .missing(let code) = error else {
         throw .serviceUnavailable("the service is installed and cannot be trusted: \(error.words(for: folder))")
       }
-      throw .serviceStopped("\(folder): \(String(cString: strerror(code)))")
+      throw .serviceStopped(unsafe "\(folder): \(String(cString: strerror(code)))")
     }
     let connected: BusDescriptor
     do throws(BusError) {
@@ -63,7 +65,7 @@ package struct InstalledService: Sendable {
     } catch .system(EAGAIN) {
       throw .busy("too many programs wait for the service")
     } catch {
-      let reason = if case .system(let code) = error { String(cString: strerror(code)) } else { "\(error)" }
+      let reason = if case .system(let code) = error { unsafe String(cString: strerror(code)) } else { "\(error)" }
       throw .serviceStopped("\(socket): \(reason)")
     }
     // systemd listens for the service.
@@ -80,7 +82,7 @@ package struct InstalledService: Sendable {
 extension PathWalkError {
   fileprivate func words(for path: String) -> String {
     switch self {
-    case .missing(let code): "\(path): \(String(cString: strerror(code)))"
+    case .missing(let code): unsafe "\(path): \(String(cString: strerror(code)))"
     case .untrusted(let component, .owner(let user)): "user \(user) owns \(component), which has to be root's"
     case .untrusted(let component, .writableByAnybody), .untrusted(let component, .writableByGroup):
       "others than root can write to \(component)"

@@ -1,5 +1,18 @@
 package import SDBus
 
+// The vault on D-Bus, org.whorl.Vault1, for both sides: `VaultBusClient` is a `VaultConnection` to a vault in another
+// process, and `VaultBusServer` and `VaultBusListener` serve any `VaultConnection`. There is no message bus: a connection is
+// a socket between the two.
+//
+// Begin with a call, such as `Calls.unlock` in Calls/PasscodeCalls.swift: what the server does with it, and below it the
+// method of the client. `Call` in Wire has the rest of its way. `VaultObject` admits the calls of a
+// client and answers them; `VaultWire` is the client's end.
+//
+// The values in messages are in Values, by subject. Each names its fields once, for both directions, with the coder of
+// SDBus (`BusFields`, decision 0182). A secret is never among them, but in a sealed memory file whose descriptor the message
+// carries (`BusFile`). What a client sends is refused if it has unknown fields, and what a vault answers may have some
+// (decision 0035).
+
 /// The D-Bus interface of the vault, documented in `data/dbus/org.whorl.Vault1.xml`. Its name contains the major
 /// version.
 package enum VaultInterface {
@@ -14,6 +27,9 @@ package enum VaultInterface {
   /// Emitted for each event of a context, before the answer of the call that the event belongs to.
   package static let eventSignal = "Event"
   package static let eventSignalArguments = "ayxsa{sv}"
+
+  /// The call that answers an event.
+  static let respond = "Respond"
 
   /// The prefix of the D-Bus name of each ``VaultError``.
   package static let errorPrefix = "org.whorl.Vault1.Error."

@@ -24,8 +24,8 @@ struct Arrival {
       try Revision(
         file, with: circle.keys.encryption, expectedAt: place, circle: circle.circle, from: authors))
     // Otherwise it would never be encrypted again for machines that join later.
-    guard epoch <= circle.epoch else {
-      throw .fileUnreadable("it is encrypted for a list of machines that this one has not seen")
+    guard epoch <= circle.epoch, revision.head.clock.epoch <= circle.published else {
+      throw .fileUnreadable("it was written for a list of machines that this one has not seen")
     }
   }
 

@@ -40,9 +40,9 @@ extension StoreSnapshot {
   }
 
   /// Throws if the proofs do not satisfy an access control.
-  func require(_ shown: ShownFactors, for access: AccessControl) throws {
-    try requireCurrent(shown)
-    guard shown.satisfies(access) else { throw VaultError.touchRefused }
+  func require(_ proofs: GivenProofs, for access: AccessControl) throws {
+    try requireCurrent(proofs)
+    guard proofs.satisfies(access) else { throw VaultError.touchRefused }
   }
 }
 

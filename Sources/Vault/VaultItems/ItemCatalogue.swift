@@ -1,9 +1,13 @@
+// VaultItems: the items of a store. Begin with `ItemCatalogue`, through which the vault finds, adds, releases and changes
+// them; `ItemRelease` consumes the evidence that Presence made. `Sync…` and `Arrival` are the items of a circle.
+
 import Fingerprint
 import GRDB
 package import KeySchemes
 import Keys
 package import Presence
 import Primitives
+@_exported public import SecretModel
 package import SecureMemory
 import Synchronization
 package import VaultStore
@@ -33,16 +37,16 @@ package struct ItemCatalogue {
 
   /// The items that a search finds, a page at a time.
   package func page(_ search: ItemSearch, _ context: Context?) throws(VaultError) -> ItemPage {
-    try store.read { snapshot in try ItemSearcher(snapshot).page(search, Shown(in: context, at: snapshot)) }
+    try store.read { snapshot in try ItemSearcher(snapshot).page(search, EarlierProofs(in: context, at: snapshot)) }
   }
 
   package func find(_ selection: ItemSelection, _ context: Context?) throws(VaultError) -> Found {
     try store.read { snapshot in
-      let wanted = try snapshot.wanted(selection, Shown(in: context, at: snapshot))
+      let wanted = try snapshot.wanted(selection, EarlierProofs(in: context, at: snapshot))
       for item in wanted { try item.requireReleasable() }
       if wanted.allSatisfy(\.isOpen) {
         let skips = if case .open = selection { true } else { false }
-        return .released(try snapshot.release(wanted, ShownFactors(), wereJustRead: true, skippingDamaged: skips))
+        return .released(try snapshot.release(wanted, GivenProofs(), wereJustRead: true, skippingDamaged: skips))
       }
       for item in wanted { try snapshot.requireOpen(item.accessibility, item.requirement) }
       return .protected(wanted)
@@ -54,8 +58,8 @@ package struct ItemCatalogue {
     -> [ReleasedItem]
   {
     let wanted = try await passwords.unlocked(wanted, &evidence)
-    let shown = try evidence.current()
-    let released = try store.read { snapshot in try snapshot.release(wanted, shown) }
+    let proofs = try evidence.current()
+    let released = try store.read { snapshot in try snapshot.release(wanted, proofs) }
     evidence.succeed()
     return released
   }
@@ -142,7 +146,7 @@ package struct ItemCatalogue {
   package func toChange(_ selection: ItemSelection, _ context: Context?) throws(VaultError) -> [WantedItem] {
     try store.read { snapshot in
       var seen: Set<[UInt8]> = []
-      let wanted = try snapshot.wanted(selection, Shown(in: context, at: snapshot)).filter {
+      let wanted = try snapshot.wanted(selection, EarlierProofs(in: context, at: snapshot)).filter {
         seen.insert($0.row.id).inserted
       }
       for item in wanted { try snapshot.requireOpen(item.accessibility, item.requirement) }
@@ -173,9 +177,9 @@ package struct ItemCatalogue {
     _ protection: ItemProtection?
   ) async throws(VaultError) {
     let wanted = try await passwords.unlocked(wanted, &evidence)
-    let shown = try evidence.current()
+    let proofs = try evidence.current()
     try store.commit(items: true) { transaction in
-      for (item, released) in zip(wanted, try transaction.release(wanted, shown)) {
+      for (item, released) in zip(wanted, try transaction.release(wanted, proofs)) {
         if let secret {
           try ItemWriter(transaction).rewrite(item, change, secret: secret.bytes, protection)
         } else {

@@ -11,9 +11,9 @@ extension StoreSnapshot {
   ///   - wereJustRead: whether the items were read in this very transaction, so that their rows are the current ones.
   ///   - skippingDamaged: whether to leave out damaged items, instead of releasing none.
   func release(
-    _ wanted: [WantedItem], _ shown: ShownFactors, wereJustRead: Bool = false, skippingDamaged skips: Bool = false
+    _ wanted: [WantedItem], _ proofs: GivenProofs, wereJustRead: Bool = false, skippingDamaged skips: Bool = false
   ) throws -> [ReleasedItem] {
-    try requireCurrent(shown)
+    try requireCurrent(proofs)
     let keys = ItemKeys(self)
     var room = ReleasedItem.sizeLimit
     // An item that is named twice is released as the same object, to save memory.
@@ -22,7 +22,7 @@ extension StoreSnapshot {
       let released: ReleasedItem
       do {
         released =
-          try before[item.row.id] ?? release(item, wereJustRead ? item.row : current(item), shown, keys)
+          try before[item.row.id] ?? release(item, wereJustRead ? item.row : current(item), proofs, keys)
       } catch VaultError.itemDamaged where skips {
         return nil
       }
@@ -43,13 +43,13 @@ extension StoreSnapshot {
   }
 
   private func release(
-    _ item: WantedItem, _ row: ItemRow, _ shown: ShownFactors, _ itemKeys: ItemKeys
+    _ item: WantedItem, _ row: ItemRow, _ proofs: GivenProofs, _ itemKeys: ItemKeys
   ) throws -> ReleasedItem {
     try authority.requireNoRestore(unless: item.isOpen)
     guard let classKey = try itemKeys.classKey(item.accessibility) else {
       throw VaultError.itemInvalidated(item.record.name)
     }
-    guard let satisfied = item.need.satisfied(by: shown) else { throw VaultError.touchRefused }
+    guard let satisfied = item.need.satisfied(by: proofs) else { throw VaultError.touchRefused }
     let keys = Requirement.wrapping(of: satisfied)
     var parts = WrappingParts(classKey: classKey.bytes)
     if keys.contains(.boundFinger) {
@@ -62,6 +62,6 @@ extension StoreSnapshot {
     return ReleasedItem(
       visible,
       secret: try ItemSealer(self, itemKeys).open(
-        row, item.record, keys, under: parts, passcode: shown.passcode?.key, otherwise: wrong))
+        row, item.record, keys, under: parts, passcode: proofs.passcode?.key, otherwise: wrong))
   }
 }

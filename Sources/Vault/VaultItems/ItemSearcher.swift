@@ -28,14 +28,15 @@ package struct ItemSearcher {
   /// Passes each found item to `show`, in the order of the access groups and in each the oldest first, until `show`
   /// returns false.
   ///
-  /// - Parameter shown: the proofs of the context. Used if the search skips items that would ask, or fails for them.
-  func each(_ search: ItemSearch, _ shown: Shown = Shown(), _ show: (FoundItem) throws -> Bool) throws {
+  /// - Parameter proofs: the proofs of the context. Used if the search skips items that would ask, or fails for them.
+  func each(_ search: ItemSearch, _ proofs: EarlierProofs = EarlierProofs(), _ show: (FoundItem) throws -> Bool) throws
+  {
     var left = search.limit ?? .max
     guard left > 0 else { return }
     let after = try search.after.map { try store.place(of: $0, in: search) }
     let first = after?.group ?? 0
     func offer(_ found: FoundItem) throws -> Bool {
-      guard try mayBeShown(found, search.interaction, shown) else { return true }
+      guard try mayBeShown(found, search.interaction, proofs) else { return true }
       left -= 1
       return try show(found) && left > 0
     }
@@ -59,11 +60,13 @@ package struct ItemSearcher {
   /// Whether the search finds an item, or skips it because its secret would ask a person.
   ///
   /// - Throws: `interactionNotAllowed` if it would ask and the search is to fail in that case.
-  private func mayBeShown(_ found: FoundItem, _ interaction: ItemSearch.Interaction, _ shown: Shown) throws -> Bool {
+  private func mayBeShown(_ found: FoundItem, _ interaction: ItemSearch.Interaction, _ proofs: EarlierProofs) throws
+    -> Bool
+  {
     guard interaction != .allow, found.item.state == .living,
       !Requirement(found.item.access).isOpen || found.item.access.applicationPassword
     else { return true }
-    if try shown.satisfies(snapshot.wanted(found.row, found.record).need) { return true }
+    if try proofs.satisfies(snapshot.wanted(found.row, found.record).need) { return true }
     guard interaction == .skip else { throw VaultError.interactionNotAllowed }
     return false
   }
@@ -138,14 +141,14 @@ package struct ItemSearcher {
   }
 
   /// One page of what a search finds.
-  func page(_ search: ItemSearch, _ shown: Shown) throws -> ItemPage {
+  func page(_ search: ItemSearch, _ proofs: EarlierProofs) throws -> ItemPage {
     var page = ItemPage(items: [], next: nil)
     var size = 0
     var last: ItemPlace?
     // Whatever the client's limit, collect at most one item more than a page, to learn whether there is another page.
     var bounded = search
     bounded.limit = min(search.limit ?? .max, Self.pageLimit + 1)
-    try each(bounded, shown) { found in
+    try each(bounded, proofs) { found in
       if let last, page.items.count == Self.pageLimit || size >= Self.pageSize {
         page.next = store.cursor(last, in: search)
         return false

@@ -177,7 +177,7 @@ struct ItemWriter {
       }
     case .names(let names): for name in Set(names) { try find(ItemSearch(named: name)) }
     case .open:
-      for item in try change.wanted(selection, Shown()) {
+      for item in try change.wanted(selection, EarlierProofs()) {
         if let place = item.row.row { doomed[place] = (item.row.id, item.record) }
       }
     case .search(let search): try find(search)

@@ -1,6 +1,10 @@
+// Private keys inside the vault: making them and using them.
+
+internal import Executors
 import KeySchemes
 import Keys
-import SecureMemory
+import Presence
+package import SecureMemory
 import VaultStore
 
 extension KeyUse {
@@ -50,4 +54,75 @@ extension ItemRecord {
 
   /// `kSecAttrKeyClassPrivate`
   static let privateKeyClass = "1"
+}
+
+/// Generates private keys, and reads imported ones.
+package enum KeyMaking {
+  /// A key and the item that describes it.
+  package struct Made: Sendable {
+    package var item: NewItem
+    package var secret: SharedSecret
+  }
+
+  /// Generating an RSA key takes a second or more, and testing the primes of an imported one half of that. So this
+  /// never runs on the thread of the vaults, and at most two keys, one for each user, are worked on at a time.
+  private static let turns = UserTurns(width: 2, waitingLimit: 64, what: "private keys wait to be made or read")
+
+  /// - Parameter user: whose key it is.
+  /// - Throws: `busy` if too many keys of the user wait, `cancelled` if the task was cancelled.
+  package static func key(from source: KeySource, for item: NewItem, of user: UInt32) async throws(VaultError) -> Made {
+    if case .passkey(let bytes) = source { return try brought(bytes, for: item) }
+    guard item.itemClass == .key else { throw .invalidRequest("a private key is an item of class key") }
+    let turn = try await turns.turn(for: user)
+    let made = try await BlockingCall.run { () throws(VaultError) in try Self.made(from: source, for: item) }
+    _ = consume turn
+    guard !Task.isCancelled else { throw .cancelled }
+    return made
+  }
+
+  /// Imports a passkey of another store or program.
+  private static func brought(_ bytes: SharedSecret, for item: NewItem) throws(VaultError) -> Made {
+    let passkey = Passkey(
+      Item(
+        id: ItemID(bytes: []), state: .living, itemClass: item.itemClass, attributes: item.attributes,
+        access: item.access, accessibility: item.accessibility, created: 0, modified: 0))
+    guard let passkey else { throw .invalidRequest("a passkey is an item of its own class, with all that it needs") }
+    try passkey.check()
+    do throws(KeysError) {
+      let secret = try PasskeySecret.brought(bytes.bytes, passkey.algorithm, hasSecret: passkey.hasSecret)
+      var item = item
+      item.attributes[.publicKey] = .bytes(secret.privateKey.publicKey.external)
+      return Made(item: item, secret: SharedSecret(try secret.bytes()))
+    } catch .badParameters(let why) {
+      throw .invalidRequest(why)
+    } catch {
+      throw VaultError(cause: error)
+    }
+  }
+
+  private static func made(from source: KeySource, for item: NewItem) throws(VaultError) -> Made {
+    do throws(KeysError) {
+      let key =
+        switch source {
+        case .generated(let algorithm): try PrivateKey.generate(algorithm)
+        case .ssh(let bytes): try PrivateKey(ssh: bytes.bytes)
+        case .passkey: throw .badParameters("a passkey is an item of its own class")
+        }
+      let (publicKey, size) = (key.publicKey, AttributeValue.number(Int64(key.algorithm.bitCount)))
+      var item = item
+      item.access = AccessControl(unchecked: item.access.flags.union(.privateKeyUsage))
+      item.attributes[.keyClass] = .text(ItemRecord.privateKeyClass)
+      item.attributes[.keyType] = .text(key.algorithm.family.keyType)
+      item.attributes[.keySizeInBits] = size
+      item.attributes[.effectiveKeySize] = size
+      item.attributes[.applicationLabel] = .bytes(publicKey.label)
+      item.attributes[.publicKey] = .bytes(publicKey.external)
+      item.attributes[.sshPublicKey] = .bytes(try publicKey.ssh)
+      return Made(item: item, secret: SharedSecret(try key.external()))
+    } catch .badParameters(let why) {
+      throw .invalidRequest(why)
+    } catch {
+      throw VaultError(cause: error)
+    }
+  }
 }

@@ -1,8 +1,12 @@
+// What a new or changed item is protected with.
+
 import Fingerprint
+import Keys
 import Presence
 import SecretModel
 import SecureMemory
 import VaultStore
+import VaultSync
 
 /// Determines the protection of new items. Looks up only once what several items need.
 struct NewProtections {
@@ -57,4 +61,68 @@ package struct ItemProtection {
   var password: StretchedPasscode?
 
   var requirement: Requirement { Requirement(access) }
+}
+
+extension StoreTransaction {
+  /// The public keys of this machine for the secrets of shared items. Makes what is missing: a key for what needs the
+  /// passcode, once one is set.
+  ///
+  /// - Parameter known: those that the other machines know; nil for a new circle. Of a class that is closed now, its key
+  ///   stays.
+  func newLocks(after known: MemberLocks?, tier: VaultStatus.Tier) throws -> MemberLocks {
+    var classes: [Accessibility: AgePublicKey] = [:]
+    for accessibility in Accessibility.allCases {
+      do {
+        guard let key = try circleClassKey(accessibility) else { continue }
+        classes[accessibility] = try EncryptedFile.KeyPair(privateKey: SharedSecret(key)).publicKey
+      } catch VaultError.notUnlocked {
+        classes[accessibility] = try known?.recipient(of: accessibility)
+      }
+    }
+    return MemberLocks(classes: classes, passcode: try passcodeLock(known), tier: tier)
+  }
+
+  private func passcodeLock(_ known: MemberLocks?) throws -> AgePublicKey? {
+    guard let publicKey = try passcodePublicKey() else { return nil }
+    if try hasCirclePasscodeKey(), let lock = try known?.passcodeRecipient { return lock }
+    let key: SecretBytes
+    do { key = try Random.key() } catch { throw VaultError(cause: error) }
+    try putCirclePasscodeKey(key, for: publicKey)
+    return try EncryptedFile.KeyPair(privateKey: SharedSecret(key)).publicKey
+  }
+}
+
+/// Checks the application passwords of items, after the rest of their access control is satisfied. Before that, nobody
+/// can guess passwords or make the vault run scrypt.
+struct ApplicationPasswords {
+  let store: Store
+  /// The queue that runs scrypt on passwords.
+  let scrypt: ScryptQueue
+
+  /// How long evidence stays valid while the passwords of its request are checked, in nanoseconds.
+  private static let checkingTime: UInt64 = 60_000_000_000
+
+  /// The items with the keys of their application passwords. Each try is counted as wrong before it is made.
+  func unlocked(_ wanted: [WantedItem], _ evidence: inout Evidence) async throws(VaultError) -> [WantedItem] {
+    guard evidence.passwords.contains(where: { $0 != nil }) else { return wanted }
+    let shownFactors = try evidence.current()
+    // Others can have the reader while scrypt runs.
+    evidence.giveReaderBack()
+    var wanted = wanted
+    let shown = store.clock.now()
+    let turn = try await scrypt.turn(for: store.owner)
+    for (index, password) in evidence.passwords.enumerated() {
+      guard let password, let derivation = wanted[index].row.derivation else { continue }
+      let count = Guessable.applicationPassword(item: wanted[index].row.id)
+      try store.commit(charge: true) { change in try change.charge(count) }
+      wanted[index].password = try await turn.stretch(password, .init(encoded: derivation), store.floor)
+      let item = wanted[index]
+      try store.read { snapshot in _ = try snapshot.release([item], shownFactors) }
+      try store.commit(items: true) { change in change.authority[count] = Tries() }
+    }
+    guard store.clock.now() &- shown <= Self.checkingTime else {
+      throw .busy("it took too long to check the application password")
+    }
+    return wanted
+  }
 }

@@ -26,10 +26,10 @@ extension ItemCatalogue {
     let protection = try await protections.protection(of: item) { () throws(VaultError) in
       throw .interactionNotAllowed
     }
-    let shown = try evidence.current()
-    guard shown.showPerson else { throw .touchRefused }
+    let proofs = try evidence.current()
+    guard proofs.showPerson else { throw .touchRefused }
     let stored = try store.commit(items: true) { change in
-      try change.requireCurrent(shown)
+      try change.requireCurrent(proofs)
       let writer = ItemWriter(change)
       try change.removeAccount(of: new, writer)
       let record = ItemRecord(

@@ -12,7 +12,7 @@ extension StoreTransaction {
     let writer = ItemWriter(self, journal: nil)
     // Items that a machine has since deleted or stored anew.
     var outdated: [ItemID] = []
-    try ItemSearcher(self).each(ItemSearch(groups: .all, synchronizable: .yes), Shown()) { found in
+    try ItemSearcher(self).each(ItemSearch(groups: .all, synchronizable: .yes), EarlierProofs()) { found in
       if let record = found.record, let row = try self.record(names.name(of: record.primary)), row.item != found.row.id
       {
         outdated.append(ItemID(bytes: found.row.id))
@@ -40,14 +40,14 @@ extension StoreTransaction {
   /// Writes records of the synchronizable items that require nothing.
   func shareOpenItems() throws {
     var open: [WantedItem] = []
-    try ItemSearcher(self).each(ItemSearch(groups: .all, synchronizable: .yes), Shown()) { found in
+    try ItemSearcher(self).each(ItemSearch(groups: .all, synchronizable: .yes), EarlierProofs()) { found in
       if let item = try? wanted(found.row, found.record), item.isOpen, try closed(item.accessibility) == nil {
         open.append(item)
       }
       return true
     }
     let journal = SyncJournal(self)
-    for (item, released) in zip(open, try release(open, ShownFactors(), wereJustRead: true)) {
+    for (item, released) in zip(open, try release(open, GivenProofs(), wereJustRead: true)) {
       try journal.stored(
         item.record, item.row.id, ItemProtection(access: item.access, accessibility: item.accessibility),
         secret: released.secret)
@@ -59,5 +59,16 @@ extension StoreTransaction {
     guard try circle.standing == .member else { return }
     let rewriter = RecordRewriter(self, circle, try SecretKeys(of: self, passcodeKey: passcodeKey))
     for row in try records(where: "epoch < ?", [circle.epoch]) { _ = try rewriter.current(row) }
+  }
+}
+
+extension RecordRow {
+  /// Notes which file the repository has of the record, even if it is not this one.
+  func notePublished(_ file: [UInt8], _ change: StoreTransaction) throws {
+    let digest = RecordRow.digest(of: file)
+    guard published != digest else { return }
+    var row = self
+    row.published = digest
+    try row.write(change)
   }
 }

@@ -65,7 +65,7 @@ final class SyncJournal {
   /// The next clock of this machine, and the version vector of a version that replaces those of `seen`.
   private func next(after seen: VersionVector, _ circle: Circle) throws -> (clock: LogicalClock, seen: VersionVector) {
     var progress = try self.progress ?? change.syncProgress()
-    progress.clock = try max(progress.clock, seen.values.max() ?? .start).next()
+    progress.clock = try max(progress.clock, seen.values.max() ?? .start).next(in: circle.published)
     try change.put(progress)
     self.progress = progress
     return (progress.clock, seen.merging([circle.id.description: progress.clock]) { $1 })

@@ -111,6 +111,7 @@ final class SyncReceiver {
     case .known: progress.circleRecords = max(progress.circleRecords, epoch)
     case .new:
       progress.circleRecords = max(progress.circleRecords, epoch)
+      try change.encryptAgain(from: epoch)
       try follow(from: before)
     case .other:
       wentBack()
@@ -190,18 +191,21 @@ final class SyncReceiver {
     guard let contents else { return try missing(name) }
     if let rescue = circle.rescue { return try bring(contents, name, from: rescue) }
     let row = try change.record(name)
-    if let row, row.has(contents) { return try publish(row, contents) }
+    if let row, row.has(contents) { return try row.notePublished(contents, change) }
     let arrival: Arrival
     do {
       arrival = try Arrival(contents, name, names, circle, at: place, from: authors)
     } catch {
       // Ours will be published again in its place.
-      if let row { try publish(row, contents) }
+      if let row { try row.notePublished(contents, change) }
       throw error
     }
-    guard arrival.revision.head.clock.isReachable(from: progress.clock) else { return early.append(arrival) }
+    guard arrival.revision.head.clock.isReachable(from: greatest) else { return early.append(arrival) }
     try accept(arrival, row)
   }
+
+  /// What the clock of a version is compared with: whatever it says, one of an earlier list of members comes before.
+  private var greatest: LogicalClock { max(progress.clock, .beginning(of: circle.published)) }
 
   private func accept(_ arrival: Arrival, _ row: RecordRow?) throws {
     progress.clock = max(progress.clock, arrival.revision.head.clock)
@@ -214,22 +218,14 @@ final class SyncReceiver {
   /// taken over here, no number would be left for later changes.
   private func receiveEarly(_ arrival: Arrival) throws {
     let row = try change.record(arrival.name)
-    guard !arrival.revision.head.clock.isReachable(from: progress.clock) else { return try accept(arrival, row) }
+    guard !arrival.revision.head.clock.isReachable(from: greatest) else { return try accept(arrival, row) }
     // Ours will be published again in its place.
-    if let row { try publish(row, arrival.file) }
+    if let row { try row.notePublished(arrival.file, change) }
     receipt.refused.append(
       SyncReceipt.Refusal(
         path: SyncPath.item(arrival.name).text,
         reason: "is from “\(circle.name(of: arrival.revision.writer))”, which counts a million changes more than any "
           + "machine has made: do not trust it, and remove it with 'whorl sync remove'"))
-  }
-
-  private func publish(_ row: RecordRow, _ contents: [UInt8]) throws {
-    var row = row
-    let digest = RecordRow.digest(of: contents)
-    guard row.published != digest else { return }
-    row.published = digest
-    try row.write(change)
   }
 
   /// Handles a file that is missing from the repository.
@@ -247,7 +243,7 @@ final class SyncReceiver {
     // A decision about a kept version is final.
     if row.head.state == .kept, !arrival.isKept { return try adopt(arrival, over: row) }
     if row.head.state == .deleted, row.isPublished { wentBack() }
-    try publish(row, arrival.file)
+    try row.notePublished(arrival.file, change)
   }
 
   private func meet(_ arrival: Arrival, _ row: RecordRow) throws {
@@ -259,7 +255,7 @@ final class SyncReceiver {
       // The same version, encrypted anew. One for earlier members is encrypted again when it is published.
       var row = row
       guard try !arrival.isUnreadable(with: keys.get()) else {
-        try publish(row, arrival.file)
+        try row.notePublished(arrival.file, change)
         throw VaultError.fileUnreadable("its secret is not the one that was signed")
       }
       row.put(arrival.file, epoch: arrival.epoch)
@@ -268,7 +264,7 @@ final class SyncReceiver {
     case (true, false): try adopt(arrival, over: row)
     case (false, true):
       if row.isPublished { wentBack() }
-      try publish(row, arrival.file)
+      try row.notePublished(arrival.file, change)
     case (false, false) where (arrival.item != nil) != row.head.isItem: try revive(arrival, row)
     case (false, false):
       let old = try row.revision(for: circle)
@@ -278,7 +274,7 @@ final class SyncReceiver {
         try adopt(arrival, over: row)
       } else {
         if head.item != nil, !isSame { try keep(arrival.revision, arrival.file, arrival.epoch, arrival.title) }
-        try publish(row, arrival.file)
+        try row.notePublished(arrival.file, change)
       }
     }
   }

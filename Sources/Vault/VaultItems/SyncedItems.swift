@@ -84,7 +84,7 @@ package struct SyncedItems {
       }
       try change.storeEarlierConflicts()
       try change.leaveCircle()
-      let owner = try Circle.Owner(
+      let owner = try CircleOwner(
         machine: machine, recovery: recovery, salt: change.store.keys.databaseID,
         change.newLocks(after: nil, tier: tier))
       let circle: Circle
@@ -144,7 +144,7 @@ package struct SyncedItems {
   }
 
   /// - Parameter shown: the proofs that the owner has given; nil for a change that asks for none.
-  package func change(_ what: SyncMemberChange, _ shown: ShownFactors?) throws(VaultError) {
+  package func change(_ what: SyncMemberChange, _ shown: GivenProofs?) throws(VaultError) {
     try store.commit(items: true) { change in
       if let shown { try change.requireCurrent(shown) }
       guard var circle = try change.circle() else {
@@ -154,14 +154,9 @@ package struct SyncedItems {
       var progress = try change.syncProgress()
       switch what {
       case .answer(let id):
-        guard let place = progress.candidates.firstIndex(where: { $0.id == id.description }) else {
-          throw VaultError.itemGone
-        }
-        try JoiningCandidate(progress.candidates[place], circle).requireFree()
-        guard progress.candidates[place].answer == nil else { return }
-        let request = try JoinRequest(progress.candidates[place].request.bytes, circle: circle.circle)
-        progress.candidates[place].answer = JSONBytes(
-          try JoinAnswer(to: request, circle.last, by: circle.keys, as: circle.id).bytes)
+        // The answer names the newest list, so that this machine's own entry has to be up to date before it.
+        try circle.use(change.newLocks(after: circle.own.locks, tier: store.seal.tier))
+        try progress.answer(id, in: circle)
       case .agree: try circle.consent()
       case .approve(let id, let replaced):
         guard let candidate = progress.candidates.first(where: { $0.id == id.description }) else {
@@ -177,7 +172,7 @@ package struct SyncedItems {
       case .refuse(let id): progress.candidates.removeAll { $0.id == id.description }
       case .remove(let id):
         guard id != circle.id else {
-          throw VaultError.invalidRequest("to remove this computer itself, use 'whorl sync leave --circle'")
+          throw VaultError.invalidRequest("to remove this computer itself, use 'whorl sync leave --this-computer'")
         }
         try circle.remove(id)
         progress.heads[id.description] = nil
@@ -265,7 +260,7 @@ package struct SyncedItems {
       try change.require(shown, for: arrived.item.access)
       var earlier = row.item
       if let there = try change.item(like: arrived.record), !there.dead, there.id != row.item {
-        let wanted = try change.wanted(.ids([ItemID(bytes: there.id)]), Shown())
+        let wanted = try change.wanted(.ids([ItemID(bytes: there.id)]), EarlierProofs())
         let released = try change.release(wanted, shown)[0]
         let item = NewItem(
           arrived.record.itemClass, wanted[0].record.attributes, access: wanted[0].access,
@@ -361,6 +356,9 @@ package struct SyncedItems {
       if after == nil, try circle.standing == .member {
         try circle.use(change.newLocks(after: circle.own.locks, tier: store.seal.tier))
         try change.put(circle)
+        var progress = try change.syncProgress()
+        try progress.answerAgain(in: circle)
+        try change.put(progress)
       }
       return try SyncPublisher(change, circle).page(after: after, limit: Self.pageCount, puttingBack: puttingBack)
     }

@@ -36,10 +36,10 @@ package struct WantedItem {
 extension StoreSnapshot {
   /// The selected living items, each with what it requires.
   ///
-  /// - Parameter shown: the proofs of the context, for a search that skips items which would ask, or fails for them.
+  /// - Parameter proofs: the proofs of the context, for a search that skips items which would ask, or fails for them.
   /// - Throws: `itemGone` if an id or a name has no item; `itemInvalidated` if the set or the passcode of an item
   ///   is gone; `restoreDetected`.
-  func wanted(_ selection: ItemSelection, _ shown: Shown) throws -> [WantedItem] {
+  func wanted(_ selection: ItemSelection, _ proofs: EarlierProofs) throws -> [WantedItem] {
     switch selection {
     case .ids(let ids):
       return try ids.map { id in
@@ -55,7 +55,7 @@ extension StoreSnapshot {
       return try names.compactMap { try open($0, in: group) }
     case .search(let search):
       var wanted: [WantedItem] = []
-      try ItemSearcher(self).each(search, shown) { found in
+      try ItemSearcher(self).each(search, proofs) { found in
         wanted.append(try self.wanted(found.row, found.record))
         return true
       }

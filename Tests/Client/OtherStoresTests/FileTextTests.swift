@@ -40,6 +40,21 @@ struct FileTextTests {
     #expect(try await read(units(xml, mark: mark, bigEndian: bigEndian), EntryFile.keepassxc) == ["Forum=pä€𝄞w"])
   }
 
+  @Test("a folder in place of a file to import is named as one, and only a file that stays is said to be there")
+  func places() async throws {
+    try await withFolder { folder in
+      #expect(throws: ImportError.malformed("\(folder) is a folder: name the file in it")) { try EntryFile.csv(folder) }
+      try writeFile("\(folder)/list.csv", Array(Self.text.utf8))
+      try #require(mkfifo("\(folder)/pipe", 0o600) == 0)
+      let file = open("\(folder)/list.csv", O_RDONLY | O_CLOEXEC)
+      defer { close(file) }
+      #expect(EntryFile.isKept("\(folder)/list.csv"))
+      for path in ["-", "\(folder)/none", "\(folder)/pipe", "/dev/fd/\(file)", "/proc/self/fd/\(file)"] {
+        #expect(!EntryFile.isKept(path), "\(path)")
+      }
+    }
+  }
+
   @Test("an imported CSV file with broken text or binary contents is refused with the reason")
   func refused() async throws {
     var cut = units(Self.text, mark: true, bigEndian: false)

@@ -22,6 +22,20 @@ struct PasswordStoreTests {
     }
   }
 
+  @Test("a folder that is none of pass is refused, and an empty store of pass is not")
+  func otherFolder() async throws {
+    try await PasswordFolder.with { folder in
+      let other = "\(folder.folder)/downloads"
+      try #require(mkdirPrivate(other))
+      try writeFile("\(other)/letter.txt", [])
+      #expect(
+        throws: ImportError.malformed("\(other) is no folder of pass: no entry is in it, and no file .gpg-id")
+      ) { try PasswordStore(in: other, environment: folder.environment) }
+      try writeFile("\(other)/.gpg-id", Array("a@b\n".utf8))
+      #expect(try PasswordStore(in: other, environment: folder.environment).entries.isEmpty)
+    }
+  }
+
   @Test("a folder of pass is read once, under its own name, and files that cannot be an entry are reported")
   func links() async throws {
     try await PasswordFolder.with { folder in

@@ -1,6 +1,9 @@
+import Glibc
 import ProgramDriver
 import SecureMemory
 import Testing
+
+@testable import Wallets
 
 @Suite("Importing from a real KWallet", .withKWallet)
 struct KWalletImportTests {
@@ -22,6 +25,62 @@ struct KWalletImportTests {
         #expect(try await store.whorl("get", String(id)).text == "in the wallet")
         let again = try await store.whorl("secret-service", "import", environment: places)
         #expect(again.diagnostics.hasPrefix("Copied 0 items.\n"), "\(again.diagnostics)")
+      }
+    }
+  }
+
+  @Test(
+    "what KWallet got before Whorl took over is brought in by itself with its key, or with the password of a person")
+  func missed() async throws {
+    try await TestStore.with { store in
+      try await KWalletDesktop.with { desktop in
+        try writeFile("\(desktop.folder)/copied", [])
+        let state = "\(desktop.folder)/state"
+        var places = desktop.variables
+        places["XDG_STATE_HOME"] = state
+        places["PATH"] = "/usr/bin:/bin"
+        func whorl(_ words: String..., lines: [String] = []) async throws -> Invocation.Result {
+          try await Invocation(
+            arguments: store.arguments(words), descriptors: lines.map { $0 + "\n" }, environment: places
+          ).run()
+        }
+        // As the copy of a moment when the wallet had nothing, and 'enable' after it.
+        for folder in [state, "\(state)/whorl"] { try #require(mkdirPrivate(folder)) }
+        let note = "\(state)/whorl/secret-service-copied"
+        try writeFile(note, Array("1\nKWallet\n".utf8))
+        let agent = try Invocation(
+          program: "whorl-agent", arguments: ["--secret-service", "--store", store.directory], environment: places
+        ).start()
+        defer {
+          agent.signal(SIGTERM)
+          _ = agent.finish { _, _ in }
+        }
+        while try await !whorl("secret-service", "status").text.contains("missed   KWallet has changed") {
+          try await Task.sleep(for: .milliseconds(50))
+        }
+        // Whorl does not have the key.
+        let told = try await whorl("secret-service", "import", "--missed")
+        #expect(
+          told.diagnostics.contains("KWallet was changed after")
+            && told.diagnostics.contains("whorl secret-service import"),
+          "\(told.diagnostics)")
+        let wrong = try await whorl("secret-service", "import", "--password-fd", "3", lines: ["wrong"])
+        #expect(wrong.status == 77 && wrong.failure.contains("not the password of KWallet"), "\(wrong.diagnostics)")
+        let seen = try await whorl(
+          "secret-service", "import", "--dry-run", "--password-fd", "3", lines: [KWalletDesktop.password])
+        #expect(seen.status == 0 && seen.diagnostics.contains(": folder/site\n"), "\(seen.diagnostics)")
+        // With the key of the login it comes by itself.
+        let enabled = try await whorl(
+          "login", "enable", "kwallet", "--password-fd", "3", lines: [KWalletDesktop.password])
+        #expect(enabled.status == 0, "\(enabled.diagnostics)")
+        let brought = try await whorl("secret-service", "import", "--missed")
+        #expect(
+          brought.diagnostics == """
+            Passwords were brought into Whorl. Programs had stored them in KWallet before Whorl took over: folder/site
+
+            """, "\(brought.diagnostics)")
+        #expect(access(note, F_OK) != 0)
+        #expect(access(desktop.places.trial, F_OK) != 0)
       }
     }
   }

@@ -254,6 +254,88 @@ struct KeyringReturnTests {
     }
   }
 
+  /// Python that makes a keyring with a password of its own, with one item in it.
+  ///
+  /// - Parameter isKept: whether the login keyring gets its password, as for a person who has it open with the login.
+  private func keyring(_ name: String, isKept: Bool) -> String {
+    """
+    import dbus
+    bus, root = dbus.SessionBus(), '/org/freedesktop/secrets'
+    def call(path, interface, member, *arguments):
+        return dbus.Interface(bus.get_object('org.freedesktop.secrets', path, introspect=False), interface) \
+            .get_dbus_method(member)(*arguments)
+    def variant(text): return dbus.String(text, variant_level=1)
+    _, session = call(root, 'org.freedesktop.Secret.Service', 'OpenSession', 'plain', variant(''))
+    def secret(text): return dbus.Struct((session, dbus.Array([], 'y'), dbus.ByteArray(text), 'text/plain'), 'oayays')
+    def label(kind, text): return dbus.Dictionary({f'org.freedesktop.Secret.{kind}.Label': variant(text)}, 'sv')
+    made = call(root, 'org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface', 'CreateWithMasterPassword',
+        label('Collection', '\(name)'), secret(b'password of \(name)'))
+    def add(path, text, attributes, value):
+        properties = label('Item', text)
+        properties['org.freedesktop.Secret.Item.Attributes'] = dbus.Dictionary(attributes, 'ss', variant_level=1)
+        call(path, 'org.freedesktop.Secret.Collection', 'CreateItem', properties, secret(value), False)
+    add(made, 'in \(name)', {'name': 'in \(name)'}, b'secret of \(name)')
+    if \(isKept ? "True" : "False"):
+        add(root + '/collection/login', 'Unlock', {'keyring': 'LOCAL:/keyrings/\(name).keyring'}, b'password of \(name)')
+    """
+  }
+
+  @Test(
+    "missed passwords in keyrings with passwords of their own are read where the login keyring or a person has these")
+  func closedKeyrings() async throws {
+    try await with { desktop in
+      let daemon = desktop.daemon
+      let here = desktop.environment.merging(["XDG_DATA_HOME": "\(daemon.folder)/data"]) { $1 }
+      func whorl(_ words: String..., lines: [String] = []) async throws -> Invocation.Result {
+        try await Invocation(
+          arguments: desktop.store.arguments(words),
+          descriptors: lines.isEmpty ? [] : [lines.map { $0 + "\n" }.joined()],
+          environment: here
+        ).run()
+      }
+      try await daemon.secretTool("store", "--label=Mail", "name", "Mail", input: "m").mustSucceed()
+      try await desktop.whorl("import").mustSucceed()
+      try await Invocation(
+        arguments: desktop.store.arguments([
+          "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3", "--recovery-fd", "4",
+        ]), descriptors: [KeyringDaemon.password + "\n", desktop.store.recoveryKey + "\n"], environment: here
+      ).run().mustSucceed()
+      try await desktop.whorl("enable").mustSucceed()
+      try await Task.sleep(for: .milliseconds(1_100))
+      for (name, isKept) in [("work", true), ("vault", false)] {
+        try await Invocation(
+          program: "/usr/bin/python3", arguments: ["-c", keyring(name, isKept: isKept)], environment: here
+        ).run().mustSucceed()
+      }
+      try await daemon.restart(with: "pkcs11")
+      try await desktop.bus.reload()
+      #expect(try await daemon.secretTool("lookup", "name", "Mail").text == "m", "Whorl is the service")
+      // By itself: the one whose password is in the login keyring. The other one is named, with what to type.
+      let brought = try await whorl("secret-service", "import", "--missed")
+      #expect(brought.status == 0, "\(brought.diagnostics)")
+      #expect(brought.diagnostics.contains("before Whorl took over: Unlock, in work\n"), "\(brought.diagnostics)")
+      #expect(
+        brought.diagnostics.contains(
+          "Passwords may be missing in Whorl. The keyring vault, which has a password of its own, was changed after the "
+            + "passwords were copied into Whorl. To bring in what is new, type in a terminal: whorl secret-service import"
+        ),
+        "\(brought.diagnostics)")
+      #expect(try await daemon.secretTool("lookup", "name", "in work").text == "secret of work")
+      #expect(try await daemon.secretTool("lookup", "name", "in vault").status == 1)
+      let doctor = try await whorl("doctor")
+      #expect(doctor.text.contains("'whorl secret-service import' in a terminal"), "\(doctor.text)")
+      // A person types the password; a wrong one leaves the keyring out.
+      let wrong = try await whorl("secret-service", "import", "--password-fd", "3", lines: ["wrong"])
+      #expect(
+        wrong.status == 0 && wrong.diagnostics.contains("passwords of their own, which were not given: vault"),
+        "\(wrong.diagnostics)")
+      let typed = try await whorl("secret-service", "import", "--password-fd", "3", lines: ["password of vault"])
+      #expect(typed.status == 0 && typed.diagnostics.contains("  vault: in vault\n"), "\(typed.diagnostics)")
+      #expect(try await daemon.secretTool("lookup", "name", "in vault").text == "secret of vault")
+      #expect(access(daemon.places.trial, F_OK) != 0)
+    }
+  }
+
   @Test("whorl secret-service disable opens a closed login keyring whose password only Whorl knows")
   func ownSecret() async throws {
     try await with { desktop in

@@ -200,16 +200,30 @@ struct LoginCommandTests {
         try await right.waits(for: "Recovery key: ")
         try await right.becomes(echoing: false)
         right.type("nonsense\n")
+        try await right.waits(for: "Type it again, or press Enter alone to go on without trying it.")
         try await right.waits(for: "Recovery key: ", count: 2)
         try await right.becomes(echoing: false)
         right.type("\n")
         #expect(try await right.status() == 0, "\(right.shown)")
         #expect(right.shown.contains("Not tried. If your recovery key is lost"), "\(right.shown)")
         #expect(try await !daemon.fileOpens(with: KeyringDaemon.password))
-        let back = try await whorl(
-          store, daemon, "login", "disable", "gnome-keyring", "--password-fd", "3", lines: ["new"]
+        let empty = try await whorl(
+          store, daemon, "login", "disable", "gnome-keyring", "--password-fd", "3", lines: [""]
         ).run()
-        #expect(back.status == 0, "\(back.diagnostics)")
+        #expect(empty.status == 77 && empty.failure.contains("may not be empty"), "\(empty.diagnostics)")
+        // A person who presses Enter is asked again.
+        let back = try PseudoTerminal(
+          store.arguments(["login", "disable", "gnome-keyring"]), environment: places)
+        try await back.waits(for: "Type your login password for it")
+        for (count, word) in [(1, ""), (2, "new")] {
+          for prompt in ["New password of the login keyring: ", "New password of the login keyring, again: "] {
+            try await back.waits(for: prompt, count: count)
+            try await back.becomes(echoing: false)
+            back.type("\(word)\n")
+          }
+        }
+        #expect(try await back.status() == 0, "\(back.shown)")
+        #expect(back.shown.contains("It may not be empty. Type it again."))
         #expect(try await daemon.fileOpens(with: "new"))
       }
     }
@@ -265,6 +279,44 @@ struct LoginCommandTests {
         try await store.whorl("rm", "ssh/key").mustSucceed()
         let gone = try await run("login", "open", "--json")
         #expect(gone.status == 66 && gone.text.contains(#""handedOver":false"#), "\(gone.diagnostics)")
+      }
+    }
+  }
+
+  /// What becomes visible while secrets are delivered, in this order; the command's process is among it.
+  private static let deliverySteps = ["/whorl-login", "/whorl-login/ssh.new", "/whorl-login/ssh", "process", "/taken"]
+
+  @Test(
+    "a signal to whorl login open at each step ends the command that gets a secret, and leaves no part of a file",
+    arguments: deliverySteps)
+  func signalledDelivery(_ step: String) async throws {
+    try await TestStore.with { store in
+      try await withFolder { folder in
+        func login(_ words: String...) -> Invocation {
+          Invocation(
+            arguments: store.arguments(["login"] + words), environment: ["XDG_RUNTIME_DIR": folder, "HOME": folder])
+        }
+        // Ignores what it is told, as a command that waits for a network does.
+        let command = "trap '' TERM; cat > \(folder)/taken; exec sleep 1000"
+        try await store.set("ssh/key", "passphrase", "--access", "none", "--accessible", "after-first-unlock")
+        try await login("add", "ssh/key", "--to", "file:ssh").run().mustSucceed()
+        try await login("add", "ssh/key", "--to", "command:\(command)").run().mustSucceed()
+        let program = try login("open").start()
+        for _ in 0..<100_000 {
+          if step == "process" {
+            if !processes(with: command).isEmpty { break }
+          } else if access(folder + step, F_OK) == 0 {
+            break
+          }
+          usleep(100)
+        }
+        let started = processes(with: command)
+        program.signal(SIGTERM)
+        let result = program.finish { _, _ in }
+        #expect(result.status == 128 + SIGTERM, "\(result.diagnostics)")
+        #expect((processes(with: command) + started).allSatisfy { kill($0, 0) != 0 }, "the command runs on")
+        #expect(access("\(folder)/whorl-login/ssh.new", F_OK) != 0)
+        if let file = try? readFile("\(folder)/whorl-login/ssh") { #expect(file == Array("passphrase".utf8)) }
       }
     }
   }

@@ -98,6 +98,35 @@ struct DesktopPromptTests {
     }
   }
 
+  @Test(
+    "a signal to a command at each step of pinentry ends pinentry, which would stay on the screen",
+    arguments: ["started", "greeted", "asked"])
+  func signalled(_ step: String) async throws {
+    // Reads nothing while it asks, like the dialogs of desktops.
+    let script = """
+      folder="${PATH%%:*}"
+      echo $$ >"$folder/started"
+      echo "OK"
+      while read -r word rest; do
+        : >"$folder/greeted"
+        case $word in GETPIN) : >"$folder/asked"; trap '' TERM HUP INT; exec sleep 1000 ;; *) echo OK ;; esac
+      done
+      """
+    try await with(pinentry: script) { desk in
+      try await desk.store.set("locked", "locked", "--access", "passcode")
+      let program = try Invocation(
+        arguments: desk.store.arguments(["get", "locked"]), environment: desk.environment
+      ).start()
+      for _ in 0..<100_000 where access("\(desk.store.folder)/\(step)", F_OK) != 0 { usleep(100) }
+      program.signal(SIGTERM)
+      let result = program.finish { _, _ in }
+      #expect(result.status == 128 + SIGTERM, "\(result.diagnostics)")
+      let line = String(decoding: try readFile("\(desk.store.folder)/started"), as: UTF8.self)
+      let pinentry = try #require(pid_t(line.filter(\.isNumber)), "it has not started")
+      #expect(kill(pinentry, 0) != 0, "pinentry runs on")
+    }
+  }
+
   @Test("pinentry gets nothing of the environment that it does not need")
   func pinentryEnvironment() async throws {
     try await with(pinentry: #"env >"${PATH%%:*}/environment"; exit 1"#) { desk in

@@ -147,7 +147,8 @@ struct ExportedFileTests {
           #expect(result.diagnostics.split(separator: "\n").count == 1, "\(result.diagnostics)")
         }
         try await refuses([], 65, "it is empty")
-        try await refuses(Array("hello".utf8), 65, "it is not in the format age-encryption.org/v1")
+        // A file of another program, whose name was forgotten.
+        try await refuses(Array("name,url\n".utf8), 65, "name that, as in 'whorl import --from csv FILE'")
         try await refuses(Array(whole.prefix(100)), 65, "its header was damaged or cut off")
         try await refuses(flipped(140), 65, "its header was damaged")
         try await refuses(flipped(whole.count - 200), 65, "its contents were damaged")

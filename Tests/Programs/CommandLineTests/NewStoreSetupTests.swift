@@ -126,21 +126,37 @@ struct NewStoreSetupTests {
     }
   }
 
-  @Test("whorl setup takes a word without a slash for no file name, and asks again")
+  @Test("whorl setup takes a word without a slash for no file name, and a yes for the wish to see the key")
   func noFile() async throws {
     try await withFolder { folder in
       let terminal = try setup(in: folder)
       try await choosePasscode(terminal)
-      terminal.type("y\n")
-      try await terminal.waits(for: "A file is named with its folder here, as ~/y or /media/stick/y.")
+      terminal.type("key\n")
+      try await terminal.waits(for: "A file is named with its folder here, as ~/recovery-key.")
       try await terminal.waits(for: Self.place, count: 2)
-      #expect(access("\(folder)/y", F_OK) != 0)
-      terminal.type("\n")
+      terminal.type("y\n")
       try await terminal.waits(for: Self.group)
+      #expect(access("\(folder)/key", F_OK) != 0 && access("\(folder)/y", F_OK) != 0)
       try await secretly(terminal, Self.group, try sample(terminal))
       // What is typed from paper can be read on the screen.
       try await terminal.waits(for: "The store is made.")
       #expect(terminal.shown.contains(": \(try sample(terminal))\r\n"), "\(terminal.shown)")
+    }
+  }
+
+  @Test("whorl setup takes more characters of the recovery key than it asked for, if they are right")
+  func wholeGroup() async throws {
+    try await withFolder { folder in
+      let terminal = try setup(in: folder)
+      try await choosePasscode(terminal)
+      terminal.type("\n")
+      try await terminal.waits(for: Self.group)
+      let key = try #require(terminal.shown.firstMatch(of: /(?:[0-9A-Z]{5}-){6}[0-9A-Z]{5}/)).0
+      let rest = try #require(key.ranges(of: try sample(terminal)).last.map { key[$0.lowerBound...] })
+      try await secretly(terminal, Self.group, "\(rest)A")
+      try await terminal.waits(for: "Those are not the first characters")
+      try await secretly(terminal, Self.group, count: 2, rest.lowercased().replacing("-", with: " "))
+      try await terminal.waits(for: "The store is made.")
     }
   }
 

@@ -119,13 +119,7 @@ struct SyncTests {
   @Test("machines that change an item at once sync to one version, and keep the other until it is resolved")
   func conflict() async throws {
     try await SyncMachines.with { machines in
-      let (one, two) = try await machines.pair()
-      try await one.set("x", "first", "--access", "none", "--sync")
-      try await one.whorl("sync", "now").mustSucceed()
-      try await two.whorl("sync", "now").mustSucceed()
-      try await one.set("x", "of one", "--access", "none", "--replace")
-      try await two.set("x", "of two", "--access", "none", "--replace")
-      for machine in [one, two, one] { try await machine.whorl("sync", "now").mustSucceed() }
+      let (one, two) = try await machines.conflict()
       let current = try await one.whorl("get", "x").text
       #expect(try await two.whorl("get", "x").text == current)
       let kept = try await status(two).kept
@@ -247,7 +241,7 @@ struct SyncTests {
       try await one.set("x", "1", "--access", "none", "--sync")
       try await one.whorl("sync", "now").mustSucceed()
       try await two.whorl("sync", "now").mustSucceed()
-      try await two.unlocked("sync", "leave", "--circle", "--yes").mustSucceed()
+      try await two.unlocked("sync", "leave", "--this-computer", "--yes").mustSucceed()
       #expect(try await two.whorl("get", "x").text == "1")
       #expect(try await two.whorl("sync", "now").status == 66)
       #expect(try await two.whorl("sync").text.contains("shares with no other computer"))
@@ -255,6 +249,19 @@ struct SyncTests {
       #expect(try await status(one).machines.map(\.name) == ["one"])
       try await machines.join(two, as: "again", by: one)
       #expect(try await status(one).machines.map(\.name).sorted() == ["again", "one"])
+    }
+  }
+
+  @Test("the help of whorl sync and of its commands needs no word of Whorl's own for the computers that share")
+  func help() async throws {
+    let all = try await Invocation(arguments: ["sync", "--help"]).run().text
+    let commands = all.split(separator: "SUBCOMMANDS:").last?.split(separator: "\n").compactMap { line in
+      line.hasPrefix("  ") && !line.hasPrefix("   ") ? line.split(separator: " ").first.map(String.init) : nil
+    }
+    try #require((commands ?? []).contains("leave"), "\(all)")
+    for words in [[]] + (commands ?? []).map({ [$0] }) {
+      let help = try await Invocation(arguments: ["sync"] + words + ["--help"]).run().text
+      #expect(help.contains("USAGE") && !help.lowercased().contains("circle"), "\(words): \(help)")
     }
   }
 
@@ -314,7 +321,7 @@ struct SyncTests {
       let text = String(decoding: try readFile(options), as: UTF8.self)
       #expect(text.contains("ExecStart=/usr/bin/whorl sync --store \"\(one.directory)\"\n"), "\(text)")
       #expect(try await run("status", "--json").text.contains(#""automatic":true"#))
-      try await run("leave", "--circle", "--yes").mustSucceed()
+      try await run("leave", "--this-computer", "--yes").mustSucceed()
       #expect(services.calls.contains("--user disable --now whorl-sync.timer whorl-sync.service"))
       #expect(access(options, F_OK) != 0)
     }

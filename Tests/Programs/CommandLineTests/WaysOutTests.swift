@@ -83,20 +83,6 @@ struct WaysOutTests {
     }
   }
 
-  /// Two machines that have changed an item at once, of which the first still has both versions.
-  private func conflict(_ body: (TestStore, TestStore) async throws -> Void) async throws {
-    try await SyncMachines.with { machines in
-      let (one, two) = try await machines.pair()
-      try await one.set("x", "first", "--access", "none", "--sync")
-      try await one.whorl("sync", "now").mustSucceed()
-      try await two.whorl("sync", "now").mustSucceed()
-      try await one.set("x", "of one", "--access", "none", "--replace")
-      try await two.set("x", "of two", "--access", "none", "--replace")
-      for machine in [one, two, one] { try await machine.whorl("sync", "now").mustSucceed() }
-      try await body(one, two)
-    }
-  }
-
   private func has(_ store: TestStore, versions: Set<String>) async throws {
     let current = try await store.whorl("get", "x").text
     try await store.whorl("sync", "resolve", "x", "--use").mustSucceed()
@@ -104,19 +90,21 @@ struct WaysOutTests {
   }
 
   private func leaveCircle() async throws {
-    try await conflict { one, two in
+    try await SyncMachines.with { machines in
+      let (one, _) = try await machines.conflict()
       // While another machine has both versions, this one may leave.
       try await one.unlocked("sync", "remove", "two", "--yes").mustSucceed()
-      let refused = try await one.unlocked("sync", "leave", "--circle", "--yes")
+      let refused = try await one.unlocked("sync", "leave", "--this-computer", "--yes")
       #expect(refused.status == 77 && refused.failure.contains("that exist nowhere else (x)"), "\(refused.diagnostics)")
       #expect(refused.diagnostics.contains("  x: another version, written on “"), "\(refused.diagnostics)")
       try await has(one, versions: ["of one", "of two"])
-      try await one.unlocked("sync", "leave", "--circle", "--yes").mustSucceed()
+      try await one.unlocked("sync", "leave", "--this-computer", "--yes").mustSucceed()
     }
   }
 
   private func leaveItem() async throws {
-    try await conflict { one, _ in
+    try await SyncMachines.with { machines in
+      let (one, _) = try await machines.conflict()
       let refused = try await one.whorl("sync", "leave", "x")
       #expect(refused.status == 77 && refused.failure.contains("that exist nowhere else (x)"), "\(refused.diagnostics)")
       try await has(one, versions: ["of one", "of two"])

@@ -25,8 +25,13 @@ struct GuessingTests {
   func namespaces(_ words: [String]) async throws {
     let tried = try await Invocation(program: "/usr/bin/unshare", arguments: words + ["/bin/true"]).run()
     guard tried.status == 0 else {
-      print("skipped: unshare \(words.joined(separator: " ")) is not allowed here: \(tried.failure)")
-      return
+      let why = "unshare \(words.joined(separator: " ")) is not allowed here: \(tried.failure)"
+      // The runner reports this case as cancelled. Before Swift 6.3 a test cannot tell it so.
+      #if compiler(>=6.3)
+        try Test.cancel("\(why)")
+      #else
+        return print("skipped: \(why)")
+      #endif
     }
     try await delayed { store in
       var call = store.call("unlock", passcode: [Self.right])

@@ -74,10 +74,10 @@ struct InterfaceTests {
       identity: ReaderIdentity(driver: "synaptics", vendor: 0x06CB, product: 0xBD, serial: "c087", fixedPort: "1-9"),
       scanType: .press, enrollStages: 8, features: Set(ReaderDescription.Feature.allCases), temperature: .hot,
       nature: .physical)
-    for reader in [plain, usb] { #expect(ReaderDescription(reader.busValue) == reader) }
+    for reader in [plain, usb] { #expect((try? ReaderDescription(bus: reader.busValue)) == reader) }
     var entries = usb.busValue.asDictionary ?? [:]
     entries["nature"] = nil
-    #expect(ReaderDescription(.dictionary(entries)) == nil)
+    #expect((try? ReaderDescription(bus: .dictionary(entries))) == nil)
   }
 
   @Test("the reader's D-Bus interface refuses a match without a print, and another method's answer")
@@ -97,7 +97,7 @@ struct InterfaceTests {
     let reader = ReaderDescription(
       id: "reader", name: "name", identity: ReaderIdentity(driver: "driver", serial: serial),
       scanType: .press, enrollStages: 1, features: [], temperature: .cold, nature: .virtual)
-    #expect(ReaderDescription(reader.busValue)?.identity.serial == serial)
+    #expect((try? ReaderDescription(bus: reader.busValue))?.identity.serial == serial)
   }
 
   @Test("the reader's D-Bus interface refuses lists, templates and texts that are longer than any reader's")
@@ -114,7 +114,7 @@ struct InterfaceTests {
     #expect(ReaderAnswer(to: .readers, list(ReaderAnswer.mostReaders + 1)) == nil)
     #expect(ReaderAnswer(to: .enroll(nil), template(ReaderAnswer.largestTemplate)) != nil)
     #expect(ReaderAnswer(to: .enroll(nil), template(ReaderAnswer.largestTemplate + 1)) == nil)
-    #expect(ReaderDescription(reader(ReaderDescription.longestText)) != nil)
-    #expect(ReaderDescription(reader(ReaderDescription.longestText + 1)) == nil)
+    #expect((try? ReaderDescription(bus: reader(ReaderDescription.longestText))) != nil)
+    #expect((try? ReaderDescription(bus: reader(ReaderDescription.longestText + 1))) == nil)
   }
 }

@@ -38,11 +38,11 @@ struct KeptTouchTests {
   func minutes() async throws {
     try await TestStore.with { store in
       let library = try SecretStore.open(at: store.directory)
-      let grants = Grants()
-      let purpose = Grants.Purpose(
+      let grants = KeptTouches<Grant>()
+      let purpose = Grant(
         key: ItemID(bytes: [UInt8](repeating: 1, count: 16)), program: "/usr/bin/ssh", host: [1], user: "alice")
       func isKept(minutes: Int) -> Bool {
-        grants.keep(library.makeContext(), for: purpose, minutes: minutes)
+        grants.keep(library.makeContext(), for: purpose, lasting: .seconds(60 * minutes))
         return grants.context(for: purpose) != nil
       }
       #expect(isKept(minutes: 1))

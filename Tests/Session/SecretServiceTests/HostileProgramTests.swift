@@ -8,15 +8,11 @@ import Testing
 struct HostileProgramTests {
   @Test("the Secret Service serves others while a thousand calls of one program wait for a touch")
   func flood() async throws {
-    try await RunningSecretService.with { service in
-      let (hostile, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
-      let session = try await other.plainSession()
-      let item = try await other.create("Bank", label: "Bank", ["a": "b"], session: session)
-      try await service.gate("Bank", .currentSet)
-      let mine = try await hostile.plainSession()
-      let refused = Count()
+    try await withGatedItem { service, hostile, other, item in
+      let (mine, refused) = (try await hostile.plainSession(), Count())
       let flood = Task { await calls(1_000, item, mine, hostile, refused) }
       try await service.gateIsAsked(count: 1)
+      let session = try await other.plainSession()
       let open = try await other.create("open", label: "Open", ["c": "d"], session: session)
       #expect(try await other.secret(open, session: session).text == "open")
       #expect(refused.value == 0)
@@ -29,13 +25,8 @@ struct HostileProgramTests {
 
   @Test("the Secret Service refuses calls that take too much memory while they wait, and serves others")
   func largeFlood() async throws {
-    try await RunningSecretService.with { service in
-      let (hostile, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
-      let session = try await other.plainSession()
-      let item = try await other.create("Bank", label: "Bank", ["a": "b"], session: session)
-      try await service.gate("Bank", .currentSet)
-      let mine = try await hostile.plainSession()
-      let refused = Count()
+    try await withGatedItem { service, hostile, other, item in
+      let (mine, refused) = (try await hostile.plainSession(), Count())
       // These take the turns of the program.
       let waiting = Task { await calls(64, item, mine, hostile, refused) }
       try await service.gateIsAsked(count: 1)
@@ -190,6 +181,19 @@ struct HostileProgramTests {
       let new = try await other.create("new", label: "New", ["new": "yes"], session: own)
       #expect(try await other.secret(new, session: own).text == "new")
       #expect(try await other.secret(item, session: own).text == "kept")
+    }
+  }
+
+  /// Two programs, of which the second one has stored an item with a rule.
+  private func withGatedItem(
+    _ body: (RunningSecretService, _ hostile: ServiceClient, _ other: ServiceClient, _ item: String) async throws ->
+      Void
+  ) async throws {
+    try await RunningSecretService.with { service in
+      let (hostile, other) = (try await ServiceClient(service.bus), try await ServiceClient(service.bus))
+      let item = try await other.create("Bank", label: "Bank", ["a": "b"], session: other.plainSession())
+      try await service.gate("Bank", .currentSet)
+      try await body(service, hostile, other, item)
     }
   }
 

@@ -1,3 +1,4 @@
+import Glibc
 import ProgramDriver
 import SDBus
 import Testing
@@ -33,6 +34,39 @@ struct IntrospectionTests {
       #expect(paths == expected, "\(listed.text)\(listed.diagnostics)")
     }
   }
+
+  @Test(
+    "gdbus lists the same objects of the Secret Service as busctl, and reads their properties",
+    .enabled("gdbus is not installed") { hasGdbus })
+  func otherTools() async throws {
+    try await RunningSecretService.with { service in
+      try await service.storeWithTool("s", label: "l", "a", "b")
+      let at = ["--session", "--dest", "org.freedesktop.secrets", "--object-path"]
+      func gdbus(_ words: [String]) async throws -> Invocation.Result {
+        try await Invocation(
+          program: "/usr/bin/gdbus", arguments: words, environment: ["DBUS_SESSION_BUS_ADDRESS": service.bus.address]
+        ).run()
+      }
+      let listed = try await gdbus(["introspect", "--recurse"] + at + ["/"])
+      #expect(listed.status == 0 && listed.diagnostics.isEmpty, "\(listed.diagnostics)")
+      let paths = listed.text.split(separator: "\n").filter { $0.contains("node /") }.compactMap {
+        $0.split(separator: " ").dropFirst().first.map(String.init)
+      }
+      let expected = try await service.run(
+        "/usr/bin/busctl", "--address=\(service.bus.address)", "--list", "--no-pager", "tree",
+        "org.freedesktop.secrets")
+      #expect(Set(paths) == Set(expected.text.split(separator: "\n").map(String.init)), "\(listed.text)")
+      #expect(listed.text.contains("readwrite s Label = 'l'"), "it reads properties, too")
+      // Programs ask every path for what it may have.
+      for path in ["/", "/org/freedesktop"] {
+        let managed = try await gdbus(
+          ["call"] + at + [path, "--method", "org.freedesktop.DBus.ObjectManager.GetManagedObjects"])
+        #expect(managed.diagnostics.contains("org.freedesktop.DBus.Error.Unknown"), "\(managed.diagnostics)")
+      }
+    }
+  }
+
+  private static var hasGdbus: Bool { access("/usr/bin/gdbus", X_OK) == 0 }
 
   @Test("the description of a folder of objects names its children alone, and one that is not there has none")
   func folders() async throws {

@@ -51,13 +51,8 @@ package struct Invocation: Sendable {
 
   package func start() throws -> RunningProgram {
     var actions = posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
     posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-    }
+    defer { posix_spawn_file_actions_destroy(&actions) }
     let output = try Pipe()
     let diagnostics = try Pipe()
     let ninth = try Pipe()
@@ -83,22 +78,10 @@ package struct Invocation: Sendable {
     InheritedDescriptors.close(
       &actions, except: Set((0..<Int32(3 + descriptors.count)) + (readsDescriptor9 ? [9] : [])))
     for stream in closed { posix_spawn_file_actions_addclose(&actions, stream) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | (newSession ? posixSpawnSetsid : 0)))
-    let path = try Programs.path(program)
-    var variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent"]
-    variables.merge(environment) { $1 }
-    let argv = ([path] + arguments).map { strdup($0) } + [nil]
-    let envp = variables.map { strdup("\($0)=\($1)") } + [nil]
-    defer { for string in argv + envp { free(string) } }
-    var pid: pid_t = 0
+    let variables = ["PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent"].merging(environment) { $1 }
     let start = ContinuousClock.now
-    let code = spawning.withLock { _ in posix_spawn(&pid, path, &actions, &attributes, argv, envp) }
-    for descriptor in toClose { close(descriptor) }
-    guard code == 0 else { throw SystemFailure("cannot start \(path)", code) }
+    defer { for descriptor in toClose { close(descriptor) } }
+    let pid = try spawn(program, arguments, variables, &actions, newSession ? posixSpawnSetsid : 0)
     return RunningProgram(
       pid: pid, output: output.read, diagnostics: diagnostics.read, ninth: ninth.read, start: start)
   }
@@ -166,6 +149,35 @@ package let posixSpawnSetsid: Int32 = 0x80
 
 /// Held while descriptors without `FD_CLOEXEC` exist, and while a child is started.
 package let spawning = Mutex(())
+
+/// Starts a program with every signal unblocked.
+///
+/// - Parameters:
+///   - environment: the whole one.
+///   - actions: what the program gets as its descriptors.
+///   - flags: further ones of posix_spawn. With `POSIX_SPAWN_SETSIGDEF` every signal is at its default, too.
+func spawn(
+  _ program: String, _ arguments: [String], _ environment: [String: String],
+  _ actions: inout posix_spawn_file_actions_t, _ flags: Int32
+) throws -> pid_t {
+  var attributes = posix_spawnattr_t()
+  posix_spawnattr_init(&attributes)
+  defer { posix_spawnattr_destroy(&attributes) }
+  var (none, all) = (sigset_t(), sigset_t())
+  sigemptyset(&none)
+  sigfillset(&all)
+  posix_spawnattr_setsigmask(&attributes, &none)
+  posix_spawnattr_setsigdefault(&attributes, &all)
+  posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | flags))
+  let path = try Programs.path(program)
+  let argv = ([path] + arguments).map { strdup($0) } + [nil]
+  let envp = environment.map { strdup("\($0)=\($1)") } + [nil]
+  defer { for string in argv + envp { free(string) } }
+  var pid: pid_t = 0
+  let code = spawning.withLock { _ in posix_spawn(&pid, path, &actions, &attributes, argv, envp) }
+  guard code == 0 else { throw SystemFailure("cannot start \(path)", code) }
+  return pid
+}
 
 /// A pipe whose ends are not inherited by other children.
 private struct Pipe {

@@ -33,36 +33,16 @@ package final class PseudoTerminal: Sendable {
     controller = ours
     terminal = theirs
     var actions = posix_spawn_file_actions_t()
-    var attributes = posix_spawnattr_t()
     posix_spawn_file_actions_init(&actions)
-    posix_spawnattr_init(&attributes)
-    defer {
-      posix_spawn_file_actions_destroy(&actions)
-      posix_spawnattr_destroy(&attributes)
-    }
+    defer { posix_spawn_file_actions_destroy(&actions) }
     // The first terminal a new session opens becomes its own.
     posix_spawn_file_actions_addopen(&actions, 2, name, O_RDWR, 0)
     posix_spawn_file_actions_addopen(&actions, 0, input ?? name, O_RDWR, 0)
     posix_spawn_file_actions_addopen(&actions, 1, output ?? name, O_RDWR, 0)
     InheritedDescriptors.close(&actions)
-    // Start with every signal unblocked and at its default, as a shell does: the test runner may ignore some.
-    var none = sigset_t()
-    var all = sigset_t()
-    sigemptyset(&none)
-    sigfillset(&all)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &all)
-    posix_spawnattr_setflags(
-      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | posixSpawnSetsid))
-    let path = try Programs.path(program)
-    let argv = ([path] + arguments).map { strdup($0) } + [nil]
     let variables = ["PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "TERM": "xterm"].merging(environment) { $1 }
-    let envp = variables.map { strdup("\($0)=\($1)") } + [nil]
-    defer { for string in argv + envp { free(string) } }
-    var pid: pid_t = 0
-    let code = spawning.withLock { _ in posix_spawn(&pid, path, &actions, &attributes, argv, envp) }
-    guard code == 0 else { throw SystemFailure(path, code) }
-    self.pid = pid
+    // Signals at their default, as a shell starts programs: the test runner may ignore some.
+    pid = try spawn(program, arguments, variables, &actions, POSIX_SPAWN_SETSIGDEF | posixSpawnSetsid)
     startThread { self.readAll() }
     startThread { self.reap() }
   }

@@ -39,9 +39,75 @@ package struct SyncMachines: Sendable {
     return (one, two)
   }
 
+  /// Three machines of one circle, whose persons have confirmed all of it.
+  package func trio() async throws -> (TestStore, TestStore, TestStore) {
+    let ((one, two), three) = (try await pair(), try await machine("three"))
+    try await join(three, as: "three", by: one)
+    try await two.whorl("sync", "now").mustSucceed()
+    try await two.unlocked("sync", "confirm", "--yes").mustSucceed()
+    for machine in [one, two, three] { try await machine.whorl("sync", "now").mustSucceed() }
+    return (one, two, three)
+  }
+
+  /// Two machines that have changed the item `x` at once, of which the first still has both versions.
+  package func conflict() async throws -> (TestStore, TestStore) {
+    let (one, two) = try await pair()
+    try await one.set("x", "first", "--access", "none", "--sync")
+    for machine in [one, two] { try await machine.whorl("sync", "now").mustSucceed() }
+    try await one.set("x", "of one", "--access", "none", "--replace")
+    try await two.set("x", "of two", "--access", "none", "--replace")
+    for machine in [one, two, one] { try await machine.whorl("sync", "now").mustSucceed() }
+    return (one, two)
+  }
+
   package func copy(_ from: String, to: String) async throws {
     try await Invocation(program: "/bin/cp", arguments: ["-a", from, to]).run().mustSucceed()
   }
+
+  // MARK: What a hosting site can do
+
+  /// Keeps the present state of the repository.
+  package func keep(as state: String) async throws { try await copy(remote, to: "\(folder)/\(state)") }
+
+  /// Serves a state that was kept in the place of the present one.
+  package func serve(_ state: String) async throws {
+    removeFolder(remote)
+    try await copy("\(folder)/\(state)", to: remote)
+  }
+
+  /// The branch's commit, which changes with every publication.
+  package func commit() async throws -> String {
+    let told = try await Invocation(program: "/usr/bin/git", arguments: ["-C", remote, "rev-parse", "main"]).run()
+    try told.mustSucceed()
+    return told.text
+  }
+
+  /// All secrets that somebody reads in the repository who has a store's recovery key, which opens what the store's
+  /// machine opens.
+  ///
+  /// - Parameter state: one in which the machine was a member.
+  package func secrets(readableBy store: TestStore, memberIn state: String) async throws -> String {
+    let place = "\(folder)/reading"
+    removeFolder(place)
+    guard mkdirPrivate(place) else { throw SystemFailure(place) }
+    for (from, to) in [("\(folder)/\(state)", "known"), (remote, "now")] {
+      try await Invocation(
+        program: "/usr/bin/git", arguments: ["clone", "--quiet", "--branch", "main", from, "\(place)/\(to)"]
+      ).run().mustSucceed()
+    }
+    let identity = try await store.whorl(
+      "sync", "identity", "\(place)/known", "--recovery-fd", "3", descriptors: [store.recoveryKey + "\n"])
+    try identity.mustSucceed()
+    try identity.text.write(toFile: "\(place)/identity", atomically: true, encoding: .utf8)
+    let script = """
+      cd \(place)/now
+      open() { age --decrypt --identity ../identity "$@" 2>/dev/null; }
+      for record in $(find items -type f); do open "$record" | tail -n +3 | open | tail -c +33; echo; done
+      """
+    return try await Invocation(program: "/bin/sh", arguments: ["-c", script]).run().text
+  }
+
+  // MARK: Joining
 
   /// Lets a machine in: both show the same words, and both say yes.
   package func join(_ new: TestStore, as name: String, by member: TestStore) async throws {

@@ -1,3 +1,4 @@
+import Primitives
 internal import SecureMemory
 internal import Testing
 

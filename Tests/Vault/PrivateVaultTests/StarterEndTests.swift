@@ -69,16 +69,18 @@ struct StarterEndTests {
     #expect(output.contains("or is not the one that made the socket"), "\(output)")
   }
 
-  @Test("a private vault ends if its client sends nothing")
+  @Test("a private vault waits for a program that cannot run for a while, and ends when it ends the connection")
   func silent() async throws {
     var pair: [Int32] = [-1, -1]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
-    defer { close(pair[0]) }
     let whorld = try #require(HelperPlaces.vault.locate())
     let child = try ChildProcess(
       try HelperProgram(at: whorld), arguments: [whorld, "--private"], environment: [], standardInput: pair[1])
     close(pair[1])
-    #expect(isEnded(pair[0]))
+    // As a program that was stopped right after the start of its vault: longer than the service waits for a handshake.
+    try await Task.sleep(for: .seconds(33))
+    #expect(!child.hasEnded)
+    close(pair[0])
     #expect(await child.end(grace: .seconds(10)).value == "exit status 0")
   }
 
@@ -156,12 +158,4 @@ private func readToEnd(_ descriptor: Int32) -> [UInt8] {
     guard count > 0 else { return bytes }
     bytes += chunk[..<count]
   }
-}
-
-/// Whether the other side ends the connection within ten seconds.
-private func isEnded(_ socket: Int32) -> Bool {
-  var polled = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
-  guard poll(&polled, 1, 10_000) > 0 else { return false }
-  var byte: UInt8 = 0
-  return read(socket, &byte, 1) <= 0
 }

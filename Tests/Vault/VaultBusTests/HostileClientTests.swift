@@ -44,6 +44,18 @@ struct HostileClientTests {
     #expect(!client.isClosed.isSet)
   }
 
+  @Test("a vault answers a hello that waited for it while it could not run, also after the hello's limit")
+  func lateLook() async throws {
+    for limit in [Duration.milliseconds(300), .milliseconds(1)] {
+      let client = try RawClient(to: StubVault(), greetingLimit: limit)
+      // As on a machine that is too busy to run the vault. The hello is sent, and its time passes, before the vault looks.
+      BusLoop.shared.post { usleep(500_000) }
+      try await client.open()
+      try await Task.sleep(for: .milliseconds(1_500))
+      #expect(!client.isClosed.isSet, "a vault that said hello in time is not closed later")
+    }
+  }
+
   @Test("a vault's client gets errors for unknown members, wrong arguments and objects, and can continue")
   func members() async throws {
     let client = try RawClient(to: StubVault())

@@ -200,9 +200,9 @@ struct HostileVaultTests {
   func secrets() async throws {
     // An item without attributes, in the layout of the interface's XML.
     let item: [[UInt8]] = [
-      [1, 1, 0, 0, 0, 1], [2, 7, 0, 0, 0] + Array("damaged".utf8), [4, 0, 0, 0, 0],
-      [5, 8, 0, 0, 0] + [UInt8](repeating: 0, count: 8), [6, 13, 0, 0, 0] + Array("when-unlocked".utf8),
-      [7, 8, 0, 0, 0] + [UInt8](repeating: 0, count: 8), [8, 8, 0, 0, 0] + [UInt8](repeating: 0, count: 8),
+      [1, 0, 0, 0, 1, 1], [2, 0, 0, 0, 7] + Array("damaged".utf8), [3, 255, 255, 255, 255], [4, 0, 0, 0, 0],
+      [5, 0, 0, 0, 8] + [UInt8](repeating: 0, count: 8), [6, 0, 0, 0, 13] + Array("when-unlocked".utf8),
+      [7, 0, 0, 0, 8] + [UInt8](repeating: 0, count: 8), [8, 0, 0, 0, 8] + [UInt8](repeating: 0, count: 8),
     ]
     func released(_ offset: Int64, _ count: Int64, _ file: Int32?) async throws -> Int {
       let raw = try RawVault {

@@ -57,7 +57,7 @@ struct VaultBusListenerTests {
     #expect(try await eventually { silent.allSatisfy(\.isClosed.isSet) })
     let next = try place.connect()
     #expect(await errorOfHello(next.connection) == nil)
-    try await Task.sleep(for: .milliseconds(1_500))
+    try await Task.sleep(for: .milliseconds(2_500))
     #expect(!next.isClosed.isSet, "one that has said hello may wait")
     next.connection.close()
     await listener.close()
@@ -74,7 +74,7 @@ struct VaultBusListenerTests {
     ) { _ in StubVault() }
     let module = try place.connect()
     _ = try? await module.connection.call(LoginInterface.target, "FirstFactor", [.uint32(7)])
-    try await Task.sleep(for: .milliseconds(1_500))
+    try await Task.sleep(for: .milliseconds(2_500))
     #expect(module.isClosed.isSet == (geteuid() != 0))
     module.connection.close()
     await listener.close()

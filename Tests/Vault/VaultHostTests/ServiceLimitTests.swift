@@ -1,8 +1,11 @@
+import Fingerprint
+import ProgramDriver
 import SecretModel
 import SecureMemory
 import Testing
 import VaultBus
 import VaultDriver
+import VirtualFinger
 
 @Suite("One user's limits in the system service")
 struct ServiceLimitTests {
@@ -57,6 +60,75 @@ struct ServiceLimitTests {
       var problems: [String] = []
       for await problem in group { if let problem { problems.append(problem) } }
       return problems
+    }
+    #expect(problems.isEmpty, "\(problems.count): \(Set(problems))")
+    try await service.end()
+  }
+
+  /// What 50 programs at once get from the service, each over a connection of its own: the errors.
+  private func burst(
+    on service: RunningService, _ program: @escaping @Sendable (any VaultService) async throws -> Void
+  ) async -> [String] {
+    await withTaskGroup { group in
+      for _ in 0..<50 {
+        group.addTask { () -> String? in
+          do {
+            let connection = try service.connect()
+            try await program(try await connection.open(.own))
+            await connection.close()
+            return nil
+          } catch {
+            return "\(error)"
+          }
+        }
+      }
+      var problems: [String] = []
+      for await problem in group { if let problem { problems.append(problem) } }
+      return problems
+    }
+  }
+
+  @Test(
+    "50 programs that ask for a finger at once, as a script may start them, get their turns, however long all take",
+    .timeLimit(.minutes(5)))
+  func manyTouches() async throws {
+    let service = try RunningService()
+    try await service.makeStore()
+    let connection = try service.connect()
+    let vault = try await connection.open(.own)
+    @Sendable func press(_ number: UInt64) async throws {
+      let image = SyntheticFinger(person: 1, finger: .rightIndex).impression(number)
+      try await onThread {
+        try VirtualImageReader(socket: service.folder + "/sensor", patience: .seconds(15)).press(image)
+      }
+    }
+    let owner = Person(
+      passcodes: [RunningService.passcode], touches: (1...6).map { number in { try await press(number) } })
+    _ = try await owner.with(vault) { try await vault.enroll(.rightIndex, Asking(in: $0)) }
+    let item = try await vault.add(
+      NewItem(.genericPassword, [.service: .text("bank")], access: AccessControl(.currentSet)),
+      secret: SecretBytes(text: "gold"), replacing: false, .nobody)
+    // All of them together take longer than one of them waits for a person who does nothing.
+    let patience = ContextOptions(timeout: .seconds(12))
+    let problems = await burst(on: service) { vault in
+      let person = Person(touches: [{ try await press(1) }])
+      let released = try await person.with(vault, patience) {
+        try await vault.secrets(.ids([item.id]), Asking(in: $0))
+      }
+      guard released.first?.text == "gold" else { throw RunningService.Failed(what: "another secret") }
+    }
+    #expect(problems.isEmpty, "\(problems.count): \(Set(problems))")
+    #expect(try await vault.status().failures == 0)
+    await connection.close()
+    try await service.end()
+  }
+
+  @Test("50 programs that bring the passcode at once, as a script may start them, have it checked one after the other")
+  func manyPasscodes() async throws {
+    let service = try RunningService()
+    try await service.makeStore()
+    let problems = await burst(on: service) { vault in
+      try await Person(passcodes: [RunningService.passcode]).with(vault) { try await vault.unlock(Asking(in: $0)) }
     }
     #expect(problems.isEmpty, "\(problems.count): \(Set(problems))")
     try await service.end()

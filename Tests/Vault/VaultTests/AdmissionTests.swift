@@ -73,7 +73,7 @@ extension Vault {
     let presence = try VerifiedPresence(verifying: Touch(answer: answer), for: challenge, now: 3)
     let grant = try PresenceGrant(consuming: presence, owner: store.owner, now: 4)
     return try store.read { snapshot in
-      try snapshot.release(snapshot.wanted(.ids([item]), Shown()), ShownFactors(grant: grant))[0].text
+      try snapshot.release(snapshot.wanted(.ids([item]), EarlierProofs()), GivenProofs(grant: grant))[0].text
     }
   }
 

@@ -1,4 +1,5 @@
 import Keys
+import Primitives
 import Testing
 
 @testable import Vault

@@ -21,7 +21,7 @@ struct GivenUpCallTests {
   func evidence() throws {
     for isGivenUp in [false, true] {
       let context = context()
-      let evidence = Evidence(ShownFactors(passcode: passcode), in: context)
+      let evidence = Evidence(GivenProofs(passcode: passcode), in: context)
       if isGivenUp { context.cancel(because: .systemCancelled) }
       do {
         let shown = try evidence.current()

@@ -58,7 +58,7 @@ struct ReaderDeskTests {
     let told = Order()
     let task = Task {
       let claim = try await claim(program, user: user, process: process) { ahead in
-        told.note("\(ahead)")
+        if told.noted.isEmpty { told.note("told") }
         order.tell(program, ahead.use)
       }
       order.note(program)
@@ -95,39 +95,57 @@ struct ReaderDeskTests {
     #expect(order.told["third"] == [use(of: "first"), .anotherUser, use(of: "second")])
   }
 
-  @Test("the reader desk lets sixteen requests of a user wait, refuses more, and serves other users in between")
+  @Test("the reader desk lets 512 requests of a user wait, refuses more, and serves other users in between")
   func limit() async throws {
     let order = Order()
     let first = try await claim("first")
-    var tasks: [Task<ReaderClaim, any Error>] = []
-    let names = (1...WaitingLimits.user).map { "\($0)" }
-    for name in names { tasks.append(try await waiting(name, order)) }
-    await #expect(throws: VaultError.busy("16 requests of this user wait for the reader; first has it")) {
-      _ = try await claim("one more")
+    let tasks = try await full(order)
+    await #expect(throws: VaultError.busy("512 requests of this user wait for the reader; first has it")) {
+      _ = try await claim("loop", process: 1_000)
     }
     let other = try await waiting("other", user: 1001, order)
     first.end(.succeeded)
     try await other.value.end(.succeeded)
-    try await tasks[0].value.end(.succeeded)
-    // There is room for another one.
-    tasks.append(try await waiting("last", order))
-    for task in tasks.dropFirst() { try await task.value.end(.succeeded) }
-    #expect(order.noted == ["other"] + names + ["last"])
+    for task in tasks { try await task.value.end(.succeeded) }
+    #expect(order.noted == ["other"] + Array(repeating: "loop", count: tasks.count))
+  }
+
+  /// As many requests as a user may have waiting, of one program.
+  private func full(_ order: Order) async throws -> [Task<ReaderClaim, any Error>] {
+    var tasks: [Task<ReaderClaim, any Error>] = []
+    for number in 1...Int32(WaitingLimits.user) { tasks.append(try await waiting("loop", process: number, order)) }
+    return tasks
   }
 
   @Test("the reader desk gives a place of the program with the most waiting requests to one with fewer")
   func shared() async throws {
     let order = Order()
     let first = try await claim("first")
-    var tasks: [Task<ReaderClaim, any Error>] = []
-    for (process, name) in [("a", 1), ("a", 2), ("b", 3), ("b", 4)].map({ (Int32($0.1), $0.0) }) {
-      for _ in 1...4 { tasks.append(try await waiting(name, process: process, order)) }
-    }
-    let other = try await waiting("other", process: 9, order)
-    await #expect(throws: VaultError.self) { _ = try await tasks[15].value }
+    let tasks = try await full(order)
+    let other = try await waiting("other", order)
+    await #expect(throws: VaultError.self) { _ = try await tasks[WaitingLimits.user - 1].value }
     first.end(.succeeded)
-    for task in tasks.dropLast() + [other] { try await task.value.end(.succeeded) }
-    #expect(order.noted.last == "other")
+    try await tasks[0].value.end(.succeeded)
+    try await other.value.end(.succeeded)
+    for task in tasks[1..<WaitingLimits.user - 1] { try await task.value.end(.succeeded) }
+    #expect(order.noted.prefix(2) == ["loop", "other"])
+  }
+
+  @Test("the reader desk gives programs of a user their turns in between, and processes of a program")
+  func turns() async throws {
+    let order = Order()
+    try await claim("loop", process: 1).end(.succeeded)
+    let first = try await claim("first")
+    var tasks: [Task<ReaderClaim, any Error>] = []
+    // Process 1 has had a turn, and another process of the same program has not.
+    for _ in 1...3 { tasks.append(try await waiting("loop", process: 1, order)) }
+    tasks.append(try await waiting("loop", process: 2, order))
+    tasks.append(try await waiting("mail", process: 3, order))
+    first.end(.succeeded)
+    try await tasks[4].value.end(.succeeded)
+    try await tasks[3].value.end(.succeeded)
+    for task in tasks[..<3] { try await task.value.end(.succeeded) }
+    #expect(order.noted == ["mail", "loop", "loop", "loop", "loop"])
   }
 
   @Test("a request over the reader desk's limits gets the reader next if it rejects the one that has it")
@@ -135,17 +153,15 @@ struct ReaderDeskTests {
     let order = Order()
     func call(_ number: UInt8) -> ContextCall { ContextCall(context: ContextHandle(bytes: [number]), number: 1) }
     let first = try await claim("first", call: call(1))
-    let names = (1...WaitingLimits.user).map { "\($0)" }
-    var tasks: [Task<ReaderClaim, any Error>] = []
-    for name in names { tasks.append(try await waiting(name, order)) }
-    let outside = Task { try await claim("outside", call: call(2)) { order.tell("outside", $0.use) } }
+    let tasks = try await full(order)
+    let outside = Task { try await claim("loop", process: 1_000, call: call(2)) { order.tell("outside", $0.use) } }
     while order.told["outside"] == nil { try await Task.sleep(for: .milliseconds(2)) }
     #expect(order.told["outside"] == [.program("first", items: [ItemName(unchecked: "item of first", account: "")])])
     await desk.advance(call(2))
     first.end(.cancelled)
     try await outside.value.end(.succeeded)
     for task in tasks { try await task.value.end(.succeeded) }
-    #expect(order.noted == names)
+    #expect(order.noted.count == tasks.count)
   }
 
   @Test(
@@ -154,8 +170,8 @@ struct ReaderDeskTests {
   func refusedOutside() async throws {
     let desk = ReaderDesk(
       ScriptedReader(), locks: ReaderLocks(runtimeFolder: store.folder), outsideTime: .milliseconds(50))
-    func claim(_ number: UInt8) async throws(VaultError) -> ReaderClaim {
-      let call = ContextCall(context: ContextHandle(bytes: [number]), number: 1)
+    func claim(_ number: Int) async throws(VaultError) -> ReaderClaim {
+      let call = ContextCall(context: ContextHandle(bytes: [UInt8(number % 251)]), number: UInt64(number))
       return try await desk.claim(
         for: ReaderApplicant(
           caller: caller("loop", process: Int32(number)), purpose: .evaluate(reason: nil), call: call),
@@ -163,10 +179,10 @@ struct ReaderDeskTests {
     }
     let first = try await claim(0)
     let refused = await withTaskGroup(of: VaultError?.self) { group in
-      for number in 1...9 {
+      for number in 1...WaitingLimits.user + 1 {
         group.addTask {
           do throws(VaultError) {
-            let claim = try await claim(UInt8(number))
+            let claim = try await claim(number)
             claim.end(.succeeded)
             return nil
           } catch {
@@ -180,7 +196,7 @@ struct ReaderDeskTests {
       for await error in group { #expect(error == nil) }
       return refused
     }
-    #expect(refused == .busy("8 requests of this program wait for the reader; loop has it"))
+    #expect(refused == .busy("512 requests of this user wait for the reader; loop has it"))
   }
 
   @Test("the reader desk tells a waiting request of a loan ahead, but not of a request without a touch")
@@ -303,6 +319,22 @@ struct FingerLiftTests {
   }
 }
 
+extension FingerLiftTests {
+  @Test("a scan that was cancelled before the reader began leaves no finger to wait for")
+  func neverBegan() async throws {
+    let lift = FingerLift()
+    let cancelled = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await lift.followed {
+        Issue.record("the reader is told of a scan that nobody wants")
+        throw ReaderError.absent
+      }
+    }
+    await #expect(throws: ReaderError.cancelled) { _ = try await cancelled.value }
+    #expect(lift.isOff)
+  }
+}
+
 @Suite("The delay of a program that cancels again and again")
 struct CoolDownTests {
   private let program = ReaderApplicant.Program(of: Caller(user: 1000, label: "program"))
@@ -328,136 +360,4 @@ struct CoolDownTests {
     coolDowns.cancelled(program, now: now + CoolDowns.memory)
     #expect(coolDowns.end(for: program, now: now + CoolDowns.memory) == now + CoolDowns.memory + Self.second)
   }
-}
-
-@Suite("Two users' vaults on one reader")
-struct SharedReaderTests {
-  /// The store of one user, with a finger of one person.
-  private struct Household {
-    let image: ImageReaderStore
-    let stores: [ScratchStore]
-    let desk: ReaderDesk
-    let vaults: [Vault]
-    let sessions: [VaultSession]
-
-    init() async throws {
-      image = try await ImageReaderStore()
-      stores = [try await ScratchStore(owner: 1000), try await ScratchStore(owner: 1001)]
-      let desk = ReaderDesk(image.process, locks: ReaderLocks(runtimeFolder: image.store.folder))
-      self.desk = desk
-      vaults = try stores.map { try $0.open(desk: desk) }
-      sessions = try zip(vaults, stores).map {
-        try VaultSession(of: $0, for: Caller(user: $1.owner, label: "program of \($1.owner)"))
-      }
-      for (index, vault) in vaults.enumerated() {
-        let touches = (1...6).map { image.press(.rightIndex, person: index + 1, UInt64($0)) }
-        let person = Person(passcodes: [ScratchStore.passcode], touches: touches)
-        _ = try await person.with(vault) { try await vault.enroll(.rightIndex, in: $0) }
-        try await vault.put("item", "of \(index)", .anyFinger)
-      }
-    }
-
-    func get(_ index: Int, by person: Person, timeout: Duration = .seconds(30)) async throws -> String {
-      let session = sessions[index]
-      let name = try ItemName(parsing: "item")
-      return try await person.with(session, ContextOptions(timeout: timeout)) {
-        try await session.secrets(.names([name]), Asking(in: $0))[0].text
-      }
-    }
-
-    /// Presses a user's finger after the other user's person was told to wait.
-    func pressWhen(_ index: Int, waits other: Person) -> @Sendable () async throws -> Void {
-      let press = image.press(.rightIndex, person: index + 1)
-      return {
-        while !other.isTold { try await Task.sleep(for: .milliseconds(5)) }
-        try await press()
-      }
-    }
-  }
-
-  @Test("two users' vaults use one reader one after the other, each with a touch of its own user's finger")
-  func oneAfterTheOther() async throws {
-    let house = try await Household()
-    let second = Person(touches: [house.image.press(.rightIndex, person: 2)])
-    let first = Person(touches: [house.pressWhen(0, waits: second)])
-    let reading = Task { try await house.get(0, by: first) }
-    while first.touchesWanted == 0 { try await Task.sleep(for: .milliseconds(5)) }
-    #expect(try await house.get(1, by: second) == "of 1")
-    #expect(try await reading.value == "of 0")
-    #expect(first.touchesWanted == 1)
-    #expect(second.touchesWanted == 1)
-    for vault in house.vaults { #expect(try await vault.status().failures == 0) }
-    await house.desk.shutdown()
-  }
-
-  @Test("one touch does not answer the vaults of two users, and neither user's finger opens an item of the other")
-  func oneTouch() async throws {
-    let house = try await Household()
-    // The waiting request is armed after the other finger was lifted, and nobody touches again.
-    let second = Person()
-    let first = Person(touches: [house.pressWhen(0, waits: second)])
-    let reading = Task { try await house.get(0, by: first) }
-    while first.touchesWanted == 0 { try await Task.sleep(for: .milliseconds(5)) }
-    await #expect(throws: VaultError.timedOut) { try await house.get(1, by: second, timeout: .seconds(3)) }
-    #expect(try await reading.value == "of 0")
-    #expect(second.touchesWanted == 1)
-    let stranger = Person(touches: (1...3).map { _ in house.image.press(.rightIndex, person: 1) })
-    await #expect(throws: VaultError.authenticationFailed) { try await house.get(1, by: stranger) }
-    #expect(try await house.vaults[1].status().failures == 3)
-    #expect(try await house.vaults[0].status().failures == 0)
-    let both = Person(touches: [2, 1].map { house.image.press(.rightIndex, person: $0) })
-    #expect(try await house.get(0, by: both) == "of 0")
-    #expect(both.touchesWanted == 2)
-    await house.desk.shutdown()
-  }
-
-  @Test("a shared reader is closed before sleep, its armed scan counts no failure, and it is found again later")
-  func sleep() async throws {
-    let house = try await Household()
-    let first = Person()
-    let reading = Task { try await house.get(0, by: first) }
-    while first.touchesWanted == 0 { try await Task.sleep(for: .milliseconds(5)) }
-    let before = processes(with: house.image.socket).filter { $0 != getpid() }
-    try #require(before.count == 1)
-    await house.desk.suspend()
-    #expect(processes(with: house.image.socket).filter { $0 != getpid() }.isEmpty, "its process has ended")
-    await #expect(throws: VaultError.reader(.suspended)) { try await reading.value }
-    await #expect(throws: VaultError.reader(.suspended)) { try await house.get(1, by: Person()) }
-    #expect(try await house.vaults[0].status().failures == 0)
-    await house.desk.resume()
-    let person = Person(touches: [house.image.press(.rightIndex, person: 1)])
-    #expect(try await house.get(0, by: person) == "of 0")
-    #expect(processes(with: house.image.socket).allSatisfy { !before.contains($0) })
-    await house.desk.shutdown()
-  }
-
-  @Test("a request that waits for another user's touch ends at its own timeout, and can be cancelled")
-  func bounded() async throws {
-    let house = try await Household()
-    let first = Person()
-    let reading = Task { try await house.get(0, by: first) }
-    while first.touchesWanted == 0 { try await Task.sleep(for: .milliseconds(5)) }
-    await #expect(throws: VaultError.busy("another program is waiting for a finger")) {
-      try await house.get(1, by: Person(), timeout: .milliseconds(300))
-    }
-    let session = house.sessions[1]
-    let (handle, events) = try await session.openContext(ContextOptions())
-    let waiting = Task { try await session.secrets(.names([ItemName(parsing: "item")]), Asking(in: handle)) }
-    for await event in events {
-      guard case .notice(.readerInUse(.anotherUser)) = event.event else { continue }
-      await session.respond(handle, .cancel)
-      break
-    }
-    await #expect(throws: VaultError.cancelled) { _ = try await waiting.value }
-    reading.cancel()
-    await #expect(throws: VaultError.cancelled) { try await reading.value }
-    let person = Person(touches: [house.image.press(.rightIndex, person: 2)])
-    #expect(try await house.get(1, by: person) == "of 1")
-    await house.desk.shutdown()
-  }
-}
-
-extension Person {
-  fileprivate var isTold: Bool { events.contains { if case .notice(.readerInUse) = $0 { true } else { false } } }
-  fileprivate var touchesWanted: Int { events.count { if case .touchWanted = $0 { true } else { false } } }
 }

@@ -90,17 +90,17 @@ struct ScryptQueueTests {
     try await Holder.end([other, late] + many)
   }
 
-  @Test("eight scrypt derivations may wait, the ninth gets a busy error, and a cancelled one frees its place")
+  @Test("512 scrypt derivations may wait, the next gets a busy error, and a cancelled one frees its place")
   func limit() async throws {
     let queue = ScryptQueue()
     let first = Holder(queue, 1)
     try await first.waitForTurn()
-    // The last of the nine to ask is refused.
-    var waiting = (1...9).map { _ in Holder(queue, 1) }
+    // The last to ask is refused.
+    var waiting = (1...513).map { _ in Holder(queue, 1) }
     while !waiting.contains(where: \.isRefused) { try await Task.sleep(for: .milliseconds(2)) }
     let index = waiting.firstIndex { $0.isRefused }
     let refused = try #require(index)
-    await #expect(throws: VaultError.busy("8 passcodes and passwords wait to be checked")) {
+    await #expect(throws: VaultError.busy("512 passcodes and passwords wait to be checked")) {
       try await waiting[refused].task.value
     }
     waiting.remove(at: refused)

@@ -1,4 +1,5 @@
 import Keys
+import Primitives
 import SecretModel
 import SecureMemory
 import Testing

@@ -21,31 +21,29 @@ struct WaitingLimitsTests {
   private static let installed = ProgramFile(device: 1, inode: 2, owner: 0)
   private static let other = ProgramFile(device: 1, inode: 3, owner: 0)
 
-  @Test("four requests of a process may wait for the reader, and other processes have places")
-  func process() {
-    let waiting = Array(repeating: request(7), count: 4)
-    #expect(
-      WaitingLimits.answer(to: request(7), among: waiting)
-        == .isRefused("4 requests of this process wait for the reader"))
-    #expect(WaitingLimits.answer(to: request(8), among: waiting) == .waits)
-  }
-
-  @Test("eight requests of a program may wait for the reader, whatever its processes and copies are called")
-  func program() {
-    let waiting = (1...8).map { request($0, ProgramFile(device: 1, inode: UInt64($0), owner: 1000)) }
-    #expect(
-      WaitingLimits.answer(to: request(9), among: waiting)
-        == .isRefused("8 requests of this program wait for the reader"))
-    #expect(WaitingLimits.answer(to: request(9, Self.installed), among: waiting) == .waits)
-    #expect(WaitingLimits.answer(to: request(9, user: 1001), among: waiting) == .waits)
-  }
-
-  @Test("sixteen requests of a user may wait for the reader; the program with most yields to one with fewer")
+  @Test("512 requests of a user may wait for the reader; the program with most yields to one with fewer")
   func user() {
-    let waiting = requests(1...8) + requests(9...15, Self.installed) + [request(16, Self.other)]
-    #expect(WaitingLimits.answer(to: request(17, Self.other), among: waiting) == .waitsInstead(of: 7))
-    let refusal = WaitingLimits.Answer.isRefused("16 requests of this user wait for the reader")
-    #expect(WaitingLimits.answer(to: request(17, Self.installed), among: waiting) == refusal)
-    #expect(WaitingLimits.answer(to: request(17, user: 1001), among: waiting) == .waits)
+    let waiting =
+      requests(1...300) + requests(301...510, Self.installed) + requests(511...512, Self.other)
+    #expect(waiting.count == WaitingLimits.user)
+    #expect(WaitingLimits.answer(to: request(513), among: Array(waiting.dropLast())) == .waits)
+    #expect(WaitingLimits.answer(to: request(513, Self.other), among: waiting) == .waitsInstead(of: 299))
+    let refusal = WaitingLimits.Answer.isRefused("512 requests of this user wait for the reader")
+    #expect(WaitingLimits.answer(to: request(513), among: waiting) == refusal)
+    #expect(WaitingLimits.answer(to: request(513, user: 1001), among: waiting) == .waits)
+  }
+
+  @Test("a program's turns at the reader are remembered while thousands of others have theirs")
+  func memory() {
+    var turns = ReaderTurns()
+    for process in 1...10_000 as ClosedRange<Int32> {
+      turns.note(request(process, ProgramFile(device: 1, inode: UInt64(process), owner: 0)))
+    }
+    let last = request(10_000, ProgramFile(device: 1, inode: 10_000, owner: 0))
+    #expect(turns.lastTurn(ofUserOf: last) == 10_000)
+    #expect(turns.lastTurn(ofProgramOf: last) == 10_000)
+    #expect(turns.lastTurn(ofProcessOf: last) == 10_000)
+    let first = request(1, ProgramFile(device: 1, inode: 1, owner: 0))
+    #expect(turns.lastTurn(ofProgramOf: first) == 0 && turns.lastTurn(ofProcessOf: first) == 0, "forgotten")
   }
 }

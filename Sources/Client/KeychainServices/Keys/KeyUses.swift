@@ -1,4 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+// What is done with a key, by the calls with algorithms and by the older ones with padding.
+//
 // The names are Apple's.
 
 public import Foundation
@@ -170,4 +173,175 @@ extension SecKey {
       }.bytes.data()
     }
   }
+}
+
+/// A padding, which older functions take in place of an algorithm. Empty for no padding.
+public struct SecPadding: OptionSet, Sendable {
+  /// Apple's number.
+  public let rawValue: UInt32
+
+  /// A padding by its number; the functions refuse unknown ones.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// 1: PKCS #1 v1.5.
+  public static let PKCS1 = Self(rawValue: 1)
+  /// 2: OAEP with SHA-1.
+  public static let OAEP = Self(rawValue: 2)
+  /// 4000 (hexadecimal): an ECDSA signature as `r ‖ s`.
+  public static let sigRaw = Self(rawValue: 0x4000)
+  /// 8000 (hexadecimal): PKCS #1 over a digest by MD2; refused.
+  public static let PKCS1MD2 = Self(rawValue: 0x8000)
+  /// 8001 (hexadecimal): PKCS #1 over a digest by MD5; refused.
+  public static let PKCS1MD5 = Self(rawValue: 0x8001)
+  /// 8002 (hexadecimal): PKCS #1 over a digest by SHA-1.
+  public static let PKCS1SHA1 = Self(rawValue: 0x8002)
+  /// 8003 (hexadecimal): PKCS #1 over a digest by SHA-224.
+  public static let PKCS1SHA224 = Self(rawValue: 0x8003)
+  /// 8004 (hexadecimal): PKCS #1 over a digest by SHA-256.
+  public static let PKCS1SHA256 = Self(rawValue: 0x8004)
+  /// 8005 (hexadecimal): PKCS #1 over a digest by SHA-384.
+  public static let PKCS1SHA384 = Self(rawValue: 0x8005)
+  /// 8006 (hexadecimal): PKCS #1 over a digest by SHA-512.
+  public static let PKCS1SHA512 = Self(rawValue: 0x8006)
+}
+
+extension SecPadding {
+  /// The signature algorithm of a padding, for an RSA key or a key on a curve; nil where it has none.
+  func signatureAlgorithm(isRSA: Bool) -> SecKeyAlgorithm? {
+    guard isRSA else { return self == .sigRaw ? .ecdsaSignatureDigestRFC4754 : .ecdsaSignatureDigestX962 }
+    return switch self {
+    case []: .rsaSignatureRaw
+    case .PKCS1: .rsaSignatureDigestPKCS1v15Raw
+    case .PKCS1SHA1: .rsaSignatureDigestPKCS1v15SHA1
+    case .PKCS1SHA224: .rsaSignatureDigestPKCS1v15SHA224
+    case .PKCS1SHA256: .rsaSignatureDigestPKCS1v15SHA256
+    case .PKCS1SHA384: .rsaSignatureDigestPKCS1v15SHA384
+    case .PKCS1SHA512: .rsaSignatureDigestPKCS1v15SHA512
+    default: nil
+    }
+  }
+
+  /// The encryption algorithm of a padding, which exists for RSA only; nil where it has none.
+  var encryptionAlgorithm: SecKeyAlgorithm? {
+    switch self {
+    case []: .rsaEncryptionRaw
+    case .PKCS1: .rsaEncryptionPKCS1
+    case .OAEP: .rsaEncryptionOAEPSHA1
+    default: nil
+    }
+  }
+}
+
+// The names are Apple's. Older forms of the functions above, with a padding in place of the algorithm, and
+// the caller's memory in place of data.
+
+/// Signs a digest. A key on a curve signs with any padding.
+///
+/// - Parameters:
+///   - key: a private key.
+///   - padding: the padding for an RSA key.
+///   - dataToSign: the digest.
+///   - dataToSignLen: its length in bytes.
+///   - sig: where the signature goes.
+///   - sigLen: how much room there is, and then how long the signature is.
+/// - Returns: `errSecParam` for an operation that the key does not support, and where there is too little room;
+///   otherwise the errors of ``SecKeyCreateSignature(_:_:_:_:)``.
+@discardableResult
+public func SecKeyRawSign(
+  _ key: SecKey, _ padding: SecPadding, _ dataToSign: UnsafePointer<UInt8>, _ dataToSignLen: Int,
+  _ sig: UnsafeMutablePointer<UInt8>, _ sigLen: UnsafeMutablePointer<Int>
+) -> OSStatus {
+  perform(padding.signatureAlgorithm(isRSA: key.isRSA), dataToSign, dataToSignLen, sig, sigLen) {
+    SecKeyCreateSignature(key, $0, $1, $2)
+  }
+}
+
+/// Checks a signature of a digest: 0 if it is valid, `errSSLCrypto` if not, `errSecParam` for an operation that the key
+/// does not support.
+@discardableResult
+public func SecKeyRawVerify(
+  _ key: SecKey, _ padding: SecPadding, _ signedData: UnsafePointer<UInt8>, _ signedDataLen: Int,
+  _ sig: UnsafePointer<UInt8>, _ sigLen: Int
+) -> OSStatus {
+  guard let algorithm = padding.signatureAlgorithm(isRSA: key.isRSA), signedDataLen >= 0, sigLen >= 0 else {
+    return errSecParam
+  }
+  // Both lent for the call, and copied.
+  let (data, signature) = (NSData(bytes: signedData, length: signedDataLen), NSData(bytes: sig, length: sigLen))
+  var error: Unmanaged<CFError>?
+  guard !SecKeyVerifySignature(key, algorithm, data, signature, &error) else { return errSecSuccess }
+  let status = status(of: error)
+  // The older function reports the older status.
+  return status == errSecVerifyFailed ? errSSLCrypto : status
+}
+
+/// Encrypts to an RSA public key.
+///
+/// - Parameters:
+///   - key: a public key of RSA.
+///   - padding: the padding of the block.
+///   - plainText: the plaintext.
+///   - plainTextLen: its length in bytes.
+///   - cipherText: where the result goes.
+///   - cipherTextLen: how much room there is, and then how long the result is.
+/// - Returns: `errSecParam` for an operation that the key does not support, and where there is too little room;
+///   otherwise the errors of ``SecKeyCreateEncryptedData(_:_:_:_:)``.
+@discardableResult
+public func SecKeyEncrypt(
+  _ key: SecKey, _ padding: SecPadding, _ plainText: UnsafePointer<UInt8>, _ plainTextLen: Int,
+  _ cipherText: UnsafeMutablePointer<UInt8>, _ cipherTextLen: UnsafeMutablePointer<Int>
+) -> OSStatus {
+  perform(padding.encryptionAlgorithm, plainText, plainTextLen, cipherText, cipherTextLen) {
+    SecKeyCreateEncryptedData(key, $0, $1, $2)
+  }
+}
+
+/// Decrypts with an RSA private key. Without a padding, leading zeros of the plaintext are removed.
+///
+/// - Parameters:
+///   - key: a private key of RSA.
+///   - padding: the padding of the block.
+///   - cipherText: the ciphertext.
+///   - cipherTextLen: its length in bytes.
+///   - plainText: where the result goes.
+///   - plainTextLen: how much room there is, and then how long the result is.
+/// - Returns: `errSecParam` for an operation that the key does not support, and where there is too little room;
+///   otherwise the errors of ``SecKeyCreateDecryptedData(_:_:_:_:)``.
+@discardableResult
+public func SecKeyDecrypt(
+  _ key: SecKey, _ padding: SecPadding, _ cipherText: UnsafePointer<UInt8>, _ cipherTextLen: Int,
+  _ plainText: UnsafeMutablePointer<UInt8>, _ plainTextLen: UnsafeMutablePointer<Int>
+) -> OSStatus {
+  perform(padding.encryptionAlgorithm, cipherText, cipherTextLen, plainText, plainTextLen) {
+    let block = SecKeyCreateDecryptedData(key, $0, $1, $2)
+    return padding.isEmpty ? block.map { NSData(data: ($0 as Data).drop { $0 == 0 }) } : block
+  }
+}
+
+extension SecKey {
+  fileprivate var isRSA: Bool { publicKey?.algorithm.family == .rsa }
+}
+
+/// Runs the newer form of a call on the caller's memory.
+private func perform(
+  _ algorithm: SecKeyAlgorithm?, _ input: UnsafePointer<UInt8>, _ count: Int, _ room: UnsafeMutablePointer<UInt8>,
+  _ roomCount: UnsafeMutablePointer<Int>,
+  _ body: (SecKeyAlgorithm, CFData, UnsafeMutablePointer<Unmanaged<CFError>?>?) -> CFData?
+) -> OSStatus {
+  guard let algorithm, count >= 0 else { return errSecParam }
+  var error: Unmanaged<CFError>?
+  // The input is lent for the call, and copied.
+  guard let output = body(algorithm, NSData(bytes: input, length: count), &error) else { return status(of: error) }
+  guard output.length <= roomCount.pointee else { return errSecParam }
+  // The caller lends `roomCount` bytes.
+  output.getBytes(room, length: output.length)
+  roomCount.pointee = output.length
+  return errSecSuccess
+}
+
+/// The status of a key's error, which is ours to release (transfer full).
+private func status(of error: Unmanaged<CFError>?) -> OSStatus {
+  guard let error = error?.takeRetainedValue() else { return errSecInternalError }
+  if error.domain == NSOSStatusErrorDomain { return OSStatus(error.code) }
+  return (error.userInfo[NSUnderlyingErrorKey] as? VaultError)?.status ?? errSecAuthFailed
 }

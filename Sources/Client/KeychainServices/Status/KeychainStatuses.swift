@@ -1,3 +1,11 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+
+// The statuses that calls return, and their messages.
+//
+// The names are Apple's.
+
+public import Foundation
+
 // The statuses that calls of this module return. The others are in RareStatuses.swift.
 
 /// 0: success.
@@ -126,3 +134,101 @@ public let errSecPkcs12VerifyFailure: OSStatus = -25264
 public let errSecNotSigner: OSStatus = -26267
 /// −26275: the data could not be decoded.
 public let errSecDecode: OSStatus = -26275
+
+/// The messages of the statuses that calls of this module return.
+let statusMessages: [OSStatus: String] = [
+  0: "No error.",
+  -4: "This is not implemented.",
+  -34: "The disk is full.",
+  -36: "Reading or writing failed.",
+  -49: "The file is already open for writing.",
+  -50: "A parameter is not valid.",
+  -61: "Writing is not permitted.",
+  -108: "There is not enough memory.",
+  -128: "The user cancelled.",
+  -909: "The request is not valid, or not valid now.",
+  -2070: "An internal component failed.",
+  -4960: "An unknown error of Core Foundation.",
+  -9809: "The signature does not verify.",
+  -34018: "An entitlement is missing.",
+  -34020: "The program is not allowed to make this call.",
+  -25291: "No store is available.",
+  -25292: "The store is read-only.",
+  -25293: "Authentication failed.",
+  -25294: "There is no such store.",
+  -25295: "The store is damaged or not a store.",
+  -25296: "A store of this name already exists.",
+  -25297: "The callback is already installed.",
+  -25298: "The callback is not valid.",
+  -25299: "The item already exists.",
+  -25300: "The item was not found.",
+  -25301: "The buffer is too small.",
+  -25302: "The secret is too long.",
+  -25303: "Items of this class have no such attribute.",
+  -25304: "The item reference is not valid.",
+  -25305: "The search is not valid.",
+  -25306: "The item class does not exist.",
+  -25307: "There is no default store.",
+  -25308: "User interaction is required, but not allowed.",
+  -25309: "The attribute cannot be changed.",
+  -25310: "The store has a newer format.",
+  -25311: "The key size is not supported.",
+  -25312: "A storage module is missing.",
+  -25313: "A certificate module is missing.",
+  -25314: "A policy module is missing.",
+  -25315: "User interaction is required.",
+  -25316: "The secret is not available.",
+  -25317: "The secret cannot be changed.",
+  -25318: "A certificate of the chain is missing.",
+  -25319: "The preference domain is not valid.",
+  -25320: "User interaction is not possible in dark wake.",
+  -25240: "The access control list is not in the simple form.",
+  -25241: "There is no such policy.",
+  -25242: "The trust setting is not valid.",
+  -25243: "The item has no access control.",
+  -25244: "This change of the owner is not valid.",
+  -25245: "No trust results are available.",
+  -25256: "The format is not supported.",
+  -25257: "The format is unknown.",
+  -25258: "The key can only be exported wrapped.",
+  -25259: "There is more than one private key.",
+  -25260: "A passphrase is required.",
+  -25261: "The password reference is not valid.",
+  -25262: "The trust settings are damaged.",
+  -25263: "There are no trust settings.",
+  -25264: "The PKCS #12 data does not verify.",
+  -26267: "The certificate was not signed by the given issuer.",
+  -26275: "The data could not be decoded.",
+]
+
+/// The English message of a status. Never nil; optional because Apple's result is.
+@discardableResult
+public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
+  words(for: status) as NSString
+}
+
+/// The message of a status.
+func words(for status: OSStatus) -> String {
+  if let message = statusMessages[status] { return message }
+  let index = Int(firstRareStatus) - Int(status)
+  let names = rareStatusNames.split(separator: " ")
+  guard names.indices.contains(index) else { return "OSStatus \(status)." }
+  return sentence(from: names[index])
+}
+
+/// Turns "InvalidKeyUsageMask" into "Invalid key usage mask." Abbreviations keep their case.
+private func sentence(from name: Substring) -> String {
+  var parts: [String] = []
+  let letters = Array(name)
+  for (index, letter) in letters.enumerated() {
+    let afterSmall = index > 0 && !letters[index - 1].isUppercase
+    let beforeSmall = index + 1 < letters.count && letters[index + 1].isLowercase
+    if letter.isUppercase, index > 0, afterSmall || beforeSmall { parts.append("") }
+    if parts.isEmpty { parts.append("") }
+    parts[parts.count - 1].append(letter)
+  }
+  let words = parts.enumerated().map { index, part in
+    index == 0 || part.dropFirst().contains(where: \.isUppercase) ? part : part.lowercased()
+  }
+  return words.joined(separator: " ") + "."
+}

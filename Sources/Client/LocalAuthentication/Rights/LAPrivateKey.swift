@@ -1,5 +1,9 @@
+// The key pair of a kept right.
+
+internal import Executors
 public import KeychainServices
 internal import SecretModel
+internal import Synchronization
 internal import Whorl
 
 /// The private key of a saved right: a P-256 key made in the vault, which never leaves it (LAPrivateKey.h, macOS 13).
@@ -114,4 +118,105 @@ private struct Parameters: @unchecked Sendable {
   let dictionary: CFDictionary
 
   init(_ parameters: [AnyHashable: Any]) { dictionary = NSDictionary(dictionary: parameters) }
+}
+
+/// The public key of a saved right (LAPublicKey.h, macOS 13). Needs no authorization.
+public final class LAPublicKey: NSObject, Sendable {
+  private let key: SecKey
+
+  init(_ key: SecKey) { self.key = key }
+
+  /// The key in the form of `SecKeyCopyExternalRepresentation`: `04 ‖ X ‖ Y`.
+  public var bytes: Data { get async throws { try await KeyWork.run { try self.exported() } } }
+
+  /// The same for a completion handler.
+  @preconcurrency
+  public func exportBytes(completion handler: @escaping @Sendable (Data?, (any Error)?) -> Void) {
+    KeyWork.run(handler) { try self.exported() }
+  }
+
+  /// Whether ``encrypt(_:algorithm:)`` takes the algorithm.
+  public func canEncrypt(using algorithm: SecKeyAlgorithm) -> Bool {
+    SecKeyIsAlgorithmSupported(key, .encrypt, algorithm)
+  }
+
+  /// Encrypts to the key.
+  public func encrypt(_ data: Data, algorithm: SecKeyAlgorithm) async throws -> Data {
+    try await KeyWork.run { try self.encrypted(data, algorithm) }
+  }
+
+  /// The same for a completion handler.
+  @preconcurrency
+  public func encrypt(
+    _ data: Data, algorithm: SecKeyAlgorithm, completion handler: @escaping @Sendable (Data?, (any Error)?) -> Void
+  ) {
+    KeyWork.run(handler) { try self.encrypted(data, algorithm) }
+  }
+
+  /// Whether ``verify(_:signature:algorithm:)`` takes the algorithm.
+  public func canVerify(using algorithm: SecKeyAlgorithm) -> Bool {
+    SecKeyIsAlgorithmSupported(key, .verify, algorithm)
+  }
+
+  /// Throws unless the signature of the data was made with the key.
+  public func verify(_ signedData: Data, signature: Data, algorithm: SecKeyAlgorithm) async throws {
+    _ = try await KeyWork.run { try self.verified(signedData, signature, algorithm) }
+  }
+
+  /// The same for a completion handler.
+  @preconcurrency
+  public func verify(
+    _ signedData: Data, signature: Data, algorithm: SecKeyAlgorithm,
+    completion handler: @escaping @Sendable ((any Error)?) -> Void
+  ) {
+    KeyWork.run({ handler($1) }) { try self.verified(signedData, signature, algorithm) }
+  }
+
+  private func exported() throws -> Data {
+    try KeyWork.result { SecKeyCopyExternalRepresentation(key, $0) }
+  }
+
+  private func encrypted(_ data: Data, _ algorithm: SecKeyAlgorithm) throws -> Data {
+    try KeyWork.result { SecKeyCreateEncryptedData(key, algorithm, data as NSData, $0) }
+  }
+
+  private func verified(_ data: Data, _ signature: Data, _ algorithm: SecKeyAlgorithm) throws -> Data {
+    try KeyWork.result {
+      SecKeyVerifySignature(key, algorithm, data as NSData, signature as NSData, $0) ? NSData() : nil
+    }
+  }
+}
+
+/// Runs the blocking calls of Keychain Services away from the caller's thread.
+enum KeyWork {
+  static func run(
+    _ handler: @escaping @Sendable (Data?, (any Error)?) -> Void, _ work: @escaping @Sendable () throws -> Data
+  ) {
+    reply {
+      do {
+        handler(try work(), nil)
+      } catch {
+        handler(nil, error)
+      }
+    }
+  }
+
+  static func run(_ work: @escaping @Sendable () throws -> Data) async throws -> Data {
+    try await BlockingCall.run(work)
+  }
+
+  /// Returns the result of a call, or throws the error that it has set: an `LAError` if an authentication failed.
+  static func result(_ call: (UnsafeMutablePointer<Unmanaged<CFError>?>) -> CFData?) throws -> Data {
+    var problem: Unmanaged<CFError>?
+    if let data = call(&problem) { return data as Data }
+    throw error(problem)
+  }
+
+  /// The error of a call that failed.
+  static func error(_ problem: Unmanaged<CFError>?) -> any Error {
+    // The call returns its error retained.
+    guard let error = problem?.takeRetainedValue() else { return LAError(.authenticationFailed) }
+    if let error = error as? LAError { return error }
+    return error
+  }
 }

@@ -1,7 +1,11 @@
+// Rights that are kept, with their secrets.
+
 internal import Executors
+internal import Foundation
 internal import KeySchemes
 public import KeychainServices
 internal import SecretModel
+internal import SecureMemory
 internal import Whorl
 
 /// The rights that the program has saved (LARightStore.h, macOS 13).
@@ -204,5 +208,90 @@ public final class LARightStore: NSObject, Sendable {
         reply { handler(nil, error.rightError) }
       }
     }
+  }
+}
+
+/// A right of ``LARightStore``, with a key and perhaps a secret that can be used only while it is authorized
+/// (LAPersistedRight.h, macOS 13).
+public final class LAPersistedRight: LARight, @unchecked Sendable {
+  // Unchecked, like its superclass; its own values never change.
+
+  /// The key that was made when the right was saved.
+  public let key: LAPrivateKey
+  /// The secret that the right was saved with.
+  public let secret: LASecret
+  /// The item that holds the secret, by which the right is found.
+  let anchor: ItemID
+  /// The item of the key.
+  let keyItem: ItemID
+
+  /// Nil for items that are no right.
+  init?(anchor: Item, key: Item) {
+    let authorization = RightAuthorization(anchor.access, item: key.id)
+    let proof = RightProof(authorization)
+    guard let privateKey = LAPrivateKey(key, proof) else { return nil }
+    self.key = privateKey
+    self.anchor = anchor.id
+    keyItem = key.id
+    secret = LASecret(anchor.id, proof)
+    super.init(authorization)
+  }
+}
+
+/// The secret of a saved right (LASecret.h, macOS 13). Can be read only while the right is authorized.
+public final class LASecret: NSObject, Sendable {
+  private let id: ItemID
+  private let proof: RightProof
+
+  init(_ id: ItemID, _ proof: RightProof) {
+    self.id = id
+    self.proof = proof
+  }
+
+  /// The data that the right was saved with.
+  ///
+  /// Throws an ``LAError`` if the right is not authorized, and `errSecItemNotFound` for a right that was saved without
+  /// a secret.
+  public var rawData: Data { get async throws { try await KeyWork.run { try self.data() } } }
+
+  /// The same for a completion handler.
+  @preconcurrency
+  public func loadData(completion handler: @escaping @Sendable (Data?, (any Error)?) -> Void) {
+    KeyWork.run(handler) { try self.data() }
+  }
+
+  private func data() throws -> Data {
+    let id = id
+    do {
+      return try proof.use { context in
+        let data: Result<Data?, VaultError> = blocking { () async throws(VaultError) in
+          let released = try await SecretStore.shared().secrets(of: [id], using: context)
+          return RightSecret.data(released[0].secret)
+        }
+        guard let data = try data.get() else { throw VaultError.itemGone }
+        return data
+      }
+    } catch let error as VaultError {
+      throw error.rightError
+    }
+  }
+}
+
+/// The stored form of a saved right's secret: a byte that is 1 if there is a secret, and the secret.
+enum RightSecret {
+  static func bytes(_ secret: Data?) -> SharedSecret {
+    var bytes = SecretBytes(count: (secret?.count ?? 0) + 1)
+    // Both borrowed for the call.
+    bytes.withUnsafeMutableBytes { room in
+      room[0] = secret == nil ? 0 : 1
+      secret?.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: room[1...]).copyMemory(from: $0) }
+    }
+    return SharedSecret(bytes)
+  }
+
+  /// Nil if the right has no secret.
+  static func data(_ kept: borrowing SecretBytes) -> Data? {
+    // Copies the borrowed bytes.
+    kept.withUnsafeBytes { $0.first == 1 ? Data($0.dropFirst()) : nil }
   }
 }

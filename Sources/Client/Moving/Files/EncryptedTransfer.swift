@@ -1,3 +1,5 @@
+// What the file's two ways have in common: the encryption while items pass, the progress, and the names in it.
+
 internal import Executors
 internal import Glibc
 internal import SecretModel
@@ -78,4 +80,45 @@ struct EncryptedTransfer {
     try await calling.value.get()
     return try result.get()
   }
+}
+
+/// Called with the progress of an export or an import: the amount done, and the total.
+package typealias MoveProgress = @Sendable (_ done: Int, _ all: Int) -> Void
+
+/// The first of many values, and the number of all, so that a file with many items needs little memory.
+package struct Listing<Element: Sendable>: Sendable {
+  /// The maximum number of values that are kept.
+  package static var limit: Int { 1_000 }
+
+  /// The first values, in order.
+  package private(set) var first: [Element] = []
+  /// The number of all values.
+  package private(set) var count = 0
+
+  package init() {}
+
+  package mutating func append(_ element: Element) {
+    if count < Self.limit { first.append(element) }
+    count += 1
+  }
+}
+
+/// The contents of an export, before encryption: lines of JSON, each item's followed by the bytes of its secret and a
+/// newline. `docs/export-format.md` describes it.
+enum ItemFileFormat {
+  /// The first line.
+  struct Beginning: Codable, Equatable {
+    var format = "whorl-items"
+    var version = 1
+  }
+
+  /// Every further line: an item, or the end.
+  struct Line: Codable {
+    var item: DescribedItem?
+    /// In the last line, the number of items before it. A file without this line is incomplete.
+    var end: Int?
+  }
+
+  /// The longest line, in bytes: enough for the attributes of any item.
+  static let lineLimit = 32 << 20
 }

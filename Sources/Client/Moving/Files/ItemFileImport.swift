@@ -1,3 +1,5 @@
+// Items out of an encrypted file.
+
 internal import Glibc
 package import SecretModel
 package import SecureMemory
@@ -142,5 +144,169 @@ package struct ItemFileImport: Sendable {
       "is bound to fingers, and none is enrolled here: 'whorl enroll' one, and import again"
     case .bind: nil
     }
+  }
+}
+
+/// The plan of an import from a file, with the items' new names.
+package struct ItemFilePlan: Sendable {
+  package internal(set) var coming = Listing<ItemName>()
+  /// The store has an item of that name.
+  package internal(set) var alreadyThere = Listing<ItemName>()
+  /// Further items of the file with the primary attributes of an earlier one.
+  package internal(set) var duplicates = Listing<ItemName>()
+  package internal(set) var unusable = Listing<UnusableEntry>()
+  /// Those of ``coming`` that one touch binds to the enrolled fingers.
+  package internal(set) var binding = Listing<ItemName>()
+  /// For each item of the file, in order: whether it will be imported.
+  var comes: [Bool] = []
+
+  init() {}
+}
+
+/// What an import of a file has done.
+package struct ItemFileOutcome: Sendable {
+  package internal(set) var brought = Listing<ItemName>()
+  package internal(set) var alreadyThere: Listing<ItemName>
+  package internal(set) var duplicates: Listing<ItemName>
+  package internal(set) var unusable: Listing<UnusableEntry>
+
+  /// The result of a plan by which nothing is imported.
+  package init(nothingOf plan: ItemFilePlan) {
+    self.init(alreadyThere: plan.alreadyThere, duplicates: plan.duplicates, unusable: plan.unusable)
+  }
+
+  init(alreadyThere: Listing<ItemName>, duplicates: Listing<ItemName>, unusable: Listing<UnusableEntry>) {
+    (self.alreadyThere, self.duplicates, self.unusable) = (alreadyThere, duplicates, unusable)
+  }
+
+  /// Whether all items of the file can be imported.
+  package var isWhole: Bool { duplicates.count == 0 && unusable.count == 0 }
+}
+
+/// Reads the contents of an export from a socket, whose other end decrypts them.
+final class ItemFileReader {
+  private let socket: Int32
+  /// The received bytes, secrets included.
+  private var received = SecretBytes(count: 0)
+  /// The number of received bytes that were read.
+  private var used = 0
+  private var items = 0
+  /// The number of bytes received so far.
+  private(set) var count = 0
+  private var hasBegun = false
+
+  private static let chunkCount = 64 << 10
+
+  /// - Parameter socket: borrowed for as long as this exists.
+  init(from socket: Int32) { self.socket = socket }
+
+  /// The next item and its secret; nil at the end of the contents.
+  ///
+  /// - Throws: `fileUnreadable` for contents of another form, and if they end too early.
+  func next() throws(VaultError) -> (item: NewItem, secret: SharedSecret)? {
+    if !hasBegun {
+      guard try JSONLine.read(line(), as: ItemFileFormat.Beginning.self) == ItemFileFormat.Beginning() else {
+        throw .otherContents
+      }
+      hasBegun = true
+    }
+    let line = try JSONLine.read(line(), as: ItemFileFormat.Line.self)
+    switch (line.item, line.end) {
+    case (let head?, nil):
+      guard (0...NewItem.secretLimit).contains(head.secret) else { throw .otherContents }
+      let secret = try bytes(head.secret)
+      guard try bytes(1).withUnsafeBytes({ $0[0] == UInt8(ascii: "\n") }) else { throw .otherContents }
+      let item = try head.item
+      // Only keys that were made in the vault, or imported there as keys, have this flag.
+      guard !item.access.flags.contains(.privateKeyUsage) else { throw .otherContents }
+      items += 1
+      return (item, SharedSecret(secret))
+    case (nil, let count?):
+      guard count == items, used == received.count, try !receive() else { throw .otherContents }
+      return nil
+    default: throw .otherContents
+    }
+  }
+
+  /// The next line without its newline. No line holds a secret.
+  private func line() throws(VaultError) -> [UInt8] {
+    var searched = 0
+    while true {
+      let end = received.withUnsafeBytes { $0[(used + searched)...].firstIndex(of: UInt8(ascii: "\n")) }
+      if let end {
+        defer { used = end + 1 }
+        return received.withUnsafeBytes { Array($0[used..<end]) }
+      }
+      searched = received.count - used
+      guard searched <= ItemFileFormat.lineLimit, try receive() else { throw .otherContents }
+    }
+  }
+
+  private func bytes(_ count: Int) throws(VaultError) -> SecretBytes {
+    while received.count - used < count {
+      guard try receive() else { throw .otherContents }
+    }
+    defer { used += count }
+    return received.withUnsafeBytes { SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[used..<used + count])) }
+  }
+
+  /// Receives more bytes, and drops those already read. False at the end.
+  private func receive() throws(VaultError) -> Bool {
+    let more = try chunk()
+    guard !more.isEmpty else { return false }
+    count += more.count
+    let kept = received.count - used
+    received.withUnsafeMutableBytes { bytes in
+      if used > 0, let base = bytes.baseAddress { base.copyMemory(from: base + used, byteCount: kept) }
+    }
+    received.resize(to: kept)
+    used = 0
+    received.resize(to: kept + more.count)
+    received.withUnsafeMutableBytes { target in
+      more.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: target[kept...]).copyMemory(from: $0) }
+    }
+    return true
+  }
+
+  private func chunk() throws(VaultError) -> SecretBytes {
+    do throws(ReadError) {
+      return try SecretBytes.read(from: socket, upTo: Self.chunkCount)
+    } catch {
+      throw .inputOutput("the decrypted file: \(error)")
+    }
+  }
+}
+
+/// A set of primary attributes, of which only a hash of 128 bits each is in memory.
+///
+/// Among 100,000 items a collision has a probability of about 2^-95. Nobody can craft a file with collisions, since
+/// random bytes are part of the hash.
+struct SeenItems {
+  private struct Mark: Hashable {
+    var high: Int
+    var low: Int
+  }
+
+  private let seeds = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
+  private var marks: Set<Mark> = []
+
+  func contains(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> Bool {
+    marks.contains(mark(itemClass, attributes))
+  }
+
+  /// Returns false if the item was already in the set.
+  mutating func insert(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> Bool {
+    marks.insert(mark(itemClass, attributes)).inserted
+  }
+
+  private func mark(_ itemClass: ItemClass, _ attributes: [AttributeName: AttributeValue]) -> Mark {
+    let primary = PrimaryAttributes(of: itemClass, attributes)
+    func hash(_ seed: UInt64) -> Int {
+      var hasher = Hasher()
+      hasher.combine(seed)
+      hasher.combine(primary)
+      return hasher.finalize()
+    }
+    return Mark(high: hash(seeds.0), low: hash(seeds.1))
   }
 }

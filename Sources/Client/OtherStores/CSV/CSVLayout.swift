@@ -1,5 +1,8 @@
+// What the columns of a CSV file hold.
+
 internal import Moving
 internal import SecretModel
+internal import SecureMemory
 
 /// How the values of a file are labelled.
 enum CSVLayout {
@@ -171,5 +174,204 @@ enum CSVLayout {
         Cell(column: labels.next(.line(named: name), named: shown), name: shown, field: fields[place + 1]))
     }
     return .success(cells)
+  }
+}
+
+/// The content of a column of a password manager's CSV file, by its name in the header.
+///
+/// The names are those that the programs write; `ExporterTests` has a file of each.
+enum CSVColumn: Hashable {
+  case title, user, email, password, url, folder, notes, oneTimePassword
+  /// The title in KeePass 1, and the user elsewhere.
+  case account
+  /// Groups and a title separated by full stops, as in Password Safe.
+  case path
+  /// Lines of a name, a colon and a value, as Zoho Vault has them.
+  case lines
+  /// Whether the line is a folder instead of an entry, as in NordPass and Buttercup.
+  case kind
+  /// A value that is not secret and is kept with the entry.
+  case field(String)
+  /// Dates and flags of the other program, which are not imported.
+  case ignored(String)
+  /// An unknown column. Its values may be secret.
+  case other(String)
+
+  /// The longest name that is read, in bytes.
+  static let longestName = 1_000
+
+  init(named name: String) {
+    let shown = name.split(separator: " ").joined(separator: " ").lowercased()
+    // Compare letters and digits alone: "Login Name", "login_username" and "loginUsername" are all in use.
+    let plain = shown.filter { $0.isLetter || $0.isNumber }
+    if let known = Self.known[plain] {
+      self = known
+    } else if Self.fields.contains(plain) {
+      self = .field(shown)
+    } else {
+      self = Self.ignored.contains(plain) ? .ignored(shown) : .other(shown)
+    }
+  }
+
+  /// The kind of a value with its own name inside an entry. Excludes kinds that only make sense for a whole column, and
+  /// columns that are ignored: the person may have made a field of that name.
+  static func line(named name: String) -> CSVColumn {
+    let column = CSVColumn(named: name)
+    return switch column {
+    case .ignored("secrettype"): column
+    case .account, .path, .lines, .kind, .ignored: .other(name.lowercased())
+    default: column
+    }
+  }
+
+  /// What follows the entry's name in that of an item with its values; nil if they get no item or the entry's own name.
+  var label: String? {
+    switch self {
+    case .notes: "notes"
+    case .oneTimePassword: "totp"
+    case .other(let label): label
+    default: nil
+    }
+  }
+
+  /// Whether its values are not imported.
+  var isLeftOut: Bool {
+    switch self {
+    case .kind, .ignored: true
+    default: false
+    }
+  }
+
+  var isKnown: Bool { if case .other = self { false } else { true } }
+
+  /// Whether its values are secrets.
+  var isSecret: Bool { self == .password || label != nil }
+
+  private static let known: [String: CSVColumn] = {
+    let names: [CSVColumn: [String]] = [
+      .title: ["title", "name", "passwordname", "secretname"],
+      .user: ["username", "user", "login", "loginname", "loginusername"],
+      .email: ["email"],
+      .password: ["password", "loginpassword", "pwd"],
+      .url: [
+        "url", "uri", "loginuri", "website", "web", "websiteaddress", "hostname", "loginurl", "passwordurl",
+        "secreturl",
+      ],
+      .folder: [
+        "group", "folder", "grouping", "vault", "category", "groupname", "foldername", "chambername", "collections",
+        "grouptree",
+      ],
+      .notes: ["notes", "note", "extra", "comments", "comment"],
+      .oneTimePassword: ["totp", "logintotp", "otpauth", "otp", "otpurl", "otpsecret"],
+      .account: ["account"],
+      .path: ["grouptitle"],
+      .lines: ["secretdata", "customdata"],
+      .kind: ["type"],
+    ]
+    return Dictionary(uniqueKeysWithValues: names.flatMap { column, names in names.map { ($0, column) } })
+  }()
+
+  private static let fields: Set<String> = [
+    "username2", "username3", "tags", "additionalurls", "matchurl", "sharedfolder", "httprealm",
+  ]
+
+  private static let ignored: Set<String> = [
+    "icon", "lastmodified", "created", "favorite", "fav", "reprompt", "archived", "archiveddate", "formactionorigin",
+    "formsubmiturl", "usernamefield", "passwordfield", "guid", "id", "uuid", "groupid", "groupparent", "timecreated",
+    "timelastused", "timepasswordchanged", "createtime", "modifytime", "createdtime", "passwordmodifiedtime",
+    "lastaccesstime", "passwordexpirydate", "passwordexpiryinterval", "recordmodifiedtime", "passwordpolicy",
+    "passwordpolicyname", "dca", "shiftdca", "protected", "symbols", "keyboardshortcut", "classification",
+    "creationtime", "lastaccess", "lastmodification", "expires", "secrettype",
+  ]
+}
+
+/// Says how the columns of an entry count beside each other, so that each of its values has a label of its own.
+///
+/// A label follows from the names of the columns alone, and never from which of them are empty on a line.
+struct CSVLabels: Sendable {
+  private var taken: Set<CSVColumn> = []
+  private var numbers = LabelNumbers()
+
+  /// The next column. Of two columns of one kind, the second counts as an unknown one with its own name; of two unknown
+  /// columns with one name, the second is numbered.
+  mutating func next(_ column: CSVColumn, named name: String) -> CSVColumn {
+    switch column {
+    case .ignored, .lines: return column
+    case .other: return .other(numbers.next(name.lowercased()))
+    default: break
+    }
+    guard taken.insert(column).inserted else {
+      // Buttercup names its folders twice.
+      return column == .folder || column == .kind
+        ? .ignored(name.lowercased()) : .other(numbers.next(name.lowercased()))
+    }
+    if let label = column.label { _ = numbers.next(label) }
+    return column
+  }
+}
+
+// Decodes values that some programs encode within a field, in locked memory.
+
+extension SecretBytes {
+  /// The most lines that are read of one field.
+  static let mostNamedLines = 1_000
+
+  /// Lines of a name, a colon and a value, as Zoho Vault has them, also those without a value. A line without a colon
+  /// belongs to the value before it. Nil if there are more than ``mostNamedLines``, or one
+  /// with a name that is too long.
+  var namedLines: [(name: String, value: SharedSecret)]? {
+    borrowing get {
+      withUnsafeBytes { bytes in
+        var lines: [(name: String, range: Range<Int>)] = []
+        for whole in bytes.split(separator: UInt8(ascii: "\n"), maxSplits: Self.mostNamedLines) {
+          guard lines.count < Self.mostNamedLines else { return nil }
+          let line = whole.last == UInt8(ascii: "\r") ? whole.dropLast() : whole
+          guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+            if let last = lines.popLast() {
+              lines.append((last.name, last.range.lowerBound..<line.endIndex))
+            } else {
+              lines.append(("notes", line.startIndex..<line.endIndex))
+            }
+            continue
+          }
+          guard colon - line.startIndex <= CSVColumn.longestName else { return nil }
+          let name = String(decoding: line[..<colon], as: UTF8.self)
+          lines.append((name, (colon + 1)..<line.endIndex))
+        }
+        return lines.map { name, range in
+          (name, SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[range]))))
+        }
+      }
+    }
+  }
+
+  /// Decodes Password Exporter's %22, %25, %26 and %3C.
+  var withoutPercents: SecretBytes {
+    borrowing get { replacing(["%22": "\"", "%25": "%", "%26": "&", "%3C": "<", "%3c": "<"]) }
+  }
+
+  /// Replaces each » with a line break, for which Password Safe writes it.
+  var withLineBreaks: SecretBytes { borrowing get { replacing(["»": "\n"]) } }
+
+  /// Replaces texts. No replacement may be longer than its original.
+  private borrowing func replacing(_ texts: [String: String]) -> SecretBytes {
+    let pairs = texts.map { (Array($0.utf8), Array($1.utf8)) }
+    var result = copy()
+    var count = 0
+    withUnsafeBytes { source in
+      result.withUnsafeMutableBytes { target in
+        var index = 0
+        while index < source.count {
+          let pair = pairs.first { source[index...].starts(with: $0.0) }
+          for byte in pair?.1 ?? [source[index]] {
+            target[count] = byte
+            count += 1
+          }
+          index += pair?.0.count ?? 1
+        }
+      }
+    }
+    result.resize(to: count)
+    return result
   }
 }

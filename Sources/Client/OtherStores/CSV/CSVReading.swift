@@ -1,4 +1,7 @@
+// A CSV file as records.
+
 internal import Moving
+internal import SecureMemory
 
 /// Finds the fields of comma-separated values.
 struct CSVReading {
@@ -116,4 +119,98 @@ struct CSVReading {
   }
 
   private func isAt(_ byte: UInt8) -> Bool { index < bytes.count && bytes[index] == byte }
+}
+
+/// The position of a field's first byte, and the position after its last byte, without quotation marks.
+struct CSVField: Sendable {
+  var start: Int
+  var end: Int
+  /// The number of escape bytes in it.
+  var escapes = 0
+  /// Whether blanks precede it.
+  var followsBlank = false
+
+  var isEmpty: Bool { start == end }
+}
+
+/// The fields of one line, or of several if a field has line breaks.
+struct CSVRecord: Sendable {
+  /// The line it begins on, counted from 1.
+  var line: Int
+  var fields: [CSVField]
+}
+
+/// A file of comma-separated values (RFC 4180), or of values with other separators, in locked memory. Fields are positions
+/// in it, and secrets are only ever copied into locked memory.
+struct CSVTable: Sendable {
+  let form: CSVForm
+  let records: [CSVRecord]
+  private let bytes: SharedSecret
+
+  init(_ bytes: SharedSecret) throws(ImportError) {
+    self.bytes = bytes
+    (form, records) = try bytes.bytes.withUnsafeBytes { (buffer) throws(ImportError) in
+      let form = try CSVForm(of: buffer)
+      var reading = CSVReading(buffer, form)
+      return (form, try reading.records())
+    }
+  }
+
+  init(_ bytes: consuming SecretBytes) throws(ImportError) { try self.init(SharedSecret(bytes)) }
+
+  /// The contents of a field.
+  func secret(_ field: CSVField) -> SecretBytes {
+    var value = SecretBytes(count: field.end - field.start - field.escapes)
+    copy(field, into: &value)
+    return value
+  }
+
+  /// The text of a field that is not secret; nil if it is not UTF-8.
+  func text(_ field: CSVField) -> String? { secret(field).plainText }
+
+  /// Whether a field is this word, in any case. Does not copy the field into a string, since it may be secret.
+  func isWord(_ field: CSVField, _ word: String) -> Bool {
+    let lower = Array(word.utf8)
+    return field.escapes == 0
+      && bytes.bytes.withUnsafeBytes { $0[field.start..<field.end].elementsEqual(lower) { $0 | 0x20 == $1 | 0x20 } }
+  }
+
+  private func copy(_ field: CSVField, into value: inout SecretBytes) {
+    value.withUnsafeMutableBytes { target in
+      bytes.bytes.withUnsafeBytes { source in
+        var index = field.start
+        var escapes = field.escapes
+        for place in target.indices {
+          if escapes > 0, source[index] == form.escape {
+            index += 1
+            escapes -= 1
+          }
+          target[place] = source[index]
+          index += 1
+        }
+      }
+    }
+  }
+}
+
+extension SecretBytes {
+  /// A text that is not secret; nil if it is not UTF-8.
+  var plainText: String? { borrowing get { withUnsafeBytes { String(validating: $0, as: UTF8.self) } } }
+}
+
+/// The format of a file's fields, and where they begin.
+struct CSVForm: Sendable {
+  /// The separator between two fields.
+  var separator = UInt8(ascii: ",")
+  /// The escape character before a quotation mark within a quoted field.
+  var escape = UInt8(ascii: "\"")
+  /// Whether each separator is followed by a space that belongs to no field.
+  var isSpaced = false
+  /// Whether a carriage return alone ends a line.
+  var hasLoneReturns = false
+  /// The position and the number of the header line.
+  var start = 0
+  var firstLine = 1
+  /// Whether the file is from Firefox's Password Exporter, which percent-encodes some characters, such as %22.
+  var isOfPasswordExporter = false
 }

@@ -26,27 +26,13 @@ struct KeePassReferences {
   /// The longest text that is taken over as a title, a user, an address or a field, in bytes.
   private static let longestText = 1 << 10
 
-  /// - Parameter identifier: in base64, as the export has it.
+  /// - Parameter identifier: in base64, as the export has it. It is not secret.
   mutating func add(_ entry: PasswordEntry, _ identifier: String) {
-    guard let bytes = Self.bytes(base64: identifier), bytes.count == 16 else { return }
+    guard let bytes = Base64URL.bytes(of: identifier), bytes.count == 16 else { return }
     let secrets = [("P" as Character, nil), ("N", "notes" as String?)].filter { _, label in
       entry.secrets.first { $0.label == label }?.value.bytes.withUnsafeBytes(FieldProblem.isReference) ?? false
     }
     targets[Hexadecimal.text(of: bytes)] = Target(entry: entry, referring: Set(secrets.map(\.0)))
-  }
-
-  /// Nil for what is not base64. Identifiers are not secret.
-  private static func bytes(base64 text: String) -> [UInt8]? {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var (bytes, bits, count): ([UInt8], UInt32, Int) = ([], 0, 0)
-    for character in text.utf8 where character != UInt8(ascii: "=") {
-      guard let value = alphabet.firstIndex(of: character) else { return nil }
-      (bits, count) = (bits << 6 | UInt32(value), count + 6)
-      guard count >= 8 else { continue }
-      count -= 8
-      bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-    }
-    return bytes
   }
 
   /// The entry with its references resolved.

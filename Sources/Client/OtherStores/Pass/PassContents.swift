@@ -27,7 +27,10 @@ struct PassContents {
     if bytes.contains(0) { return [secret(nil, bytes[...])] }
     guard FieldProblem.isUTF8(bytes) else {
       // Random bytes and pictures have control characters, texts of old systems have none.
-      guard bytes.contains(where: { $0 < 0x20 && !"\t\r\n".utf8.contains($0) }) else {
+      guard
+        bytes.contains(where: { $0 < 0x20 && !"\t\r\n".utf8.contains($0) })
+          || fileBeginnings.contains(where: { bytes.starts(with: $0) })
+      else {
         throw .unreadable("is not in UTF-8: write it anew with 'pass edit', or store it with 'whorl set'")
       }
       return [secret(nil, bytes[...])]
@@ -104,8 +107,11 @@ struct PassContents {
 
   private static let documentBeginnings = [
     "-----BEGIN ", "---- BEGIN SSH2 ", "PuTTY-User-Key-File-", "untrusted comment: ", "<?xml ", "#!/",
-    "SSH PRIVATE KEY FILE FORMAT ",
+    "SSH PRIVATE KEY FILE FORMAT ", "BEGIN:VCARD", "BEGIN:VCALENDAR", "%PDF-",
   ]
+
+  /// Of files that are no text, and may have neither a NUL nor a control character if they are short: JPEG, DER, gzip.
+  private static let fileBeginnings: [[UInt8]] = [[0xFF, 0xD8, 0xFF], [0x30, 0x82], [0x1F, 0x8B]]
 
   private static func isOfWord(_ byte: UInt8) -> Bool {
     let lower = byte | 0x20

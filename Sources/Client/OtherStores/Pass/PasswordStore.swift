@@ -37,6 +37,10 @@ package struct PasswordStore: ImportSource {
         others.append(file)
       }
     }
+    // An empty store has the file that names its keys.
+    guard !entries.isEmpty || !unusable.isEmpty || access("\(folder)/.gpg-id", F_OK) == 0 else {
+      throw .malformed("\(folder) is no folder of pass: no entry is in it, and no file .gpg-id")
+    }
     if let first = others.first {
       leftOut.append(
         others.count == 1

@@ -97,11 +97,3 @@ struct PasswordTree {
 
   private mutating func report(_ called: String, _ why: String) { unusable.append(UnusableEntry(called, .source(why))) }
 }
-
-/// The same for all names of a file.
-private struct FileIdentity: Hashable {
-  private let device: dev_t
-  private let number: ino_t
-
-  init(_ status: stat) { (device, number) = (status.st_dev, status.st_ino) }
-}

@@ -89,6 +89,40 @@ final class SecretServiceBus: Sendable {
     return prompt == "/" ? true : try await show(prompt) != nil
   }
 
+  /// Opens a collection of GNOME Keyring with its password, as its own program for passwords does. False if the password
+  /// is wrong.
+  func unlock(_ path: String, with password: SharedSecret, in session: String) async throws(ImportError) -> Bool {
+    let target = BusTarget(
+      destination: owner, path: Self.path, interface: "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface")
+    do throws(BusError) {
+      _ = try await connection.call(
+        target, "UnlockWithMasterPassword",
+        [.objectPath(path), Self.structure(Secret(value: password, contentType: "text/plain"), session)],
+        within: Self.limit)
+      return true
+    } catch .remote("org.gnome.keyring.Error.Denied", _, _) {
+      return false
+    } catch {
+      throw .unavailable("the Secret Service: \(error.words)")
+    }
+  }
+
+  /// The name of a collection's keyring, of which the path has the characters other than letters and digits as `_` and two
+  /// digits.
+  func keyring(at path: String) -> String {
+    var name: [UInt8] = []
+    var rest = Array((path.split(separator: "/").last ?? "").utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "_"), let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
+        name.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        name.append(byte)
+      }
+    }
+    return String(decoding: name, as: UTF8.self)
+  }
+
   /// Shows a prompt of the service. Returns its result, or nil if the person dismissed it.
   private func show(_ prompt: String) async throws(ImportError) -> BusValue? {
     let target = BusTarget(destination: owner, path: prompt, interface: "\(Self.interface).Prompt")

@@ -51,17 +51,30 @@ package struct SecretServiceCopy: Sendable {
   /// The name of the program, recorded in the copied items.
   private let program: String
 
-  /// Opens the collections, for which the desktop may ask, and lists what is in them.
+  /// A collection that stayed locked.
+  package struct LockedKeyring: Sendable {
+    package let label: String
+    /// The name of its file in GNOME Keyring, without the suffix.
+    package let file: String
+  }
+
+  package var locked: [LockedKeyring] {
+    peer.listing.locked.map { LockedKeyring(label: $0.label, file: peer.bus.keyring(at: $0.path)) }
+  }
+
+  /// Opens the collections, and lists what is in them.
   ///
   /// - Parameters:
   ///   - address: of the session's bus.
   ///   - program: the display name of the service's program.
   ///   - access: the rule of the new items; nil: that of their collection in the store, which begins without one.
+  ///   - opening: how locked collections are opened.
   /// - Throws: `ownService` if Whorl is the service, and errors that end the reading.
   package init(
-    onBus address: String, from program: String, to store: any VaultService, access: AccessControl.Constraint?
+    onBus address: String, from program: String, to store: any VaultService, access: AccessControl.Constraint?,
+    opening: SecretServiceOpening = .byPrompt
   ) async throws(ImportError) {
-    peer = try await SecretServicePeer(onBus: address)
+    peer = try await SecretServicePeer(onBus: address, opening: opening)
     (self.program, self.store, self.access) = (program, store, access)
   }
 

@@ -12,24 +12,23 @@ struct SecretServicePeer: Sendable {
   /// The names of the collections that stayed locked.
   let locked: Set<String>
 
-  /// Opens the collections, for which the desktop may ask, and lists what is in them. Items that end with the session
-  /// are left out.
+  /// Opens the collections, and lists what is in them. Items that end with the session are left out.
   ///
   /// - Parameter address: of the session's bus.
   /// - Throws: `ownService` if Whorl is the service, and errors that end the reading.
-  init(onBus address: String) async throws(ImportError) {
+  init(onBus address: String, opening: SecretServiceOpening = .byPrompt) async throws(ImportError) {
     bus = try await SecretServiceBus(address)
     guard await !bus.holder().isOwn else { throw .ownService }
     let passing = try await bus.collection(called: "session")
     let usual = try await bus.collection(called: "default")
-    listing = try await SecretServiceListing(of: bus) { $0 != passing }
+    listing = try await SecretServiceListing(of: bus, opening: opening) { $0 != passing }
     // Give the default collection the name that Whorl uses, so that programs that look only there find their items
     // again.
     func name(_ path: String) -> String {
       path == usual ? SecretServiceFolder.usualCollection : Self.lastPart(of: path)
     }
     names = listing.collections.map { name($0.path) }
-    locked = Set(listing.locked.map(name))
+    locked = Set(listing.locked.map { name($0.path) })
   }
 
   private static func lastPart(of path: String) -> String {

@@ -38,35 +38,27 @@ package struct KeyringPlaces: Sendable, Hashable {
   /// The sealed copy; nil if there is none or it cannot be read.
   package var sealedCopy: SealedCopy? { (try? PrivateFile.read(sealed)).flatMap(SealedCopy.init) }
 
-  /// The names of the files that can be read with the login keyring's secret alone: the choice of the default keyring,
-  /// and the keyrings without a password.
-  package var openFiles: [String] {
-    (Folder.names(in: folder) ?? []).filter { name in
-      name == "default" || otherKeyrings.contains(name) && isOpen(name)
-    }
+  /// The names of the other files that belong to the keyrings: the choice of the default keyring, and the keyrings beside
+  /// the login keyring, also those that have a password of their own.
+  package var otherFiles: [String] {
+    (Folder.names(in: folder) ?? []).filter { $0 == "default" } + otherKeyrings
   }
 
-  /// The names of the other keyrings that have a password of their own.
-  package var closedKeyrings: [String] {
-    otherKeyrings.filter { !isOpen($0) }.map { String($0.dropLast(Self.suffix.count)) }
-  }
-
-  /// Whether the login keyring was changed at this time or later; seconds since 1970.
+  /// Whether the login keyring or another one was changed at this time or later; seconds since 1970.
   package func hasChanged(since time: Double) -> Bool {
-    var status = stat()
-    guard stat(file, &status) == 0 else { return false }
-    // The whole seconds of the time, which is the structure's first member.
-    return Double(withUnsafeBytes(of: status.st_mtim) { $0.load(as: time_t.self) }) >= time.rounded(.down)
+    PrivateFile.hasChanged(file, since: time) || changedKeyrings(since: time).count > 0
+  }
+
+  /// The names of the other keyrings that were changed at this time or later.
+  package func changedKeyrings(since time: Double) -> [String] {
+    otherKeyrings.filter { PrivateFile.hasChanged("\(folder)/\($0)", since: time) }
+      .map { String($0.dropLast(Self.suffix.count)) }.sorted()
   }
 
   private static let suffix = ".keyring"
 
   private var otherKeyrings: [String] {
     (Folder.names(in: folder) ?? []).filter { $0.hasSuffix(Self.suffix) && $0 != "login\(Self.suffix)" }
-  }
-
-  private func isOpen(_ name: String) -> Bool {
-    (try? PrivateFile.read("\(folder)/\(name)"))?.starts(with: Array("[keyring]".utf8)) == true
   }
 
   /// The prefix of the files that the daemon leaves behind when it ends in the middle of a change.

@@ -51,7 +51,9 @@ package struct Delivery: Sendable {
     case .environment: try await setVariable(entry.name, to: secret)
     case .file:
       try PrivateFile.makeFolder(folder)
-      try PrivateFile.write(secret, to: "\(folder)/\(entry.name)")
+      let path = "\(folder)/\(entry.name)"
+      // A signal must not leave a part of the secret in the file that takes the place of the other one.
+      try Unfinished.ofThisProgram.whole { () throws(WalletError) in try PrivateFile.write(secret, to: path) }
     case .command: try await run(entry.name, giving: secret)
     case .gnomeKeyring, .kwallet, .passcode: throw .refused("to give the secret of a keyring to the session")
     }
@@ -102,11 +104,13 @@ package struct Delivery: Sendable {
   ) async throws(WalletError) {
     let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(null) }
-    let child: ChildProcess
+    let (child, running): (ChildProcess, Unfinished.Entry)
     do {
-      child = try ChildProcess(
-        HelperProgram(at: program), arguments: [program] + arguments, environment: environment, secrets: secrets,
-        standardInput: input ?? null)
+      (child, running) = try Unfinished.ofThisProgram.start {
+        try ChildProcess(
+          HelperProgram(at: program), arguments: [program] + arguments, environment: environment, secrets: secrets,
+          standardInput: input ?? null)
+      }
     } catch let error as HelperProgramError {
       throw .program(error.words)
     } catch let error as ChildStartError {
@@ -115,6 +119,7 @@ package struct Delivery: Sendable {
       throw .program("\(program): \(error)")
     }
     let end = await child.end(grace: Self.commandLimit).value
+    Unfinished.ofThisProgram.forget(running)
     guard child.hasSucceeded else { throw .refused("\(what): \(end)") }
   }
 }

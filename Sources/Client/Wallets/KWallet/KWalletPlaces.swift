@@ -28,6 +28,10 @@ package struct KWalletPlaces: Sendable, Hashable {
   package var file: String { "\(folder)/\(Self.wallet).kwl" }
   /// The salt of the wallet's key.
   package var salt: String { "\(folder)/\(Self.wallet).salt" }
+  /// Whether there is a wallet.
+  package var exists: Bool { PrivateFile.exists(file) }
+  /// Whether the wallet was changed at this time or later; seconds since 1970.
+  package func hasChanged(since time: Double) -> Bool { PrivateFile.hasChanged(file, since: time) }
   /// The folder where a second daemon works on a copy.
   package var trial: String { "\(runtime)/whorl-kwallet-trial" }
   /// The folder of the socket with which the daemon is started.

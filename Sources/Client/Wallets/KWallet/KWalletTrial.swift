@@ -57,13 +57,43 @@ package final class KWalletTrial: Sendable {
 
   /// Whether the key opens the copy.
   package func opens(with key: borrowing SecretBytes) async throws(WalletError) -> Bool {
+    try await withDaemon(givenKey: SharedSecret(key.copy())) { isOpen, _ in isOpen }
+  }
+
+  /// Opens the copy, and serves what is in it on a bus of its own while `body` runs.
+  ///
+  /// - Parameter body: gets the address of the bus, on which only this daemon is the Secret Service.
+  /// - Throws: `wrongSecret` if the key does not open it, `program`, and the errors of `body`.
+  package func serving<Value>(
+    openedWith key: SharedSecret, _ body: (_ bus: String) async throws -> Value
+  ) async throws -> Value {
+    let result = try await withDaemon(givenKey: key) {
+      isOpen, daemon async throws(WalletError) -> Result<Value, any Error> in
+      guard isOpen else { throw .wrongSecret }
+      // The daemon of KDE 5 takes this name a moment after its own.
+      _ = try await wait(for: daemon, places.daemon.program) { () async throws(WalletError) in
+        guard let connection = try? BusConnection(busAddress: bus, handlers: .init()) else { return nil }
+        defer { connection.close() }
+        return try? await connection.owner(of: "org.freedesktop.secrets") == nil ? nil : true
+      }
+      do { return .success(try await body(bus)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  /// Runs the daemon on the copy, with a bus of its own.
+  ///
+  /// - Parameter body: gets whether the key has opened the copy.
+  private func withDaemon<Value>(
+    givenKey key: SharedSecret, _ body: (Bool, ChildProcess) async throws(WalletError) -> Value
+  ) async throws(WalletError) -> Value {
     let (bus, running) = try Unfinished.ofThisProgram.start { () throws(WalletError) in
       try TrialBus.start(places.busProgram, at: self.bus, environment)
     }
     defer { Unfinished.ofThisProgram.forget(running) }
-    let result: Result<Bool, WalletError>
+    let result: Result<Value, WalletError>
     do throws(WalletError) {
-      result = .success(try await opens(with: key, bus))
+      result = .success(try await withDaemon(givenKey: key, onBusOf: bus, body))
     } catch {
       result = .failure(error)
     }
@@ -71,21 +101,23 @@ package final class KWalletTrial: Sendable {
     return try result.get()
   }
 
-  private func opens(with key: borrowing SecretBytes, _ bus: ChildProcess) async throws(WalletError) -> Bool {
+  private func withDaemon<Value>(
+    givenKey key: SharedSecret, onBusOf bus: ChildProcess,
+    _ body: (Bool, ChildProcess) async throws(WalletError) -> Value
+  ) async throws(WalletError) -> Value {
     let kwallet = KWalletBus(address: self.bus, daemon: places.daemon)
     _ = try await wait(for: bus, places.busProgram) { kwallet.listens ? true : nil }
     let start = KWalletStart(places: places, folder: "\(places.trial)/socket", environment: environment)
-    let secret = SharedSecret(key.copy())
     let (daemon, running) = try Unfinished.ofThisProgram.start { () throws(WalletError) in
-      try start.run(giving: secret.bytes)
+      try start.run(giving: key.bytes)
     }
     defer { Unfinished.ofThisProgram.forget(running) }
-    let result: Result<Bool, WalletError>
+    let result: Result<Value, WalletError>
     do throws(WalletError) {
-      result = .success(
-        try await wait(for: daemon, places.daemon.program) { () async throws(WalletError) in
-          try await kwallet.isOpen()
-        })
+      let isOpen = try await wait(for: daemon, places.daemon.program) { () async throws(WalletError) in
+        try await kwallet.isOpen()
+      }
+      result = .success(try await body(isOpen, daemon))
     } catch {
       result = .failure(error)
     }

@@ -91,15 +91,19 @@ struct Answers: Sendable {
       "\(what) is needed and there is no terminal to ask at", advice: "give it with \(option)")
   }
 
-  /// Asks for a confirmation; `assent` is the option that gives it in advance.
-  func confirm(_ question: String, assent: String) throws(Failure) {
+  /// Asks for a confirmation.
+  ///
+  /// - Parameters:
+  ///   - assent: the option that gives it in advance.
+  ///   - refusal: the failure after a no.
+  func confirm(_ question: String, assent: String, otherwise refusal: Failure = .cancelled) throws(Failure) {
     guard !noPrompt, let terminal = Terminal() else {
       throw .interactionNotAllowed(
         "this has to be confirmed, and nobody can be asked", advice: "confirm it with \(assent)")
     }
     let isConfirmed: Bool
     do { isConfirmed = try terminal.confirm(question) } catch { throw Failure(error) }
-    guard isConfirmed else { throw .cancelled }
+    guard isConfirmed else { throw refusal }
   }
 
   /// Reads the next line of a script's descriptor as an answer.
@@ -127,9 +131,11 @@ extension Failure {
   var isMistypedRecoveryKey: Bool { [.wrongRecoveryKey, .malformedRecoveryKey].contains(cause) }
 
   /// Asks a person at the terminal to type the recovery key again.
-  func tellToRetype() {
+  ///
+  /// - Parameter enter: what Enter alone does then.
+  func tellToRetype(enter: String = "to stop") {
     let sentence = what.prefix(1).uppercased() + what.dropFirst()
-    StandardError.line(Visible.text("\(sentence). Type it again, or press Enter alone to stop."))
+    StandardError.line(Visible.text("\(sentence). Type it again, or press Enter alone \(enter)."))
   }
 
   /// The failure for a question that was not answered at the terminal.

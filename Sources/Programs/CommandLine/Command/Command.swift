@@ -1,4 +1,7 @@
-import ArgumentParser
+public import ArgumentParser
+public import Fingerprint
+package import KeySchemes
+public import SecretModel
 
 /// One command of the program.
 protocol Command: ParsableCommand {
@@ -12,4 +15,44 @@ protocol Command: ParsableCommand {
 
 extension Command {
   static var spoken: String { configuration.commandName ?? _commandName }
+}
+
+// Parses values of the command line.
+
+extension Finger: ExpressibleByArgument {}
+
+extension ReaderSelection: ExpressibleByArgument {
+  /// Parses the value of `--reader`.
+  public init?(argument: String) { self.init(argument) }
+  /// The default's text in help.
+  public var defaultValueDescription: String { description }
+}
+
+extension AccessControl.Constraint: ExpressibleByArgument {}
+extension Accessibility: ExpressibleByArgument {}
+
+extension ItemClass: ExpressibleByArgument {
+  /// Parses the value of `--class`.
+  public init?(argument: String) {
+    guard let known = Self.allCases.first(where: { $0.word == argument }) else { return nil }
+    self = known
+  }
+  /// The values that help and errors list.
+  public static var allValueStrings: [String] { allCases.map(\.word) }
+  /// The default's text in help.
+  public var defaultValueDescription: String { word }
+}
+
+extension KeyAlgorithm: ExpressibleByArgument {
+  /// Parses the value of `--type`.
+  package init?(argument: String) { self.init(word: argument) }
+  /// The values that help and errors list.
+  package static var allValueStrings: [String] { offered.map(\.word) }
+  /// The default's text in help.
+  package var defaultValueDescription: String { word }
+}
+
+extension AgePublicKey: ExpressibleByArgument {
+  /// Parses the value of `--to`.
+  public init?(argument: String) { self.init(parsing: argument) }
 }

@@ -2,9 +2,15 @@ import SecretModel
 import Synchronization
 import Whorl
 
-/// A command's only connection to the vault.
+/// A command's only connection to the vault, and what ends with it.
 final class CommandConnection: Sendable {
-  private let connection: Mutex<(any VaultConnection)?>
+  private struct Open {
+    var connection: (any VaultConnection)?
+    var store: SecretStore?
+    var contexts: [AuthenticationContext] = []
+  }
+
+  private let open: Mutex<Open>
 
   /// Connects at once if the command always needs a vault, so that the vault's process starts while the arguments are
   /// parsed.
@@ -12,22 +18,29 @@ final class CommandConnection: Sendable {
     let own = words.prefix { $0 != "--" }
     let isWanted = own.first.map(Self.certain.contains) == true && !own.contains { Self.help.contains($0) }
     let namesFolder = own.contains { $0 == "--store" || $0.hasPrefix("--store=") }
-    connection = Mutex(isWanted ? VaultConnector.connectEarly(namesFolder: namesFolder) : nil)
+    open = Mutex(Open(connection: isWanted ? VaultConnector.connectEarly(namesFolder: namesFolder) : nil))
   }
 
   private static let certain = ["get", "set", "run", "ls", "rm", "sync"]
   private static let help = ["--help", "-h", "--version"]
 
-  var current: (any VaultConnection)? { connection.withLock { $0 } }
+  var current: (any VaultConnection)? { open.withLock { $0.connection } }
+  /// The store, if it is open.
+  var store: SecretStore? { open.withLock { $0.store } }
 
-  func keep(_ made: any VaultConnection) { connection.withLock { $0 = made } }
+  func keep(_ made: any VaultConnection) { open.withLock { $0.connection = made } }
+
+  func keep(_ store: SecretStore) { open.withLock { $0.store = store } }
+
+  /// Keeps a context until the connection ends.
+  func hold(_ context: AuthenticationContext) { open.withLock { $0.contexts.append(context) } }
 
   /// Ends the connection, and waits for the vault's end.
   func close() async {
-    let made = connection.withLock { connection in
-      defer { connection = nil }
-      return connection
+    let ended = open.withLock { open in
+      defer { open = Open() }
+      return open
     }
-    await made?.close()
+    await ended.connection?.close()
   }
 }

@@ -9,53 +9,53 @@ import Synchronization
 extension CompletionKind {
   /// Completes names of items. Listing them needs no finger. Completes nothing if the store is missing or cannot be
   /// opened.
-  static let itemNames = names { store throws(VaultError) in
+  static let itemNames = names { session in
     // Items of the Secret Service have generated names, which nobody types.
     let unnamed = [SecretServiceItem.accessGroup, SecretServiceFolder.accessGroup]
-    return try await store.allItems(ItemSearch(synchronizable: .any))
+    return try await session.request { try await $0.allItems(ItemSearch(synchronizable: .any)) }
       .filter { item in item.state == .living && !unnamed.contains { item.group == $0 } }
       .compactMap { $0.name?.description }
   }
 
   /// Completes labels of items of the Secret Service.
-  static let secretServiceLabels = names { store throws(VaultError) in
-    try await SecretServiceContents(of: store).items.map(\.label)
+  static let secretServiceLabels = names { session in
+    try await session.request { try await SecretServiceContents(of: $0).items.map(\.label) }
   }
 
   /// Completes names of collections of the Secret Service.
-  static let secretServiceCollections = names { store throws(VaultError) in
-    try await SecretServiceContents(of: store).collections.map(\.name)
+  static let secretServiceCollections = names { session in
+    try await session.request { try await SecretServiceContents(of: $0).collections.map(\.name) }
   }
 
   /// Completes programs that have a rule.
-  static let secretServicePrograms = names { store throws(VaultError) in
-    try await SecretServiceContents(of: store).programs.map(\.name)
+  static let secretServicePrograms = names { session in
+    try await session.request { try await SecretServiceContents(of: $0).programs.map(\.name) }
   }
 
   /// Completes names of keys for SSH, including unusable ones.
-  static let sshKeyNames = names { store throws(VaultError) in
-    try await store.allItems(SSHKey.search([.living, .dead])).compactMap(SSHKey.init).map(\.name)
+  static let sshKeyNames = names { session in
+    try await session.request { try await $0.allItems(SSHKey.search([.living, .dead])) }
+      .compactMap(SSHKey.init).map(\.name)
   }
 
   /// Completes passkeys.
-  static let passkeyNames = names { store throws(VaultError) in
-    try await store.allItems(ItemSearch(.passkey, groups: .all, synchronizable: .any)).compactMap {
-      Passkey($0)?.called
-    }
+  static let passkeyNames = names { session in
+    try await session.request { try await $0.allItems(ItemSearch(.passkey, groups: .all, synchronizable: .any)) }
+      .compactMap { Passkey($0)?.called }
   }
 
   /// Completes the machines of the circle other than this one.
-  static let syncMembers = names { store throws(VaultError) in
-    try await store.sync.status().members.filter { !$0.isThisMachine }.map(\.name)
+  static let syncMembers = names { session in
+    try await session.request { try await $0.sync.status() }.members.filter { !$0.isThisMachine }.map(\.name)
   }
 
   /// Completes the machines that ask to be let into the circle.
-  static let syncCandidates = names { store throws(VaultError) in
-    try await store.sync.status().candidates.map { String($0.id.description.prefix(8)) }
+  static let syncCandidates = names { session in
+    try await session.request { try await $0.sync.status() }.candidates.map { String($0.id.description.prefix(8)) }
   }
 
   private static func names(
-    _ list: @escaping @Sendable (any VaultService) async throws(VaultError) -> [String]
+    _ list: @escaping @Sendable (Session) async throws -> [String]
   ) -> CompletionKind {
     .custom { words, _, _ in
       // The parser calls this synchronously.
@@ -72,15 +72,14 @@ extension CompletionKind {
   }
 
   private static func names(
-    _ words: [String], _ list: @Sendable (any VaultService) async throws(VaultError) -> [String]
+    _ words: [String], _ list: @Sendable (Session) async throws -> [String]
   ) async -> [String] {
     guard let options = try? GlobalOptions.parse(place(in: words)),
       let session = try? Session(options, CommandConnection(for: []))
     else {
       return []
     }
-    var found: [String] = []
-    if let store = try? await session.store() { found = (try? await list(store)) ?? [] }
+    let found = (try? await list(session)) ?? []
     await session.close()
     return Array(Set(found)).sorted()
   }

@@ -23,8 +23,9 @@ extension OnlyCopies {
   /// - Throws: where it is to be kept, or nobody can be asked.
   func requireAgreement(to place: String, _ option: OnlyCopiesOption, _ answers: Answers) throws(Failure) {
     guard !isEmpty else { return }
+    // Who gives the option has agreed to it, and may know more of other places than is known here.
+    guard !option.deleteOnlyCopies else { return list("This will be gone for good:") }
     tell(place)
-    guard !option.deleteOnlyCopies else { return }
     guard !answers.noPrompt, Terminal.exists else {
       throw .interactionNotAllowed(
         "\(spoken(place)), and nobody can be asked about it", advice: "\(OnlyCopiesOption.spoken) deletes it for good")
@@ -44,7 +45,11 @@ extension OnlyCopies {
   }
 
   private func tell(_ place: String) {
-    StandardError.line(Visible.text("Only in \(place), and nowhere else that Whorl knows of:"))
+    list("Only in \(place), and nowhere else that Whorl knows of:")
+  }
+
+  private func list(_ heading: String) {
+    StandardError.line(Visible.text(heading))
     for copy in copies {
       StandardError.line(Visible.text("  \(copy.name)\(copy.note.map { ": \($0)" } ?? "")"))
     }

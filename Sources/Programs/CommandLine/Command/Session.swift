@@ -69,7 +69,15 @@ struct Session {
     return made
   }
 
-  /// Opens the store. Starts no reader.
+  /// The store of this command, opened at its first use. Starts no reader.
+  func openStore() async throws(Failure) -> SecretStore {
+    if let open = connection.store { return open }
+    let open = SecretStore(service: try await store())
+    connection.keep(open)
+    return open
+  }
+
+  /// Opens the store, for calls that do not go through ``openStore()`` yet.
   func store() async throws(Failure) -> any VaultService {
     let place = try place()
     let connection = try await connect(to: place)
@@ -99,52 +107,95 @@ struct Session {
     return options
   }
 
-  /// Runs a call that may prompt the person, and cancels it on a signal. If the store still needs its first unlock, and
-  /// somebody can answer, it asks for the passcode and repeats the call.
+  /// Makes a request to the store that asks nobody.
+  func request<Answer>(_ request: VaultRequest<Answer, any Error>) async throws(Failure) -> Answer {
+    try await openStore().call { vault throws(Failure) in
+      do { return try await request(vault) } catch { throw explained(error) }
+    }
+  }
+
+  /// Makes a request to the store that may prompt the person, and cancels it on a signal. If the store still needs its
+  /// first unlock, and somebody can answer, it asks for the passcode and repeats the request.
+  ///
+  /// - Parameters:
+  ///   - triesFirst: whether to make the request without asking anybody first.
+  ///   - endsWithConnection: for the last request of a command: its context ends with the connection, without a call.
   func asking<Answer: Sendable>(
-    _ store: any VaultService, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,
-    options: ContextOptions? = nil, reason: String? = nil,
-    _ call: (Asking) async throws -> Answer
+    _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored, options: ContextOptions? = nil,
+    reason: String? = nil, triesFirst: Bool = false, endsWithConnection: Bool = false,
+    _ request: AskingRequest<Answer, any Error>
   ) async throws(Failure) -> Answer {
-    let options = options ?? contextOptions
-    do throws(Failure) {
-      return try await prompting(store, answers, awaiting, options, reason, call)
-    } catch {
-      guard error.isOfClosedItems, canGivePasscode(answers, options), try await awaitsFirstUnlock(store) else {
-        throw error
+    let store = try await openStore()
+    let keep: ((AuthenticationContext) -> Void)? = endsWithConnection ? { connection.hold($0) } : nil
+    return try await inquiring(answers, awaiting, options ?? contextOptions, reason) { inquiry throws(Failure) in
+      var inquiry = inquiry
+      inquiry.triesSilently = triesFirst
+      return try await inquiry.ask(in: store, keep: keep) { vault, asking throws(Failure) in
+        do { return try await request(vault, asking) } catch { throw explained(error) }
       }
     }
-    // The passcode that opens the store is not asked for again by the call.
-    var unlocking = options
-    unlocking.keepsEvidence = true
-    let words = Self.unlocking(reason)
-    return try await prompting(store, answers, awaiting, unlocking, words, question: words) { asking in
-      _ = try await store.evaluate(.access(AccessControl(.passcode)), asking)
-      return try await call(Asking(in: asking.context, reason: reason))
+  }
+
+  /// The same for a store that does not go through ``openStore()`` yet.
+  func asking<Answer: Sendable>(
+    _ store: any VaultService, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,
+    options: ContextOptions? = nil, reason: String? = nil, _ call: (Asking) async throws -> Answer
+  ) async throws(Failure) -> Answer {
+    try await inquiring(answers, awaiting, options ?? contextOptions, reason) { inquiry throws(Failure) in
+      try await inquiry.ask(in: SecretStore(service: store)) { _, asking throws(Failure) in
+        do { return try await call(asking) } catch { throw explained(error) }
+      }
     }
   }
 
-  /// Opens a store that still needs its first unlock, before calls that store items without a prompt. Does nothing if
-  /// nobody can give the passcode; those calls then fail.
+  /// Opens a store that still needs its first unlock, before requests that store items without a prompt. Does nothing if
+  /// nobody can give the passcode; those requests then fail.
   ///
   /// - Parameter purpose: the person's next action.
-  func openIfWaiting(
-    _ store: any VaultService, _ answers: Answers, to purpose: String
-  ) async throws(Failure) {
-    guard canGivePasscode(answers, contextOptions), try await awaitsFirstUnlock(store) else { return }
-    let words = Self.unlocking(purpose)
-    try await prompting(store, answers, .stored, contextOptions, words, question: words) { try await store.unlock($0) }
+  func openIfWaiting(_ answers: Answers, to purpose: String) async throws(Failure) {
+    try await openIfWaiting(try await openStore(), answers, to: purpose)
   }
 
-  /// The reason for a first unlock.
-  private static func unlocking(_ purpose: String?) -> String {
-    purpose.map { "unlock the store, and then \($0)" } ?? "unlock the store"
+  /// The same for a store that does not go through ``openStore()`` yet.
+  func openIfWaiting(_ store: any VaultService, _ answers: Answers, to purpose: String) async throws(Failure) {
+    try await openIfWaiting(SecretStore(service: store), answers, to: purpose)
   }
 
-  /// Whether the passcode opens the locked items. Otherwise unlocking the session does.
-  private func awaitsFirstUnlock(_ store: any VaultService) async throws(Failure) -> Bool {
-    try await explained { () async throws(VaultError) in
-      try await !store.openClasses().contains(.afterFirstUnlock)
+  private func openIfWaiting(_ store: SecretStore, _ answers: Answers, to purpose: String) async throws(Failure) {
+    guard canGivePasscode(answers, contextOptions) else { return }
+    try await inquiring(answers, .stored, contextOptions, purpose) { inquiry throws(Failure) in
+      _ = try await explained { () async throws(VaultError) in try await inquiry.unlockIfWaiting(store) }
+    }
+  }
+
+  /// Makes a request that stores an item. It may only prompt for an application password and the first unlock.
+  func storing<Answer: Sendable>(
+    _ item: NewItem, _ answers: Answers, _ request: AskingRequest<Answer, any Error>
+  ) async throws(Failure) -> Answer {
+    do throws(Failure) {
+      return try await asking(
+        answers, awaiting: .new, triesFirst: !item.access.applicationPassword, request)
+    } catch  where error.cause == .notEnrolled && !item.access.applicationPassword {
+      throw explained(await ownReaders.whyNoFingerIsKnown())
+    }
+  }
+
+  /// The secret of an item for a program that stores its credentials here. Prompts only if needed, and asks again if the
+  /// vault ends meanwhile, since nobody would see advice from a helper of git.
+  func secret(of item: Item, reason: String, noPrompt: Bool) async throws(Failure) -> ReleasedItem {
+    var options = contextOptions
+    options.interactionNotAllowed = noPrompt
+    func released() async throws(Failure) -> ReleasedItem {
+      let answers = answers(noPrompt: noPrompt)
+      return try await asking(answers, options: options, reason: reason, triesFirst: true) { vault, asking in
+        try await vault.secrets(.ids([item.id]), asking)[0]
+      }
+    }
+    do throws(Failure) {
+      return try await released()
+    } catch  where error.vaultHasEnded {
+      await close()
+      return try await released()
     }
   }
 
@@ -154,64 +205,33 @@ struct Session {
     return answers.passcode != nil || answers.given != nil || Terminal.exists || UserEnvironment.hasDisplay
   }
 
-  /// - Parameter question: the reason for the passcode, unless it is obvious.
-  private func prompting<Answer: Sendable>(
-    _ store: any VaultService, _ answers: Answers, _ awaiting: CommandAnswers.Awaiting, _ options: ContextOptions,
-    _ reason: String?, question: String? = nil, _ call: (Asking) async throws -> Answer
+  /// Asks with the prompts and answers of this command. Says what could not be answered, and lets a person type a
+  /// mistyped recovery key again.
+  private func inquiring<Answer: Sendable>(
+    _ answers: Answers, _ awaiting: CommandAnswers.Awaiting, _ options: ContextOptions, _ reason: String?,
+    _ ask: (Inquiry) async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
-    let (context, events) = try await explained { () async throws(VaultError) in
-      try await store.openContext(options)
-    }
-    let given = answers
-    let answers = CommandAnswers(answers, awaiting)
-    let prompt = CommandPrompt(answers, on: desktop(answers))
-    let words = PromptWords()
-    words.begin(question, "passcode", nil)
-    let listener = PromptListener(events)
-    let person = PromptSession(service: store, handle: context, words: words)
-    let listening = Task(executorPreference: BackgroundThread()) {
-      await listener.run { numbered in
-        let person = person.with(event: numbered.number)
-        await prompt.handle(numbered.event, in: person)
-        await person.shown(numbered.event)
+    while true {
+      let given = CommandAnswers(answers, awaiting)
+      var inquiry = Inquiry(reason, prompt: CommandPrompt(given) { desktop(given) })
+      inquiry.options = AuthenticationContext.Options(options)
+      inquiry.options.fallbackTitle = "passcode"
+      // A command says itself why it asks and how it has ended.
+      inquiry.options.speaksForItself = true
+      inquiry.triesSilently = false
+      if canGivePasscode(answers, options) { inquiry.firstUnlock = .together }
+      inquiry.follow = { context in
+        guard let context else { return Interruption.onSignal(nil) }
+        Interruption.onSignal { context.cancel() }
       }
-    }
-    Interruption.onSignal { Task { await store.respond(context, .cancel) } }
-    let result: Result<Answer, any Error>
-    do {
-      result = .success(try await call(Asking(in: context, reason: reason)))
-    } catch {
-      result = .failure(error)
-    }
-    await listener.caughtUp()
-    words.end()
-    await prompt.finished(in: person)
-    await store.closeContext(context, reason: .program)
-    await listening.value
-    Interruption.onSignal(nil)
-    switch result {
-    case .success(let answer): return answer
-    case .failure(let error):
-      let failure = answers.failure ?? explained(error)
-      guard answers.hasAskedForRecoveryKey, failure.isMistypedRecoveryKey else { throw failure }
-      failure.tellToRetype()
-      return try await prompting(store, given, awaiting, options, reason, question: question, call)
-    }
-  }
-
-  /// Runs a call that stores an item. It may only prompt for an application password and the first unlock.
-  func storing<Answer: Sendable>(
-    _ item: NewItem, in store: any VaultService, _ answers: Answers, _ call: (Asking) async throws -> Answer
-  ) async throws(Failure) -> Answer {
-    if !item.access.applicationPassword {
-      do { return try await call(.nobody) } catch VaultError.notEnrolled {
-        throw explained(await ownReaders.whyNoFingerIsKnown())
+      do throws(Failure) {
+        return try await ask(inquiry)
       } catch {
-        let failure = explained(error)
-        guard failure.isOfClosedItems else { throw failure }
+        let failure = given.failure ?? explained(error)
+        guard given.hasAskedForRecoveryKey, failure.isMistypedRecoveryKey else { throw failure }
+        failure.tellToRetype()
       }
     }
-    return try await asking(store, answers, awaiting: .new, call)
   }
 
   /// The desktop to ask at. Nil for a command that has a terminal or may ask nobody, and where there is no desktop.

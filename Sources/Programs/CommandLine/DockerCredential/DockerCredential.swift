@@ -66,11 +66,10 @@ struct DockerCredential: Command {
 
   private func get(_ session: Session) async throws(Failure) {
     let place = try Self.place()
-    let store = try await session.store()
-    let items = try await session.explained { () async throws(VaultError) in try await place.items(in: store) }
+    let items = try await place.items(session)
     guard let item = items.first else { throw try Self.answer(.notFound) }
     let released = try await session.secret(
-      of: item, from: store, reason: "docker: sign in to \(PromptLabel.text(place.name))", noPrompt: noPrompt)
+      of: item, reason: "docker: sign in to \(PromptLabel.text(place.name))", noPrompt: noPrompt)
     var answer = SecretBytes(count: 0)
     answer.append(#"{"ServerURL":\#(try JSON.text(place.name)),"Username":\#(try JSON.text(Self.account(of: item)))"#)
     answer.append(#","Secret":"#)
@@ -87,40 +86,33 @@ struct DockerCredential: Command {
     guard let account = try fields.text("Username"), !account.isEmpty else { throw try Self.answer(.noAccount) }
     let secret = SharedSecret(fields.secret("Secret") ?? SecretBytes(count: 0))
     let place = DockerPlace(name)
-    let store = try await session.store()
-    let there = try await session.explained { () async throws(VaultError) in
-      try await place.items(in: store, [.living, .dead])
-    }
+    let there = try await place.items(session, [.living, .dead])
     let item = NewItem(
       .internetPassword, place.attributes(account: account),
       access: there.first?.access ?? AccessControl(access ?? session.configuration.access ?? .presence),
       accessibility: there.first?.accessibility ?? .whenUnlocked)
-    try await session.storing(item, in: store, session.answers(noPrompt: noPrompt)) { asking in
-      _ = try await store.add(item, secret: secret.copy(), replacing: true, asking)
+    try await session.storing(item, session.answers(noPrompt: noPrompt)) {
+      _ = try await $0.add(item, secret: secret.copy(), replacing: true, $1)
     }
     // Keep one credential for each registry: remove those of other accounts.
     let others = there.filter { Self.account(of: $0) != account }.map(\.id)
     guard !others.isEmpty else { return }
-    _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(others)) }
+    _ = try await session.request { try await $0.delete(.ids(others)) }
   }
 
   // MARK: erase
 
   private func erase(_ session: Session) async throws(Failure) {
     let place = try Self.place()
-    let store = try await session.store()
-    let there = try await session.explained { () async throws(VaultError) in
-      try await place.items(in: store, [.living, .dead]).map(\.id)
-    }
+    let there = try await place.items(session, [.living, .dead]).map(\.id)
     guard !there.isEmpty else { return }
-    _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(there)) }
+    _ = try await session.request { try await $0.delete(.ids(there)) }
   }
 
   // MARK: list
 
   private func list(_ session: Session) async throws(Failure) {
-    let store = try await session.store()
-    let items = try await session.explained { () async throws(VaultError) in try await DockerPlace.allItems(in: store) }
+    let items = try await DockerPlace.allItems(session)
     var accounts: [String: String] = [:]
     for item in items {
       guard let name = DockerPlace(item)?.name, accounts[name] == nil else { continue }

@@ -67,21 +67,19 @@ struct DockerPlace: Sendable, Hashable {
   }
 
   /// The items for this registry, the one that was changed last first.
-  func items(
-    in store: any VaultService, _ states: Set<Item.State> = [.living]
-  ) async throws(VaultError) -> [Item] {
+  func items(_ session: Session, _ states: Set<Item.State> = [.living]) async throws(Failure) -> [Item] {
     var searched = Self.searched
     searched[.server] = .text(server)
-    return try await store.allItems(ItemSearch(.internetPassword, searched, synchronizable: .any, states: states))
+    let search = ItemSearch(.internetPassword, searched, synchronizable: .any, states: states)
+    return try await session.request { try await $0.allItems(search) }
       .filter { DockerPlace($0) == self }
       .sorted { $0.modified > $1.modified }
   }
 
   /// All items that docker has stored, the one that was changed last first.
-  static func allItems(in store: any VaultService) async throws(VaultError) -> [Item] {
-    try await store.allItems(ItemSearch(.internetPassword, searched, synchronizable: .any)).sorted {
-      $0.modified > $1.modified
-    }
+  static func allItems(_ session: Session) async throws(Failure) -> [Item] {
+    try await session.request { try await $0.allItems(ItemSearch(.internetPassword, searched, synchronizable: .any)) }
+      .sorted { $0.modified > $1.modified }
   }
 
   /// The attributes that every item of docker has.

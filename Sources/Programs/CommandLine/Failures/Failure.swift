@@ -39,9 +39,6 @@ struct Failure: Error {
   /// What failed, with technical details, for lists such as those of 'doctor' and 'status'.
   var words: String { detail.map { "\(what) (\($0))" } ?? what }
 
-  /// Whether the items are closed: until the store's first unlock, or while the session is locked.
-  var isOfClosedItems: Bool { if case .notUnlocked? = cause { true } else { false } }
-
   /// The printed line, without its newline.
   func line(command: String?) -> String {
     var line = "whorl: "

@@ -32,18 +32,17 @@ struct Enroll: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
-    let store = try await session.store()
-    let look = try await session.explained { () async throws(VaultError) in try await FingerLook(at: store) }
+    let look = try await session.request { try await FingerLook(at: $0) }
     if look.readerOfFprintd != nil { try FprintdFingers.requirePermission(to: "enrol a finger") }
-    try await EnrolmentChange.allow(store, session, answers, yes: yes)
+    try await EnrolmentChange.allow(session, answers, yes: yes)
     let finger = finger
     let change: SetChange
     if let reader = look.readerOfFprintd {
-      let bound = try await session.explained { () async throws(VaultError) in try await store.losses(.fingers) }
+      let bound = try await session.request { try await $0.losses(.fingers) }
       try await FprintdFingers(session: session).enroll(finger, on: reader)
-      let fingers = try await session.explained { () async throws(VaultError) in
-        if let problem = try await store.biometry().problem { throw problem }
-        return try await store.status().sets.filter { $0.reader == reader.identity }.flatMap(\.fingers)
+      let fingers = try await session.request {
+        if let problem = try await $0.biometry().problem { throw problem }
+        return try await $0.status().sets.filter { $0.reader == reader.identity }.flatMap(\.fingers)
       }
       change = SetChange(finger: finger, fingers: fingers, lost: bound)
     } else {
@@ -52,7 +51,7 @@ struct Enroll: Command {
           "The system asks for your login password, because this is the first finger that opens the store.")
       }
       change = try await session.withPasswordAgent { () async throws(Failure) in
-        try await session.asking(store, answers) { try await store.enroll(finger, $0) }
+        try await session.asking(answers) { try await $0.enroll(finger, $1) }
       }
     }
     try EnrolmentChange.report(change, "\(Spoken.leadingFinger(finger)) is enrolled.", json: options.json)
@@ -92,16 +91,15 @@ struct Unenroll: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
-    let store = try await session.store()
-    let look = try await session.explained { () async throws(VaultError) in try await FingerLook(at: store) }
+    let look = try await session.request { try await FingerLook(at: $0) }
     if look.readerOfFprintd != nil { try FprintdFingers.requirePermission(to: "delete a finger") }
-    try await EnrolmentChange.allow(store, session, answers, yes: yes)
+    try await EnrolmentChange.allow(session, answers, yes: yes)
     let finger = finger
     if let reader = look.readerOfFprintd {
       // fprintd first: the service may not delete there, and would adopt the finger again.
       try await FprintdFingers(session: session).delete(finger, on: reader)
     }
-    let change = try await session.asking(store, answers) { try await store.unenroll(finger, $0) }
+    let change = try await session.asking(answers) { try await $0.unenroll(finger, $1) }
     let what = finger.map { "\(Spoken.leadingFinger($0)) is" } ?? "All fingers are"
     try EnrolmentChange.report(change, "\(what) forgotten.", json: options.json)
   }
@@ -110,9 +108,8 @@ struct Unenroll: Command {
 /// The confirmation before enrolling and unenrolling, which may destroy items.
 enum EnrolmentChange {
   /// Lists the items that would be destroyed, and asks for confirmation.
-  static func allow(_ store: any VaultService, _ session: Session, _ answers: Answers, yes: Bool) async throws(Failure)
-  {
-    let bound = try await session.explained { () async throws(VaultError) in try await store.losses(.fingers) }
+  static func allow(_ session: Session, _ answers: Answers, yes: Bool) async throws(Failure) {
+    let bound = try await session.request { try await $0.losses(.fingers) }
     guard !bound.isEmpty else { return }
     StandardError.line(
       "A change of the enrolled fingers destroys \(Spoken.plural(bound.count, "item")) bound to the current ones, for good:"

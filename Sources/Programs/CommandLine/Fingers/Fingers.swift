@@ -19,11 +19,10 @@ struct Fingers: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
-    let (sets, look) = try await session.explained { () async throws(VaultError) in
-      let status = try await store.status()
+    let (sets, look) = try await session.request { vault in
+      let status = try await vault.status()
       guard status.adapter?.sharesFingers != false else { return (status.sets, nil as FingerLook?) }
-      let look = try await FingerLook(at: store)
+      let look = try await FingerLook(at: vault)
       return (look.status.sets, look)
     }
     if options.json { return try JSON.print(["sets": sets.map(SetReport.init)]) }

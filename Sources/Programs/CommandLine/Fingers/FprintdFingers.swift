@@ -24,9 +24,8 @@ struct FprintdFingers {
 
   /// Enrols a finger. fprintd asks for the login password first, unless it was given recently in this session.
   func enroll(_ finger: Finger, on chosen: ReaderDescription) async throws(Failure) {
-    Self.announceQuestion()
     let line = Line()
-    try await PasswordAgent.during { () async throws(Failure) in
+    try await changing { () async throws(Failure) in
       try await opened(chosen.id) { reader, description throws(ReaderError) in
         let request = TouchRequest(purpose: .enroll(finger), reader: description, passcodeInstead: false)
         _ = try await reader.enroll(as: finger) { line.show($0, asking: request) }
@@ -37,8 +36,7 @@ struct FprintdFingers {
 
   /// Deletes a finger, or with nil all of them. Does nothing for one that fprintd does not have.
   func delete(_ finger: Finger?, on chosen: ReaderDescription) async throws(Failure) {
-    Self.announceQuestion()
-    try await PasswordAgent.during { () async throws(Failure) in
+    try await changing { () async throws(Failure) in
       try await opened(chosen.id) { reader, _ throws(ReaderError) in
         let templates = try await reader.storedPrints(knowing: []).unknown
         for template in templates where finger == nil || FprintdPrint(template)?.finger == finger {
@@ -62,11 +60,23 @@ struct FprintdFingers {
     }
   }
 
-  /// Says that a password will be asked for, and which one, where the dialogue does not.
-  private static func announceQuestion() {
-    guard EnrolmentPermission.ofThisProgram() == .withPassword else { return }
-    StandardError.line(
-      "The system asks for your login password, so that nobody else changes the fingers of its logins.")
+  /// Runs a change of the fingers. Says before it that a password will be asked for, and which one, where the dialogue does
+  /// not; and after it, that this was not given.
+  private func changing(_ change: () async throws(Failure) -> Void) async throws(Failure) {
+    let isAsked = EnrolmentPermission.ofThisProgram() == .withPassword
+    if isAsked {
+      StandardError.line(
+        "The system asks for your login password, so that nobody else changes the fingers of its logins.")
+    }
+    do {
+      try await PasswordAgent.during(change)
+    } catch {
+      // fprintd gives the same error for a wrong password as for a session that may not do this at all.
+      guard isAsked, case .reader(.fprintdRefused)? = error.cause else { throw error }
+      throw Failure(
+        .refused, "the system was not given your login password", name: "LAError.userCancel",
+        advice: "run it again, and type the password that you log in with")
+    }
   }
 
   /// Where fingers can be enrolled without Whorl.

@@ -57,12 +57,11 @@ struct GitCredential: Command {
   private func get(_ session: Session) async throws(Failure) {
     let request = try Self.request()
     guard let place = try GitPlace(request) else { return }
-    let store = try await session.store()
-    let items = try await session.explained { () async throws(VaultError) in try await place.items(in: store) }
+    let items = try await place.items(session)
     // A line feed in an account would end its line and begin another field, such as the host.
     guard let item = items.first(where: { !Self.hasUnfitAccount($0) }) else { return }
     let released = try await session.secret(
-      of: item, from: store, reason: "git: sign in to \(place.description)", noPrompt: noPrompt)
+      of: item, reason: "git: sign in to \(place.description)", noPrompt: noPrompt)
     var answer = SecretBytes(count: 0)
     let announced = request.all("capability[]")
     let capabilities = ["authtype", "state"].filter { announced.contains($0) }
@@ -91,9 +90,8 @@ struct GitCredential: Command {
     guard let place = try GitPlace(request), Self.state(in: request) == nil, try !Self.isEphemeral(request),
       let secret = GitSecret(storing: request)
     else { return }
-    let store = try await session.store()
-    let there = try await session.explained { () async throws(VaultError) in try await place.exactItem(in: store) }
-    if let there, let known = try? await store.secrets(.ids([there.id]), .nobody).first,
+    let there = try await place.exactItem(session)
+    if let there, let known = try? await session.request({ try await $0.secrets(.ids([there.id]), .nobody) }).first,
       GitSecret(known.secret.copy()).equals(secret)
     {
       return
@@ -102,8 +100,8 @@ struct GitCredential: Command {
       .internetPassword, there.map { $0.attributes.merging(place.attributes) { $1 } } ?? place.attributes,
       access: there?.access ?? AccessControl(access ?? session.configuration.access ?? .presence),
       accessibility: there?.accessibility ?? .whenUnlocked)
-    try await session.storing(item, in: store, session.answers(noPrompt: noPrompt)) { asking in
-      _ = try await store.add(item, secret: secret.copy(), replacing: true, asking)
+    try await session.storing(item, session.answers(noPrompt: noPrompt)) {
+      _ = try await $0.add(item, secret: secret.copy(), replacing: true, $1)
     }
   }
 
@@ -112,33 +110,34 @@ struct GitCredential: Command {
   private func erase(_ session: Session) async throws(Failure) {
     let request = try Self.request()
     guard let place = try GitPlace(request) else { return }
-    let store = try await session.store()
-    let items = try await session.explained { () async throws(VaultError) in try await place.items(in: store) }
+    let items = try await place.items(session)
     var erased: [ItemID] = []
-    for item in items where try await isMeant(item, request, place, store, session) { erased.append(item.id) }
+    for item in items where try await isMeant(item, request, place, session) { erased.append(item.id) }
     guard !erased.isEmpty else { return }
     let gone = erased
-    do throws(VaultError) {
-      _ = try await store.delete(.ids(gone))
-    } catch .serviceUnavailable, .serviceStopped {
-      // The vault ended during the prompt, and nothing was deleted.
-      await session.close()
-      let next = try await session.store()
-      _ = try await session.explained { () async throws(VaultError) in try await next.delete(.ids(gone)) }
+    func delete() async throws(Failure) { _ = try await session.request { try await $0.delete(.ids(gone)) } }
+    do throws(Failure) {
+      try await delete()
     } catch {
-      throw session.explained(error)
+      switch error.cause {
+      case .serviceUnavailable?, .serviceStopped?:
+        // The vault ended during the prompt, and nothing was deleted.
+        await session.close()
+        try await delete()
+      default: throw error
+      }
     }
   }
 
   /// Whether git wants this item erased. If the request has a password, only an item with that password, since the
   /// refused one may have been typed or come from another helper.
   private func isMeant(
-    _ item: Item, _ request: GitFields, _ place: GitPlace, _ store: any VaultService, _ session: Session
+    _ item: Item, _ request: GitFields, _ place: GitPlace, _ session: Session
   ) async throws(Failure) -> Bool {
     if let state = Self.state(in: request) { return state == Self.state(of: item) }
     guard let refused = request.secret("password") else { return true }
     let known = try await session.secret(
-      of: item, from: store, reason: "git: compare the password that \(place.description) has refused",
+      of: item, reason: "git: compare the password that \(place.description) has refused",
       noPrompt: noPrompt)
     return GitSecret(known.secret.copy()).hasPassword(refused)
   }

@@ -44,18 +44,18 @@ struct GitPlace: Sendable {
   }
 
   /// The item for exactly this place and user, if there is one.
-  func exactItem(in store: any VaultService) async throws(VaultError) -> Item? {
+  func exactItem(_ session: Session) async throws(Failure) -> Item? {
     let wanted = PrimaryAttributes(of: .internetPassword, attributes)
-    return try await store.allItems(
-      ItemSearch(.internetPassword, searched, synchronizable: .any, states: [.living, .dead])
-    )
-    .first { PrimaryAttributes(of: .internetPassword, $0.attributes) == wanted }
+    let search = ItemSearch(.internetPassword, searched, synchronizable: .any, states: [.living, .dead])
+    return try await session.request { try await $0.allItems(search) }
+      .first { PrimaryAttributes(of: .internetPassword, $0.attributes) == wanted }
   }
 
   /// The items that match the request, the best first: those without a path, then the newest. Missing fields match
   /// everything.
-  func items(in store: any VaultService) async throws(VaultError) -> [Item] {
-    try await store.allItems(ItemSearch(.internetPassword, searched, synchronizable: .any))
+  func items(_ session: Session) async throws(Failure) -> [Item] {
+    let search = ItemSearch(.internetPassword, searched, synchronizable: .any)
+    return try await session.request { try await $0.allItems(search) }
       .filter { item in
         DockerPlace(item) == nil && item.attributes[.port] == port.map { .number($0) }
           && (path == nil || item.attributes[.path] == path.map { .text($0) })

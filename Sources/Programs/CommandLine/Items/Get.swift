@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import Primitives
 internal import PromptTexts
 import SecretModel
 import SecureMemory
@@ -44,20 +45,22 @@ struct ReleaseOptions: ParsableArguments {
     _ names: [String], _ choice: ItemOptions, _ session: Session, reason: String?,
     _ use: ([ReleasedItem]) throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
-    let store = try await session.store()
-    let exact = choice.exactNames(names)
-    let wanted: ItemSelection
-    switch try await withoutAsking(exact, from: store, session) {
-    case .released(let items): return try use(items)
-    case .wouldAsk(let selection): wanted = selection
-    case .notThere:
-      wanted = .ids(
-        try await ItemChoice(options: choice, purpose: .reading, store: store, session: session).readable(named: names))
+    func released(_ wanted: ItemSelection) async throws(Failure) -> Answer {
+      // A person has mostly to be asked, so that is not tried without first.
+      try await session.asking(
+        answers(session), options: context(session), reason: reason.map(Self.shown), triesFirst: noPrompt,
+        endsWithConnection: true
+      ) { try use(try await $0.secrets(wanted, $1)) }
     }
-    return try await session.asking(store, answers(session), options: context(session), reason: reason.map(Self.shown))
-    {
-      try use(try await store.secrets(wanted, $0))
+    if let exact = choice.exactNames(names) {
+      do throws(Failure) {
+        return try await released(.names(exact))
+      } catch  where error.cause == .itemGone {
+        // One of the names is not the command line's item, and may be another program's.
+      }
     }
+    return try await released(
+      .ids(try await ItemChoice(options: choice, purpose: .reading, session: session).readable(named: names)))
   }
 
   /// The most characters shown of a reason.
@@ -65,29 +68,6 @@ struct ReleaseOptions: ParsableArguments {
 
   /// The reason from the program that started this one, without characters that could imitate the prompt.
   private static func shown(_ reason: String) -> String { PromptLabel.text(reason, longest: longestReason) }
-
-  /// The result of a call without a prompt.
-  private enum Unasked {
-    case released([ReleasedItem])
-    case wouldAsk(ItemSelection)
-    /// One of the names is not the command line's item, and may be another program's.
-    case notThere
-  }
-
-  private func withoutAsking(_ names: [ItemName]?, from store: any VaultService, _ session: Session)
-    async throws(Failure) -> Unasked
-  {
-    guard let names else { return .notThere }
-    do throws(VaultError) {
-      return .released(try await store.secrets(.names(names), .nobody))
-    } catch .interactionNotAllowed, .notUnlocked {
-      return .wouldAsk(.names(names))
-    } catch .itemGone {
-      return .notThere
-    } catch {
-      throw session.explained(error)
-    }
-  }
 }
 
 struct Get: Command {
@@ -170,22 +150,8 @@ extension SecretBytes {
 
   /// The bytes in base64, in locked memory.
   borrowing func base64() -> SecretBytes {
-    let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var text = SecretBytes(count: (count + 2) / 3 * 4)
-    let padding = UInt8(ascii: "=")
-    withUnsafeBytes { source in
-      text.withUnsafeMutableBytes { target in
-        for group in 0..<(source.count + 2) / 3 {
-          let at = group * 3
-          let present = min(3, source.count - at)
-          var bits = 0
-          for offset in 0..<3 { bits = bits << 8 | (offset < present ? Int(source[at + offset]) : 0) }
-          for place in 0..<4 {
-            target[group * 4 + place] = place <= present ? alphabet[bits >> (18 - 6 * place) & 63] : padding
-          }
-        }
-      }
-    }
+    var text = SecretBytes(count: Base64.encodedCount(count))
+    withUnsafeBytes { source in text.withUnsafeMutableBytes { Base64.encode(source, into: $0) } }
     return text
   }
 }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Primitives
 import SecretModel
 
@@ -17,7 +18,8 @@ struct ItemChoice {
 
   let options: ItemOptions
   let purpose: Purpose
-  let store: any VaultService
+  /// A store that does not go through the session's ``Session/openStore()`` yet; nil for that of the session.
+  var store: (any VaultService)?
   let session: Session
 
   /// The named items, in the order of the names.
@@ -49,7 +51,7 @@ struct ItemChoice {
       throw .ambiguous(text, [own, byID])
     }
     if let byID { return byID }
-    let candidates = try await ItemsByName(options: options, store: store, session: session).items(called: text)
+    let candidates = try await ItemsByName(options: options, find: find).items(called: text)
       .filter { $0.name?.description == text }
     guard let only = candidates.first else {
       // Report a name that no item can have.
@@ -84,7 +86,8 @@ struct ItemChoice {
   }
 
   private func find(_ search: ItemSearch) async throws(Failure) -> [Item] {
-    try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
+    guard let store else { return try await session.request { try await $0.allItems(search) } }
+    return try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
   }
 }
 
@@ -168,5 +171,87 @@ extension Failure {
       advice: "narrow it with --class and --group, or name it by its id, which --verbose shows")
     failure.detail = item.id.spoken
     return failure
+  }
+}
+
+/// The options that select items of a command.
+struct ItemOptions: ParsableArguments {
+  @Option(
+    name: .customLong("class"),
+    help: ArgumentHelp("Only items of this class.", valueName: "class"))
+  var itemClass: ItemClass?
+
+  @Option(help: ArgumentHelp("Only items of this access group.", valueName: "group"))
+  var group: String?
+
+  /// The search for all items that these options select.
+  var search: ItemSearch {
+    var search = ItemSearch.everything
+    search.itemClass = itemClass
+    if let group { search.groups = .named([group]) }
+    return search
+  }
+
+  /// The words as names of the command line's own items; nil if they must be looked up in another way.
+  func exactNames(_ words: [String]) -> [ItemName]? {
+    guard !narrows else { return nil }
+    let names = words.compactMap { word in ItemID(spoken: word) == nil ? try? ItemName(parsing: word) : nil }
+    return names.count == words.count ? names : nil
+  }
+
+  /// Whether any of the options is given.
+  var narrows: Bool { itemClass != nil || group != nil }
+}
+
+/// Finds the items with a name, of any class and access group, with the store's indexes. Listing all items takes
+/// seconds in a large store.
+struct ItemsByName {
+  let options: ItemOptions
+  /// Runs a search.
+  let find: (ItemSearch) async throws(Failure) -> [Item]
+
+  /// The items whose name is this text, or whose service or server it is; oldest first.
+  func items(called text: String) async throws(Failure) -> [Item] {
+    var found: [ItemID: Item] = [:]
+    for search in searches(for: text) {
+      for item in try await find(search) { found[item.id] = item }
+    }
+    guard found.isEmpty else { return found.values.sorted { $0.created < $1.created } }
+    // The displayed name may stand for bytes, such as an account given as data, which no index has as text. Search all
+    // items.
+    return try await find(options.search)
+  }
+
+  /// Searches by indexed attributes. Their results may have other names.
+  private func searches(for text: String) -> [ItemSearch] {
+    let classes = options.itemClass.map { [$0] } ?? ItemClass.allCases
+    return classes.flatMap { itemClass in
+      attributes(of: itemClass, for: text).map { attributes in
+        var search = options.search
+        search.itemClass = itemClass
+        search.attributes = attributes
+        return search
+      }
+    }
+  }
+
+  private func attributes(of itemClass: ItemClass, for text: String) -> [[AttributeName: AttributeValue]] {
+    let place: AttributeName
+    switch itemClass {
+    case .genericPassword: place = .service
+    case .internetPassword: place = .server
+    case .key:
+      return [[.label: .text(text)], [.applicationTag: .text(text)], [.applicationTag: .bytes(Array(text.utf8))]]
+    case .certificate: return [[.label: .text(text)]]
+    case .passkey: place = .relyingParty
+    }
+    var attributes: [[AttributeName: AttributeValue]] = [[place: .text(text)], [.label: .text(text)]]
+    if let name = try? ItemName(parsing: text), !name.account.isEmpty {
+      // Clients may give an account as data.
+      for account in [AttributeValue.text(name.account), .bytes(Array(name.account.utf8))] {
+        attributes.append([place: .text(name.service), .account: account])
+      }
+    }
+    return attributes
   }
 }

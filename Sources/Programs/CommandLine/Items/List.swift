@@ -32,13 +32,15 @@ struct List: Command {
     let pattern = query.flatMap { $0.contains { $0 == "*" || $0 == "?" } ? $0 : nil }
     search.pattern = pattern
     search.ids = query.flatMap { ItemID(spoken: $0) }.map { [$0] }
-    let (meant, store) = (search, try await session.store())
+    let meant = search
     let items: [Item]
     if let query, pattern == nil, meant.ids == nil {
-      items = try await ItemsByName(options: choice, store: store, session: session).items(called: query)
+      items = try await ItemsByName(options: choice) { search throws(Failure) in
+        try await session.request { try await $0.allItems(search) }
+      }.items(called: query)
         .filter { $0.name?.service == query || $0.name?.description == query || $0.title == query }
     } else {
-      items = try await session.explained { () async throws(VaultError) in try await store.allItems(meant) }
+      items = try await session.request { try await $0.allItems(meant) }
     }
     if options.json { return try JSON.print(["items": items.map(ItemReport.init)]) }
     guard StandardOutput.isTerminal else {

@@ -30,15 +30,14 @@ struct Remove: Command {
   var yes = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
-    let choice = ItemChoice(options: choice, purpose: .removing, store: store, session: session)
+    let choice = ItemChoice(options: choice, purpose: .removing, session: session)
     var doomed: [(called: String, item: Item)] = []
     var matched: [Item] = []
     for name in names {
       do {
         doomed.append((name, try await choice.items(named: [name])[0]))
       } catch  where error.status == .notFound && name.contains(where: { $0 == "*" || $0 == "?" }) {
-        let found = try await items(like: name, in: store, session)
+        let found = try await items(like: name, session)
         guard !found.isEmpty else { throw .noItem(name) }
         matched += found
         doomed += found.map { ($0.name?.description ?? $0.id.spoken, $0) }
@@ -56,7 +55,7 @@ struct Remove: Command {
         "Remove \(Self.quoted(doomed.map(\.called)))? \(them) cannot be brought back.", assent: "--yes")
     }
     let ids = doomed.map(\.item.id)
-    _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(ids)) }
+    _ = try await session.request { try await $0.delete(.ids(ids)) }
     if options.json {
       try JSON.print(["removed": doomed.map(\.called)])
     } else if StandardError.isTerminal {
@@ -71,13 +70,11 @@ struct Remove: Command {
   }
 
   /// The items that match a pattern in one group: the named one, or else the command line's.
-  private func items(like pattern: String, in store: any VaultService, _ session: Session) async throws(Failure)
-    -> [Item]
-  {
+  private func items(like pattern: String, _ session: Session) async throws(Failure) -> [Item] {
     var search = choice.search
     search.pattern = pattern
     if choice.group == nil { search.groups = .named([AccessGroup.commandLine]) }
     let meant = search
-    return try await session.explained { () async throws(VaultError) in try await store.allItems(meant) }
+    return try await session.request { try await $0.allItems(meant) }
   }
 }

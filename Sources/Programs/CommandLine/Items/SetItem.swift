@@ -64,10 +64,9 @@ struct SetItem: Command {
     let name = try session.itemName(self.name)
     let access = AccessControl(
       access ?? session.configuration.access ?? .presence, applicationPassword: appPassword || appPasswordFd != nil)
-    let store = try await session.store()
     // Check before the secret is typed. The vault decides when it is stored, but does not count a shared item and one
     // of this machine only as the same item.
-    let there = try await items(named: name, in: store, session)
+    let there = try await items(named: name, session)
     if !replace { try requireFree(name, there) }
     let secret = SharedSecret(try read(name))
     var new = NewItem(named: name, access: access, accessibility: accessible)
@@ -77,17 +76,17 @@ struct SetItem: Command {
     let item = new
     let replace = replace
     let answers = session.answers(applicationPassword: appPasswordFd)
-    try await session.storing(item, in: store, answers) { asking in
+    try await session.storing(item, answers) { vault, asking in
       do throws(VaultError) {
-        _ = try await store.add(item, secret: secret.copy(), replacing: replace, asking)
+        _ = try await vault.add(item, secret: secret.copy(), replacing: replace, asking)
       } catch .duplicateItem {
-        try requireFree(name, try await items(named: name, in: store, session))
+        try requireFree(name, try await vault.allItems(ItemSearch(named: name)))
         throw Failure.exists(name)
       }
     }
     let replaced = there.filter { $0.isShared != isShared }.map(\.id)
     if !replaced.isEmpty {
-      _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(replaced)) }
+      _ = try await session.request { try await $0.delete(.ids(replaced)) }
     }
     if options.json {
       try JSON.print(
@@ -99,10 +98,8 @@ struct SetItem: Command {
     }
   }
 
-  private func items(
-    named name: ItemName, in store: any VaultService, _ session: Session
-  ) async throws(Failure) -> [Item] {
-    try await session.explained { () async throws(VaultError) in try await store.allItems(ItemSearch(named: name)) }
+  private func items(named name: ItemName, _ session: Session) async throws(Failure) -> [Item] {
+    try await session.request { try await $0.allItems(ItemSearch(named: name)) }
   }
 
   /// Throws if one of the items makes the name taken; the error says in which state it is.

@@ -278,7 +278,7 @@ struct LoginDisable: Command {
       try await session.openIfWaiting(store, session.answers(), to: "give the keyring a password")
       let secret = try await secret(places, entries, session)
       let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
-      let password = SharedSecret(try passwords.new("password of the login keyring"))
+      let password = try await newPassword(passwords, session)
       do {
         try await KeyringRekeying(places, in: store).disable(secret: secret.bytes, password: password.bytes)
       } catch WalletError.wrongSecret {
@@ -289,11 +289,23 @@ struct LoginDisable: Command {
         throw session.explained(error)
       }
       if !options.json { StandardError.line("The login keyring has its new password, which Whorl does not keep.") }
-      if await LoginPassword.check(password.bytes) == .wrong {
-        StandardError.line("That is not your login password, so that the desktop will ask for it after each login.")
-      }
     }
     if options.json { try JSON.print(["disabled": choice.rawValue]) }
+  }
+
+  /// The keyring's new password: the login password, or another one, with which the person agrees.
+  private func newPassword(_ passwords: WalletPasswords, _ session: Session) async throws(Failure) -> SharedSecret {
+    let isTyped = passwordFd == nil
+    if isTyped, !options.json {
+      StandardError.line("Type your login password for it: then the desktop opens it again when you log in with that.")
+    }
+    let password = SharedSecret(try passwords.new("password of the login keyring"))
+    if await LoginPassword.check(password.bytes) == .wrong {
+      let words = "That is not your login password, so that the desktop will ask for it after each login."
+      if isTyped { try session.answers().confirm("\(words) Take it anyway?", assent: "--password-fd") }
+      if !isTyped { StandardError.line(words) }
+    }
+    return password
   }
 
   /// Refuses while only a login with the passcode opens the keyring.

@@ -34,13 +34,16 @@ struct LoginPasscodeChoice {
   ///   - context: for the new passcode.
   func enable(isAgreed: Bool, _ context: ContextOptions) async throws(Failure) {
     let (password, passcode, proof) = try await provenPassword()
-    if try await !opens(password) {
+    let isRemembered = try await isRememberedAsAnother(proof)
+    var isPasscode = false
+    if passcode == nil, !isRemembered { isPasscode = try await opens(password) }
+    if !isPasscode {
       guard proof == .account else {
         throw Failure(
           .refused, "that does not open your secrets, so that it is not the passcode", name: "errSecAuthFailed",
           advice: "type your login password; if the passcode is another one, 'whorl passcode' changes it first")
       }
-      try agree(isAgreed)
+      try agree(isAgreed, isRemembered: isRemembered)
       try await change(from: passcode, to: password, context)
       say("The passcode is your login password now. 'passwd' changes both.")
     }
@@ -118,14 +121,26 @@ struct LoginPasscodeChoice {
     }
   }
 
-  private func agree(_ isAgreed: Bool) throws(Failure) {
+  /// Whether the two were different when last compared, and a person is here, who says which is which. Trying the login
+  /// password as the passcode would count as a failure then, and after a few of them lock out who types the right words.
+  private func isRememberedAsAnother(_ proof: Proof) async throws(Failure) -> Bool {
+    guard proof == .account, passwords.descriptor == nil else { return false }
+    let state = try await session.explained { () async throws(VaultError) in
+      try await LoginEntries(in: store).loginPasscode()
+    }
+    return if case .different? = state { true } else { false }
+  }
+
+  private func agree(_ isAgreed: Bool, isRemembered: Bool) throws(Failure) {
     guard !isAgreed else { return }
     guard passwords.descriptor == nil else {
       throw Failure(
         .refused, "that is your login password, and the passcode of your secrets is another one",
         name: "errSecAuthFailed", advice: "--change-passcode makes your login password the passcode")
     }
-    StandardError.line("That is your login password. The passcode of your secrets is another one.")
+    StandardError.line(
+      "That is your login password. The passcode of your secrets "
+        + (isRemembered ? "was another one when the two were last compared." : "is another one."))
     do throws(Failure) {
       try session.answers().confirm("Make your login password the passcode?", assent: "--change-passcode")
     } catch  where error.what == Failure.cancelled.what {

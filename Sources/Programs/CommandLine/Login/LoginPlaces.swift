@@ -1,3 +1,4 @@
+internal import PromptTexts
 import SecretModel
 import SecureMemory
 internal import TerminalLines
@@ -102,10 +103,36 @@ struct WalletPasswords {
   /// How often a person may type a password.
   private static let attempts = 3
 
-  /// Asks for a wallet's new password, which is typed twice.
+  /// Asks for the password of a keyring that has one of its own.
+  ///
+  /// - Parameter wrong: how many answers for this keyring were wrong.
+  /// - Returns: nil if the person leaves it closed, or a script has no more lines.
+  func ofKeyring(_ name: String, wrong: Int) -> SharedSecret? {
+    let what = "password of the keyring \(PromptLabel.text(name))"
+    guard wrong < (descriptor == nil ? Self.attempts : 1), canAsk else { return nil }
+    if wrong > 0 { StandardError.line("That is not the \(what). Type it again.") }
+    let asked = descriptor == nil ? "\(what) (Enter leaves it out)" : what
+    guard let password = try? SharedSecret(current(asked)), !password.bytes.isEmpty else { return nil }
+    return password
+  }
+
+  /// Asks for a wallet's new password, which is typed twice. An empty one would leave the wallet open to whoever has the
+  /// disk, and no wallet takes it.
   func new(_ what: String) throws(Failure) -> SecretBytes {
-    if let descriptor { return try answers.line(of: descriptor, what) }
-    do { return try terminal(what).readNewSecret(what) } catch { throw Failure(unanswered: error) }
+    for attempt in 1... {
+      let word: SecretBytes
+      if let descriptor {
+        word = try answers.line(of: descriptor, what)
+      } else {
+        do { word = try terminal(what).readNewSecret(what) } catch { throw Failure(unanswered: error) }
+      }
+      guard word.isEmpty else { return word }
+      guard descriptor == nil, attempt < Self.attempts else {
+        throw Failure(.refused, "the \(what) may not be empty", name: "errSecParam", advice: "nothing was changed")
+      }
+      StandardError.line("It may not be empty. Type it again.")
+    }
+    throw .cancelled
   }
 
   /// Whether anybody can be asked.
@@ -183,7 +210,7 @@ struct SealedCopyAnswers {
       do throws(Failure) {
         return try await secret(in: copy, by: key)
       } catch  where error.isMistypedRecoveryKey {
-        error.tellToRetype()
+        error.tellToRetype(enter: "to go on without trying it")
       }
     }
   }

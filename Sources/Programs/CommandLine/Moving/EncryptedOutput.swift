@@ -25,24 +25,15 @@ struct EncryptedOutput {
   /// Creates a file for this user alone, calls `body` to write it, and gives it its name. Removes it if that fails.
   func write<Value>(_ body: (Int32) async throws(Failure) -> Value) async throws(Failure) -> Value {
     let new = "\(path).\(Hexadecimal.text(of: UInt64.random(in: 0...UInt64.max)))"
-    // It may be finished by the time of a signal, under its own name.
-    let (file, entry) = try Unfinished.ofThisProgram.make { () throws(Failure) in
-      let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-      guard file >= 0 else { throw cannotMake(errno) }
-      return file
-    } undo: { _ in
-      unlink(new)
-    }
-    defer {
-      close(file)
-      Unfinished.ofThisProgram.forget(entry)
-    }
+    // By the time of a signal it may have its own name already.
+    let file = try FileInProgress(new, mode: 0o600, cannotMake)
+    defer { file.close() }
     let value: Value
     do throws(Failure) {
-      value = try await body(file)
+      value = try await body(file.descriptor)
       try rename(new)
     } catch {
-      unlink(new)
+      file.remove()
       throw error
     }
     return value

@@ -115,3 +115,48 @@ extension Failure {
       name: "errSecInteractionNotAllowed", advice: "'whorl export --help' lists what cannot be exported")
   }
 }
+
+/// The recipient of an exported file, and whether the file may replace another one.
+struct ExportOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Encrypt to this public key.", discussion: "'whorl key' shows that of a store.", valueName: "key"))
+  var to: AgePublicKey?
+
+  @OptionGroup var passphrase: PassphraseOption
+
+  @Flag(help: "Overwrite a file of that name.")
+  var replace = false
+
+  func validate() throws {
+    if to != nil, passphrase.passphraseFd != nil {
+      throw ValidationError("--to and --passphrase-fd exclude each other.")
+    }
+  }
+
+  /// Asks for a passphrase if no key is given.
+  func recipient(_ answers: Answers) throws(Failure) -> EncryptedFile.Recipient {
+    if let to { .publicKey(to) } else { .passphrase(try passphrase.new(answers)) }
+  }
+}
+
+/// The report of `whorl export`.
+struct ExportReport: Encodable {
+  private var file: String
+  private var exported: Int
+  private var staying: [MigrationReport.Staying]
+
+  init(file: String, _ outcome: ItemExport.Outcome) {
+    self.file = file
+    exported = outcome.count
+    staying = outcome.staying.map { MigrationReport.Staying(item: $0.item.called, reason: $0.obstacle.words(.export)) }
+  }
+
+  func print(json: Bool) throws(Failure) {
+    if json { return try JSON.print(self) }
+    StandardError.line("Exported \(Spoken.plural(exported, "item")) to \(Visible.text(file)).")
+    guard !staying.isEmpty else { return }
+    StandardError.line("Not exported: \(Spoken.plural(staying.count, "item")):")
+    for item in staying { StandardError.line("  \(Visible.text("\(item.item): \(item.reason)"))") }
+  }
+}

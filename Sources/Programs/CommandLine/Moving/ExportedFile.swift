@@ -87,18 +87,34 @@ final class ExportedFile: Sendable {
     if case .unknown = lock { false } else { true }
   }
 
+  /// Refuses a file that another program has written: its owner has forgotten to name that program.
+  func requireOwn() throws(Failure) {
+    guard isEncrypted || isEmpty || begins(with: "age-encryption.org/") else {
+      throw Failure(
+        .damaged, "'whorl export' has not written \(path)", name: "errSecDecode",
+        advice:
+          "if another program has, name that, as in 'whorl import --from csv FILE'; 'whorl import --help' lists them")
+    }
+  }
+
+  private var isEmpty: Bool {
+    var byte: UInt8 = 0
+    return pread(descriptor, &byte, 1, 0) == 0
+  }
+
+  private func begins(with text: String) -> Bool {
+    let expected = Array(text.utf8)
+    var bytes = [UInt8](repeating: 0, count: expected.count)
+    // Writes at most the length of the array.
+    return pread(descriptor, &bytes, bytes.count, 0) == bytes.count && bytes == expected
+  }
+
   private enum Lock {
     case passphrase, publicKey, unknown
   }
 
   /// From the first word of the second line, which the format defines.
   private var lock: Lock {
-    func begins(with text: String) -> Bool {
-      let expected = Array(text.utf8)
-      var bytes = [UInt8](repeating: 0, count: expected.count)
-      // Writes at most the length of the array.
-      return pread(descriptor, &bytes, bytes.count, 0) == bytes.count && bytes == expected
-    }
     if begins(with: "age-encryption.org/v1\n-> scrypt ") { return .passphrase }
     return begins(with: "age-encryption.org/v1\n-> ") ? .publicKey : .unknown
   }

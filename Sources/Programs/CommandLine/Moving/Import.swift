@@ -95,7 +95,9 @@ struct Import: Command {
     if let from {
       try await bring(from, into: store, session)
     } else if let path {
-      try await bring(ExportedFile(path), into: store, session)
+      let file = try ExportedFile(path)
+      try file.requireOwn()
+      try await bring(file, into: store, session)
     }
   }
 

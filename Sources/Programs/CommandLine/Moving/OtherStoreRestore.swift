@@ -1,5 +1,6 @@
 import Glibc
 internal import Moving
+import Processes
 internal import PromptTexts
 import SecretModel
 import SecureMemory
@@ -107,17 +108,18 @@ private struct TemporaryFolder {
   let path: String
 
   init() throws(Failure) {
-    for parent in [BaseDirectories.runtime, BaseDirectories.data].compactMap(\.self) {
-      var template = Array("\(parent)/whorl-restore-XXXXXX".utf8CString)
-      guard mkdtemp(&template) != nil else { continue }
-      path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      let path = path
-      Interruption.atEnd { try? Self.remove(path) }
-      return
-    }
-    throw Failure(
-      .inputOutput, "cannot make a folder in \(BaseDirectories.runtime): \(String(cString: strerror(errno)))",
-      name: "errSecIO", advice: "run this in a session of yours")
+    path = try Unfinished.ofThisProgram.make { () throws(Failure) in
+      for parent in [BaseDirectories.runtime, BaseDirectories.data].compactMap(\.self) {
+        var template = Array("\(parent)/whorl-restore-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { continue }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      }
+      throw Failure(
+        .inputOutput, "cannot make a folder in \(BaseDirectories.runtime): \(String(cString: strerror(errno)))",
+        name: "errSecIO", advice: "run this in a session of yours")
+    } undo: { path in
+      try? Self.remove(path)
+    }.value
   }
 
   func remove() throws(Failure) { try Self.remove(path) }

@@ -9,10 +9,8 @@ struct RestoreOptions: ParsableArguments {
   var acceptRestore = false
 
   /// Shows a detected restore and asks for confirmation; nil if there is none.
-  func confirm(_ store: any VaultService, _ session: Session, _ answers: Answers) async throws(Failure)
-    -> DetectedRestore?
-  {
-    let found = try await session.explained { () async throws(VaultError) in try await store.detectedRestore() }
+  func confirm(_ session: Session, _ answers: Answers) async throws(Failure) -> DetectedRestore? {
+    let found = try await session.request { try await $0.detectedRestore() }
     guard let found else { return nil }
     for line in Self.lines(found) { StandardError.line(Visible.text(line)) }
     if !acceptRestore { try answers.confirm("Accept it?", assent: "--accept-restore") }

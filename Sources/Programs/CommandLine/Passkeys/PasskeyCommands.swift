@@ -2,6 +2,25 @@ import ArgumentParser
 internal import PromptTexts
 import SecretModel
 
+struct PasskeyGroup: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "passkey",
+    abstract: "Sign in to sites with a finger: offer, list, move and remove passkeys.",
+    discussion: """
+      A site or a program that takes passkeys (a security key, FIDO2, WebAuthn) finds Whorl as a security key that is \
+      plugged in. The private keys are made in the vault and used there, one touch for each sign-in.
+
+      Examples:
+        whorl passkey enable
+        whorl passkey list
+        whorl passkey rm example.com/alice
+      """,
+    subcommands: [
+      PasskeyEnable.self, PasskeyDisable.self, PasskeyList.self, PasskeyShow.self, PasskeyRename.self,
+      PasskeyRemove.self, PasskeyExportCommand.self, PasskeyImportCommand.self,
+    ])
+}
+
 struct PasskeyList: Command {
   static let configuration = CommandConfiguration(
     commandName: "list",
@@ -23,7 +42,7 @@ struct PasskeyList: Command {
   var site: String?
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let passkeys = try await StoredPasskeys(in: try await session.store()).all(of: site)
+    let passkeys = try await StoredPasskeys(in: session.openStore()).all(of: site)
     if options.json { return try JSON.print(["passkeys": passkeys.map(PasskeyRow.init)]) }
     if passkeys.isEmpty {
       let whose = site.map { " for \(Visible.text($0))" } ?? ""
@@ -69,19 +88,14 @@ struct PasskeyRename: Command {
     guard !name.isEmpty, name.utf8.count <= 64, !name.hasControlCharacters else {
       throw .usage("an account name has 1 to 64 bytes, without control characters", advice: "choose a shorter one")
     }
-    let store = try await session.store()
-    let found = try await StoredPasskeys(in: store).named([passkey])[0]
+    let found = try await StoredPasskeys(in: session.openStore()).named([passkey])[0]
     // Nobody is asked for a change that changes nothing.
     if name != found.user.name {
       let change = ItemChange(attributes: [.account: .text(name)])
       _ = try await session.asking(
-        store, session.answers(),
+        session.answers(),
         reason: "rename the passkey \(Visible.text(found.called)) to \(PromptLabel.word(name))"
-      ) { [id = found.id] asking throws(Failure) in
-        try await session.explained { () async throws(VaultError) in
-          try await store.update(.ids([id]), change, secret: nil, asking)
-        }
-      }
+      ) { [id = found.id] in try await $0.update(.ids([id]), change, secret: nil, $1) }
     }
     if options.json { try JSON.print(["renamed": found.called]) }
   }
@@ -112,8 +126,7 @@ struct PasskeyRemove: Command {
   var yes = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
-    let passkeys = try await StoredPasskeys(in: store).named(names)
+    let passkeys = try await StoredPasskeys(in: session.openStore()).named(names)
     if !yes {
       for passkey in passkeys { StandardError.line("  \(Visible.text(passkey.called))") }
       let what = Spoken.plural(passkeys.count, "passkey")
@@ -122,7 +135,7 @@ struct PasskeyRemove: Command {
         assent: "--yes")
     }
     let ids = passkeys.map(\.id)
-    _ = try await session.explained { () async throws(VaultError) in try await store.delete(.ids(ids)) }
+    _ = try await session.request { try await $0.delete(.ids(ids)) }
     if options.json { try JSON.print(["removed": passkeys.map(\.called)]) }
   }
 }

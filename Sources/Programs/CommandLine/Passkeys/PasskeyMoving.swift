@@ -39,8 +39,7 @@ struct PasskeyExportCommand: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let output = try EncryptedOutput(file, replacing: export.replace)
-    let store = try await session.store()
-    let stored = StoredPasskeys(in: store)
+    let stored = StoredPasskeys(in: try await session.openStore())
     let passkeys = names.isEmpty ? try await stored.all() : try await stored.named(names)
     guard !passkeys.isEmpty else {
       throw Failure(
@@ -48,15 +47,15 @@ struct PasskeyExportCommand: Command {
         advice: "a site makes one, after 'whorl passkey enable'")
     }
     let search = ItemSearch(groups: .all, ids: passkeys.map(\.id), synchronizable: .any)
-    let work = PasskeyExport(
-      try await session.explained { () async throws(VaultError) in try await store.allItems(search) }, from: store)
+    let items = try await session.request { try await $0.allItems(search) }
     let answers = session.answers()
     let recipient = try export.recipient(answers)
     let what = "\(names.isEmpty ? "ALL " : "")\(Spoken.plural(passkeys.count, "passkey"))"
     let count = try await session.withPrivateVault { vault throws(Failure) in
       try await session.asking(
-        store, answers, options: session.fileContext, reason: "export \(what) to \(Visible.text(file))"
-      ) { asking in
+        answers, options: session.fileContext, reason: "export \(what) to \(Visible.text(file))"
+      ) { store, asking in
+        let work = PasskeyExport(items, from: store)
         // Ask before the file is made, so that there is none if the user refuses.
         try await work.ask(asking)
         return try await output.write { descriptor throws(Failure) in
@@ -120,13 +119,14 @@ struct PasskeyImportCommand: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
+    // Without a store no passphrase is asked for.
+    _ = try await session.openStore()
     let exported = try ExportedFile(file)
-    let contents = try await contents(of: exported, store, session)
+    let contents = try await contents(of: exported, session)
     let read: PasskeyFile
     do throws(ImportError) { read = try PasskeyFile(contents) } catch { throw Failure(error) }
-    let work = PasskeyImport(read, into: store, access: AccessControl(access))
-    let plan = try await session.explained { () async throws(VaultError) in try await work.plan() }
+    let access = AccessControl(access)
+    let plan = try await session.request { try await PasskeyImport(read, into: $0, access: access).plan() }
     if !options.json, !exported.isEncrypted {
       StandardError.line("\(Visible.text(file)) is not encrypted: whoever can read it can sign in as you.")
     }
@@ -145,19 +145,17 @@ struct PasskeyImportCommand: Command {
     } else {
       let what = Spoken.plural(plan.coming.count, "passkey")
       outcome = try await session.asking(
-        store, session.answers(), reason: "import \(what) from \(Visible.text(file))"
-      ) { try await work.bring(plan, $0) }
+        session.answers(), reason: "import \(what) from \(Visible.text(file))"
+      ) { try await PasskeyImport(read, into: $0, access: access).bring(plan, $1) }
     }
     try ImportReport(outcome).print(json: options.json)
     guard outcome.isWhole else { throw .incomplete(isTold: options.json) }
   }
 
-  private func contents(
-    of exported: ExportedFile, _ store: any VaultService, _ session: Session
-  ) async throws(Failure) -> SharedSecret {
+  private func contents(of exported: ExportedFile, _ session: Session) async throws(Failure) -> SharedSecret {
     guard !exported.isEncrypted else {
       return try await session.withPrivateVault { vault async throws(Failure) in
-        let key = try await exported.key(passphrase, in: store, by: vault, session)
+        let key = try await exported.key(passphrase, in: session.store(), by: vault, session)
         return try await session.explained { () async throws(VaultError) in
           try await PasskeyFile.contents(of: exported.descriptor, key: key, by: vault)
         }

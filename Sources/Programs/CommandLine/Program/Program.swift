@@ -1,3 +1,5 @@
+// The command line: begin with `Program`, which finds the command, runs it and reports its failure.
+
 import ArgumentParser
 import CLinux
 import Executors
@@ -5,6 +7,7 @@ import Glibc
 import Processes
 internal import PromptTexts
 internal import TerminalLines
+import Whorl
 
 @main
 enum Program {
@@ -148,5 +151,151 @@ enum Program {
       listing = isValue
     }
     return line.hasSuffix(".") ? String(line.dropLast()) : line
+  }
+}
+
+/// The whole program: its help, and the list of its commands.
+struct Root: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "whorl",
+    abstract: "Keep secrets behind a finger.",
+    discussion: """
+      A secret is stored under a rule, such as "only with one of the fingers enrolled today", and released only after \
+      the fingerprint reader has matched a finger for that very request.
+
+      Start with:
+        whorl setup                       look at this computer, and set up what you choose
+        whorl set mail/alice              store a secret, typed or piped
+        whorl get mail/alice              touch the reader, read it back
+        whorl run --env PW=mail/alice -- COMMAND
+
+      Secrets go to standard output and nothing else does. A failure is one line on standard error that says what to do. \
+      'whorl help exit-statuses' lists the exit statuses.
+      """,
+    version: Version.text,
+    groupedSubcommands: [
+      CommandGroup(name: "Secrets", subcommands: [Get.self, SetItem.self, List.self, Remove.self, Run.self]),
+      CommandGroup(name: "Fingers", subcommands: [Enroll.self, Fingers.self, Unenroll.self]),
+      CommandGroup(
+        name: "Store",
+        subcommands: [
+          Setup.self, Status.self, Unlock.self, Lock.self, Passcode.self, Recover.self, Log.self, Doctor.self,
+          Init.self, Reseal.self, Admin.self,
+        ]),
+      CommandGroup(name: "Login", subcommands: [Login.self]),
+      CommandGroup(
+        name: "Desktop",
+        subcommands: [
+          PasskeyGroup.self, SecretServiceGroup.self, SSH.self, GitCredential.self, DockerCredential.self,
+        ]),
+      CommandGroup(name: "Machines", subcommands: [SyncGroup.self]),
+      CommandGroup(
+        name: "Moving",
+        subcommands: [Backup.self, Restore.self, Export.self, Import.self, Key.self, Migrate.self]),
+      CommandGroup(name: "Readers", subcommands: [Reader.self]),
+    ])
+}
+
+/// Allows global options before the command's name: `whorl --store DIR get NAME`. The parser accepts them only after
+/// it.
+enum GlobalWords {
+  private static let withValue = ["--config", "--store", "--passcode-fd", "--reader"]
+  private static let flags = ["--json", "--verbose"]
+  static let all = withValue + flags
+  /// Commands with subcommands.
+  private static let groups = Root.configuration.subcommands.filter { !$0.configuration.subcommands.isEmpty }
+    .compactMap { $0.configuration.commandName }
+
+  /// The words with leading global options moved behind the command's name, before its other options. If an option
+  /// occurs twice, the last one counts.
+  static func inPlace(_ words: [String]) -> [String] {
+    var leading = 0
+    while leading < words.count {
+      let name = String(words[leading].prefix { $0 != "=" })
+      guard flags.contains(name) || withValue.contains(name) else { break }
+      leading += withValue.contains(name) && name == words[leading] ? 2 : 1
+    }
+    guard leading > 0, leading < words.count else { return words }
+    let rest = words[leading...]
+    let name = rest.prefix(groups.contains(words[leading]) ? 2 : 1).prefix { !$0.hasPrefix("-") }
+    return Array(name) + words[..<leading] + rest[name.endIndex...]
+  }
+}
+
+/// Help that the parser does not have: `whorl help exit-statuses`, and messages for unknown commands.
+enum HelpPage {
+  /// The page for these words; nil if the parser has the help, or the words do not request any.
+  static func text(for words: [String]) throws(Failure) -> String? {
+    guard words.first == "help", let topic = words.dropFirst().first, !topic.hasPrefix("-") else { return nil }
+    if topic == "exit-statuses" { return exitStatuses }
+    let known = Root.configuration.subcommands.compactMap { $0.configuration.commandName }
+    guard !known.contains(topic), topic != "help" else { return nil }
+    throw .noCommand(topic, among: known, help: "'whorl --help' lists the commands")
+  }
+
+  private static let exitStatuses =
+    """
+    EXIT STATUSES of whorl:
+
+    \(ExitStatus.allCases.map(line).joined(separator: "\n"))
+
+    A signal such as Ctrl-C ends whorl as a signal does. 'whorl run' ends with the status of its command.
+    --verbose adds the status, and the name of the error in Apple's libraries, to a message; --json gives them as JSON.
+    """
+
+  private static func line(_ status: ExitStatus) -> String {
+    let number = String(status.rawValue)
+    return String(repeating: " ", count: 5 - number.count) + "\(number)  \(status.meaning)"
+  }
+
+  /// The help of `whorl --help`, whose groups are "SECRETS" and not "SECRETS SUBCOMMANDS".
+  static func shown(_ help: String) -> String { help.replacing(" SUBCOMMANDS:\n", with: ":\n") }
+}
+
+extension Failure {
+  /// The failure for an unknown command.
+  ///
+  /// - Parameter known: the commands that there are.
+  static func noCommand(_ word: String, among known: [String], help: String) -> Failure {
+    let meant = NearestCommand.of(word, among: known).map { "did you mean '\($0)'? " } ?? ""
+    return usage("no command '\(word)'", advice: meant + help)
+  }
+}
+
+/// The command that a person probably meant by an unknown word.
+enum NearestCommand {
+  /// What commands do, in the words of other programs.
+  private static let synonyms = [
+    "add": "set", "agent": "ssh", "cat": "get", "create": "init", "delete": "rm", "exec": "run", "keyring": "login",
+    "list": "ls", "new": "init", "password": "passcode", "pin": "passcode", "print": "get", "put": "set", "read": "get",
+    "remove": "rm", "save": "set", "show": "get", "store": "set", "wallet": "login",
+  ]
+
+  /// - Parameter known: the commands that there are.
+  static func of(_ word: String, among known: [String]) -> String? {
+    let word = word.lowercased()
+    if let meant = synonyms[word], known.contains(meant) { return meant }
+    // A short word is near to too many others.
+    let limit = word.count < 5 ? 1 : 2
+    let near = known.map { ($0, distance(from: Array(word), to: Array($0))) }.filter { $0.1 <= limit }
+    return near.min { $0.1 < $1.1 }?.0
+  }
+
+  /// How many letters have to be added, left out, replaced, or exchanged with their neighbour (the optimal string
+  /// alignment distance).
+  private static func distance(from word: [Character], to other: [Character]) -> Int {
+    var rows = [Array(0...other.count)]
+    for (row, letter) in word.enumerated() {
+      var next = [row + 1]
+      for (column, wanted) in other.enumerated() {
+        var least = min(rows[row][column + 1] + 1, next[column] + 1, rows[row][column] + (letter == wanted ? 0 : 1))
+        if row > 0, column > 0, letter == other[column - 1], word[row - 1] == wanted {
+          least = min(least, rows[row - 1][column - 1] + 1)
+        }
+        next.append(least)
+      }
+      rows.append(next)
+    }
+    return rows[word.count][other.count]
   }
 }

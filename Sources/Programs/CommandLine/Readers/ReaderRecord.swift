@@ -113,7 +113,7 @@ struct ReaderRecord: Command {
       )
     }
     try consent(to: chosen, session)
-    let numbers = try making.describe(device)
+    let numbers = try await making.describe(device)
     // With --json the report of the replay is the answer.
     let plan = plan(for: chosen, form: options.json ? nil : .human)
     let traced = session.ownReaders.reader(

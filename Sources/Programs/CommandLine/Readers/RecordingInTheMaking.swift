@@ -10,6 +10,8 @@ struct RecordingInTheMaking {
   let folder: String
   private let directory: String
   private static let recorder = "/usr/bin/umockdev-record"
+  /// How long it may take to describe a device. It takes less than a second.
+  private static let describingLimit = Duration.seconds(30)
 
   init(_ directory: String) throws(Failure) {
     var name = directory
@@ -33,20 +35,12 @@ struct RecordingInTheMaking {
   var log: String { "\(folder)/capture.ioctl" }
 
   /// Has `umockdev-record` describe the device. Returns the serial numbers in the description.
-  func describe(_ device: USBDevice) throws(Failure) -> SerialNumbers {
+  func describe(_ device: USBDevice) async throws(Failure) -> SerialNumbers {
     let path = "\(folder)/device"
-    var start = ChildStart()
-    start.open("/dev/null", O_RDONLY, as: 0)
-    start.open(path, O_WRONLY | O_CREAT | O_EXCL, as: 1, mode: 0o600)
-    // An empty environment, as for the reader.
-    let words = [Self.recorder, device.node]
-    guard let child = try? start.start(.path(Self.recorder), words, environment: [nil]) else {
-      throw Failure(
-        .unavailable, "\(Self.recorder) cannot be started", advice: "install umockdev; 'make setup' does")
-    }
-    var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0, errno == EINTR {}
-    guard status == 0 else {
+    let recorder = try start(describing: device, to: path)
+    _ = await recorder.value.end(grace: Self.describingLimit).value
+    Unfinished.ofThisProgram.forget(recorder.entry)
+    guard recorder.value.hasSucceeded else {
       throw Failure(
         .inputOutput, "\(Self.recorder) could not describe \(device.node)",
         advice: "attach the reader anew, and try again")
@@ -58,6 +52,28 @@ struct RecordingInTheMaking {
       return numbers
     } catch {
       throw Self.failure(error)
+    }
+  }
+
+  private func start(
+    describing device: USBDevice, to path: String
+  ) throws(Failure) -> (value: ChildProcess, entry: Unfinished.Entry) {
+    // Both return a new descriptor, of which the child gets a copy.
+    let (input, output) = (
+      open("/dev/null", O_RDONLY | O_CLOEXEC), open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    )
+    defer { for descriptor in [input, output] where descriptor >= 0 { close(descriptor) } }
+    guard input >= 0, output >= 0 else { throw Self.failure(RecordingError(path)) }
+    do {
+      // An empty environment, as for the reader.
+      return try Unfinished.ofThisProgram.start {
+        try ChildProcess(
+          HelperProgram(at: Self.recorder), arguments: [Self.recorder, device.node], environment: [],
+          standardInput: input, standardOutput: output, showsDiagnostics: true)
+      }
+    } catch {
+      throw Failure(
+        .unavailable, "\(Self.recorder) cannot be started", advice: "install umockdev; 'make setup' does")
     }
   }
 

@@ -101,8 +101,7 @@ struct SSHAdd: Command {
     guard !name.isEmpty, name == Visible.text(name) else {
       throw .usage("'\(name)' cannot be the name of a key", advice: "choose one without control characters")
     }
-    let store = try await session.store()
-    guard try await StoredSSHKeys(in: store).all().allSatisfy({ $0.name != name }) else {
+    guard try await StoredSSHKeys(in: session.openStore()).all().allSatisfy({ $0.name != name }) else {
       throw Failure(
         .exists, "an SSH key \(name) exists already", name: "errSecDuplicateItem", advice: "name this one otherwise")
     }
@@ -113,16 +112,15 @@ struct SSHAdd: Command {
       end: lifetime.map { Double(SystemClock.calendar.nanoseconds) / 1e9 + Double($0) },
       certificate: contents?.certificate)
     let source: KeySource = if let contents { .ssh(contents.privateKey) } else { .generated(type ?? .ed25519) }
-    try await session.openIfWaiting(store, session.answers(), to: "keep the SSH key \(PromptLabel.text(name))")
+    try await session.openIfWaiting(session.answers(), to: "keep the SSH key \(PromptLabel.text(name))")
     let stored: Item
-    do throws(VaultError) {
-      stored = try await store.addKey(item, from: source)
-    } catch .invalidRequest(let why) where file != nil {
-      throw Failure(
-        .usage, "\(file ?? "") is not taken: \(why)", name: "errSecParam",
-        advice: "'whorl ssh add' without --import makes a key of a kind that is")
+    do throws(Failure) {
+      stored = try await session.request { try await $0.addKey(item, from: source) }
     } catch {
-      throw session.explained(error)
+      guard let file, case .invalidRequest(let why)? = error.cause else { throw error }
+      throw Failure(
+        .usage, "\(file) is not taken: \(why)", name: "errSecParam",
+        advice: "'whorl ssh add' without --import makes a key of a kind that is")
     }
     guard let key = SSHKey(stored) else {
       throw Failure(.internalError, "the vault made another key", name: "errSecInternalError", advice: "report it")

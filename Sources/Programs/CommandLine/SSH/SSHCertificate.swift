@@ -43,20 +43,17 @@ struct SSHCertificate: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
-    let key = try await StoredSSHKeys(in: store).named([name])[0]
+    let key = try await StoredSSHKeys(in: session.openStore()).named([name])[0]
     let certificate: [UInt8]? = if let file { try Self.certificate(in: file, of: key) } else { nil }
     // The item may hold bytes that do not count as a certificate of the key, so they are always removed.
     guard remove || certificate != key.certificate else { return }
     let change = SSHKey.change(certificate: certificate)
     let name = Visible.text(key.name)
     _ = try await session.asking(
-      store, session.answers(), options: session.contextOptions,
+      session.answers(),
       reason: certificate == nil
         ? "remove the certificate of the SSH key \(name)" : "keep a certificate of the SSH key \(name)"
-    ) { asking in
-      try await store.update(.ids([key.id]), change, secret: nil, asking)
-    }
+    ) { try await $0.update(.ids([key.id]), change, secret: nil, $1) }
   }
 
   private static func certificate(in file: String, of key: SSHKey) throws(Failure) -> [UInt8] {

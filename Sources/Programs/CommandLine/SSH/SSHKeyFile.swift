@@ -187,18 +187,24 @@ struct SSHKeyFile {
 private final class PrivateListener: Sendable {
   let path: String
   private let folder: String
+  private let entry: Unfinished.Entry
   private let descriptor: Int32
 
   init() throws(Failure) {
     func failure(_ what: String) -> Failure {
       .onFile(what, errno)
     }
-    var template = Array("\(BaseDirectories.runtime)/whorl-ssh-XXXXXX".utf8CString)
-    if mkdtemp(&template) == nil {
-      template = Array("/tmp/whorl-ssh-XXXXXX".utf8CString)
-      guard mkdtemp(&template) != nil else { throw failure("no folder for a socket") }
+    (folder, entry) = try Unfinished.ofThisProgram.make { () throws(Failure) in
+      var template = Array("\(BaseDirectories.runtime)/whorl-ssh-XXXXXX".utf8CString)
+      if mkdtemp(&template) == nil {
+        template = Array("/tmp/whorl-ssh-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw failure("no folder for a socket") }
+      }
+      return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    } undo: { folder in
+      unlink("\(folder)/agent")
+      rmdir(folder)
     }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     path = "\(folder)/agent"
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -223,6 +229,7 @@ private final class PrivateListener: Sendable {
     close(descriptor)
     unlink(path)
     rmdir(folder)
+    Unfinished.ofThisProgram.forget(entry)
   }
 
   /// The first connection; nil if none comes while the condition holds.

@@ -4,17 +4,19 @@ import Whorl
 
 /// The keys for SSH in a store.
 struct StoredSSHKeys {
-  let store: any VaultService
+  let store: SecretStore
 
-  init(in store: any VaultService) { self.store = store }
+  init(in store: SecretStore) { self.store = store }
+
+  /// In a store that does not go through ``Session/openStore()`` yet.
+  init(in store: any VaultService) { self.init(in: SecretStore(service: store)) }
 
   /// All keys, oldest first.
   func all(_ states: Set<Item.State> = [.living]) async throws(Failure) -> [SSHKey] {
-    do throws(VaultError) {
-      return try await store.allItems(SSHKey.search(states)).compactMap(SSHKey.init)
-    } catch {
-      throw Failure(error)
+    let items = try await store.call { vault throws(Failure) in
+      do throws(VaultError) { return try await vault.allItems(SSHKey.search(states)) } catch { throw Failure(error) }
     }
+    return items.compactMap(SSHKey.init)
   }
 
   /// The keys that the words name: each the name of one key, or its id.

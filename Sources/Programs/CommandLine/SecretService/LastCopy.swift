@@ -13,18 +13,23 @@ struct LastCopy {
   }
 
   /// Seconds since 1970; nil if nothing is to be brought in.
-  var time: Double? {
-    (try? SmallFile.read(path, limit: 64)).flatMap { bytes in
-      Double(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+  var time: Double? { lines.first.flatMap(Double.init) }
+
+  /// The name of the other program, if it is known.
+  var program: String? { lines.count > 1 ? lines[1] : nil }
+
+  private var lines: [String] {
+    ((try? SmallFile.read(path, limit: 1_024)) ?? []).split(separator: UInt8(ascii: "\n")).map {
+      String(decoding: $0, as: UTF8.self)
     }
   }
 
   static var now: Double { Double(SystemClock.calendar.nanoseconds / 1_000_000_000) }
 
-  func note(_ time: Double) throws(Failure) {
+  func note(_ time: Double, of program: String?) throws(Failure) {
     let file = PersonalFile(path)
     do throws(PersonalFile.Unwritten) {
-      try file.write(["\(Int64(time))"])
+      try file.write(["\(Int64(time))"] + (program.map { [$0] } ?? []))
     } catch {
       throw Failure(.inputOutput, "cannot write \(error.problem)", name: "errSecIO", advice: "make room there")
     }

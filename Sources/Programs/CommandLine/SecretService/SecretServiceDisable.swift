@@ -158,7 +158,9 @@ extension Failure {
   fileprivate static func notAllCopiedBack(isTold: Bool) -> Failure {
     Failure(
       .incomplete, "not everything was copied back: the rest is listed above, and is still in Whorl",
-      advice: "correct that and run 'whorl secret-service disable' again: nothing is copied twice",
+      advice:
+        "correct that and run 'whorl secret-service disable' again: nothing is copied twice. What stayed locked opens "
+        + "when you log in to the desktop with its password",
       isTold: isTold)
   }
 }

@@ -57,7 +57,7 @@ struct SecretServiceEnable: Command {
   private func noteTime(_ holder: SecretServiceHolderReport?) {
     do throws(Failure) {
       let copied = try LastCopy()
-      if holder?.own != true, copied.time == nil { try copied.note(LastCopy.now) }
+      if holder?.own != true, copied.time == nil { try copied.note(LastCopy.now, of: holder?.name) }
     } catch {
       StandardError.line(error.line(command: Self.spoken))
       StandardError.line(

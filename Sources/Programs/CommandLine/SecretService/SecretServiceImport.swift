@@ -25,8 +25,10 @@ struct SecretServiceImport: Command {
       with. --replace takes the other program's secret for these, and for items with a rule, which keep it.
 
       What programs stored between the copy and the moment when Whorl took over is brought in by itself, and named in a \
-      notification, where Whorl knows the login keyring's password ('whorl login enable gnome-keyring'). Elsewhere run this \
-      again: while Whorl is the service, it asks for that password, and reads copies of GNOME Keyring's files.
+      notification, where Whorl can open the other program's files ('whorl login enable gnome-keyring' or 'kwallet'). \
+      Elsewhere run this again: while Whorl is the service, it asks for the password of the login keyring or of \
+      KWallet, and reads copies of the files. It asks for the passwords of other keyrings, too, unless the login keyring \
+      has them; with nothing typed such a keyring is left out.
 
       The originals stay readable in the other program, for every program of yours and without a finger, also where the \
       copies are gated here. --remove-old copies what is missing, and then removes the originals whose secrets are the \
@@ -62,7 +64,8 @@ struct SecretServiceImport: Command {
 
   @Option(
     help: ArgumentHelp(
-      "Read the login keyring's password from this descriptor, where Whorl is the service already.", valueName: "n"),
+      "Read passwords from this descriptor, where Whorl is the service already: that of the login keyring or of KWallet, and "
+        + "then a line for each keyring with a password of its own.", valueName: "n"),
     transform: GivenDescriptors.number)
   var passwordFd: Int32?
 
@@ -75,12 +78,16 @@ struct SecretServiceImport: Command {
     if missed {
       let copied = try LastCopy()
       guard copied.time != nil else { return }
-      return try await MissedPasswords(session, try await session.store(), access: nil).bringByItself(since: copied)
+      return try await MissedPasswords(
+        session: session, store: try await session.store(), files: try MissedFiles(of: copied.program, session),
+        access: nil
+      ).bringByItself(since: copied)
     }
     let store = try await session.store()
     if !removeOld, let holder = try? await SecretServiceHolderReport.current(), holder.own {
-      let missed = try MissedPasswords(session, store, access: access)
-      if missed.isThere { return try await bring(missed, into: store, session) }
+      let files = try MissedFiles(of: try LastCopy().program, session)
+      let missed = MissedPasswords(session: session, store: store, files: files, access: access)
+      if files.areThere { return try await bring(missed, into: store, session) }
     }
     guard try await isThereAService(session) else {
       let report = SecretServiceImportReport(nothing: dryRun)
@@ -89,7 +96,8 @@ struct SecretServiceImport: Command {
     }
     let begun = LastCopy.now
     do {
-      let program = try await SecretServiceHolderReport.running()?.name ?? "the other program"
+      let running = try await SecretServiceHolderReport.running()?.name
+      let program = running ?? "the other program"
       let copy = try await SecretServiceCopy(
         onBus: BaseDirectories.sessionBus, from: program, to: store, access: access)
       // A locked store is unlocked for the secrets to compare.
@@ -99,7 +107,7 @@ struct SecretServiceImport: Command {
         return SecretServiceImportReport(plan, try await copy.bring(plan, replacing: replace, asking))
       }
       // Without the note, 'enable' takes its own time.
-      if !dryRun { try? LastCopy().note(begun) }
+      if !dryRun { try? LastCopy().note(begun, of: running) }
       if !options.json { report.tell() }
       let originals = try await originals(of: copy, program, in: store, session)
       if !options.json { return originals.tell() }
@@ -110,31 +118,32 @@ struct SecretServiceImport: Command {
     }
   }
 
-  /// Brings in what GNOME Keyring's files have, while Whorl is the service.
+  /// Brings in what the other program's files have, while Whorl is the service.
   private func bring(
     _ missed: MissedPasswords, into store: any VaultService, _ session: Session
   ) async throws(Failure) {
     try await session.openIfWaiting(store, session.answers(), to: "bring the passwords in")
+    let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
     let secret: SharedSecret
-    if let own = try await missed.ownSecret() {
-      secret = own
-    } else {
-      let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
-      secret = SharedSecret(try passwords.current("password of the login keyring"))
-    }
-    let report = try await missed.read(openedWith: secret) { copy in
+    if let own = try await missed.ownSecret() { secret = own } else { secret = try await missed.typedSecret(passwords) }
+    let (report, closed) = try await missed.read(
+      openedWith: secret, others: { passwords.ofKeyring($0, wrong: $1) }
+    ) { copy in
       let plan = try await copy.plan(.nobody)
-      guard !dryRun else { return SecretServiceImportReport(plan, replacing: replace) }
-      return SecretServiceImportReport(plan, try await copy.bring(plan, replacing: replace, .nobody))
+      guard !dryRun else { return (SecretServiceImportReport(plan, replacing: replace), copy.locked) }
+      return (
+        SecretServiceImportReport(plan, try await copy.bring(plan, replacing: replace, .nobody)), copy.locked
+      )
     }
     if !dryRun { try LastCopy().forget() }
     if options.json { return try JSON.print(report) }
-    StandardError.line("Whorl is the service already, so copies of \(MissedPasswords.program)'s files were read.")
+    StandardError.line("Whorl is the service already, so copies of \(missed.files.program)'s files were read.")
     report.tell(naming: true)
-    let closed = missed.places.closedKeyrings
     if !closed.isEmpty {
       StandardError.line(
-        Visible.text("Not read, since they have passwords of their own: \(closed.joined(separator: ", "))"))
+        Visible.text(
+          "Not read, since they have passwords of their own, which were not given: "
+            + "\(closed.map(\.label).sorted().joined(separator: ", ")). To read them, run this again."))
     }
   }
 

@@ -41,10 +41,10 @@ struct SecretServiceStatus: Command {
       try StandardOutput.line("options  \(Visible.text(chosen.words.joined(separator: " ")))")
     }
     for file in states { try StandardOutput.line("file     \(Visible.text(file.path)): \(file.words)") }
-    if report.holder?.own == true, let time = try LastCopy().time, try session.keyringPlaces().hasChanged(since: time) {
+    if report.holder?.own == true, let program = try MissedFiles.changedProgram(session) {
       try StandardOutput.line(
-        "missed   \(MissedPasswords.program) has changed since its passwords were copied: 'whorl secret-service import' "
-          + "brings in what is new")
+        "missed   \(program) has changed since its passwords were copied: 'whorl secret-service import' brings in what is "
+          + "new")
     }
     if report.enabled, let line = report.portalLine {
       try StandardOutput.line("portal   \(Visible.text(files.portalChoice)) does not have the line \(line)")
@@ -95,6 +95,9 @@ struct SecretServiceHolderReport: Encodable {
       throw Failure(error)
     }
   }
+
+  /// Whether Whorl has the name.
+  static var isOwn: Bool { get async { (try? await current())?.own == true } }
 
   /// The owner of the name, started by the bus if there is none.
   ///

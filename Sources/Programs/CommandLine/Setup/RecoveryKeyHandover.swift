@@ -41,11 +41,10 @@ struct RecoveryKeyHandover {
   private func isSaved(_ key: borrowing SecretBytes) throws(Failure) -> Bool {
     while true {
       guard let place = try dialogue.line("Show it [Enter], or the file:") else { throw .stopped }
-      guard !place.isEmpty else { return false }
-      // A "y" is an answer, and not the name of a file.
+      // A "y" answers "Show it", and is not the name of a file.
+      guard !place.isEmpty, !["y", "yes"].contains(place.lowercased()) else { return false }
       guard place.contains("/") else {
-        dialogue.add(
-          "A file is named with its folder here, as ~/\(place) or /media/stick/\(place). Enter shows the key.")
+        dialogue.add("Enter shows the key. A file is named with its folder here, as ~/recovery-key.")
         continue
       }
       do throws(Failure) {
@@ -68,15 +67,27 @@ struct RecoveryKeyHandover {
         try dialogue.terminal.readSecret(
           "From what you wrote: the first \(Self.sample) characters of group \(group)", display: .shown)
       }
-      let isSame = key.withUnsafeBytes { key in
-        typed.withUnsafeBytes { typed in
-          typed.count == Self.sample && (0..<Self.sample).allSatisfy { Self.symbol(typed[$0]) == key[start + $0] }
-        }
-      }
-      if isSame { return true }
+      if Self.begins(typed, key, at: start) { return true }
       dialogue.add("Those are not the first characters of group \(group), counted from the left. Look at it again.")
     }
     return false
+  }
+
+  /// Whether the key has these characters from a place on. Who types more than was asked for, up to the rest of the key,
+  /// has it in front of them.
+  private static func begins(_ typed: borrowing SecretBytes, _ key: borrowing SecretBytes, at start: Int) -> Bool {
+    let place = typed.withUnsafeBytes { typed in
+      key.withUnsafeBytes { key in
+        var place = start
+        for byte in typed where byte != UInt8(ascii: " ") && byte != UInt8(ascii: "-") {
+          if place < key.count, key[place] == UInt8(ascii: "-") { place += 1 }
+          guard place < key.count, symbol(byte) == key[place] else { return start }
+          place += 1
+        }
+        return place
+      }
+    }
+    return place - start >= sample
   }
 
   /// Normalizes a symbol like `RecoveryKey`: accepts lower case, O for 0, and I or L for 1.

@@ -267,7 +267,7 @@ struct SetupSurvey {
   /// Checks whether other computers have the same secrets. Only the person knows the repository, so nothing is offered.
   private func sync(_ store: any VaultService) async throws(Failure) -> SetupFinding {
     let status = try await session.explained { () async throws(VaultError) in try await store.sync.status() }
-    let undo = command("sync", "leave", "--circle")
+    let undo = command("sync", "leave", "--this-computer")
     return switch status.standing {
     case .member: .done(.sync, "\(Spoken.plural(status.members.count, "computer")) share what you choose", undo: undo)
     case .asking: .done(.sync, "waits until another of your computers lets this one in", undo: undo)

@@ -32,6 +32,11 @@ struct Doctor: Command {
     await Self.checkReader(session, store, &findings)
     Self.checkPasskeys(&findings)
     await Self.checkSSH(&findings)
+    if await SecretServiceHolderReport.isOwn, let program = try? MissedFiles.changedProgram(session) {
+      findings.warn(
+        "secrets", "\(program) was changed after its passwords were copied into Whorl",
+        "'whorl secret-service import' in a terminal brings in what is new")
+    }
     if let store { await Self.checkSync(store, session, &findings) }
     if let store {
       await Self.checkLogin(store, session, &findings)

@@ -68,7 +68,7 @@ struct Init: Command {
 
   /// The next step, for a person. Scripts do not need it, and should not wait for the reader.
   private func next(_ session: Session) async -> String {
-    guard StandardError.isTerminal, let store = try? await session.store(), let look = try? await FingerLook(at: store),
+    guard StandardError.isTerminal, let look = try? await session.request({ try await FingerLook(at: $0) }),
       look.count > 0
     else { return "Next: whorl enroll" }
     let them = look.count == 1 ? "it" : "them"
@@ -77,9 +77,7 @@ struct Init: Command {
 
   /// Warns that the passcode can be guessed on a copy of the store. Errors here do not undo the new store.
   private func warnOfGuesses(_ session: Session) async {
-    guard let store = try? await session.store(), let tier = try? await store.status().tier, tier.isOpenToGuesses else {
-      return
-    }
+    guard let tier = try? await session.request({ try await $0.status() }).tier, tier.isOpenToGuesses else { return }
     StandardError.line(
       "Whoever has a copy of it can try passcodes, 20 million a day on one large machine: a long passcode keeps them out."
     )

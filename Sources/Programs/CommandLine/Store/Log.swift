@@ -52,36 +52,31 @@ struct Log: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
     var search = AuditSearch()
     search.since = since ?? 0
     search.last = min(number ?? AuditSearch.limit, AuditSearch.limit)
-    let first = try await session.explained { [search] () async throws(VaultError) in try await store.log(search) }
-    try print(first, try await names(of: first, in: store, session), isFirst: true)
+    let first = try await session.request { [search] in try await $0.log(search) }
+    try print(first, try await names(of: first, session), isFirst: true)
     guard follow else { return }
     search.last = AuditSearch.limit
     search.after = first.last?.number ?? 0
     // Ctrl-C is the normal end, not a failure.
     Interruption.onSignal { _exit(ExitStatus.done.rawValue) }
     while (try? await Pause.wait(for: Self.pause)) != nil {
-      let new = try await session.explained { [search] () async throws(VaultError) in try await store.log(search) }
+      let new = try await session.request { [search] in try await $0.log(search) }
       guard let last = new.last else { continue }
-      try print(new, try await names(of: new, in: store, session), isFirst: false)
+      try print(new, try await names(of: new, session), isFirst: false)
       search.after = last.number
     }
   }
 
   /// The names of the entries' items that still exist.
-  private func names(
-    of entries: [AuditEntry], in store: any VaultService, _ session: Session
-  ) async throws(Failure) -> [ItemID: String] {
+  private func names(of entries: [AuditEntry], _ session: Session) async throws(Failure) -> [ItemID: String] {
     let ids = Set(entries.flatMap(\.items))
     guard !ids.isEmpty else { return [:] }
     var search = ItemSearch.everything
     search.ids = Array(ids)
-    let items = try await session.explained { [search] () async throws(VaultError) in
-      try await store.allItems(search)
-    }
+    let items = try await session.request { [search] in try await $0.allItems(search) }
     return items.reduce(into: [:]) { names, item in names[item.id] = item.title }
   }
 
@@ -182,5 +177,47 @@ private struct EntryReport: Encodable {
     setChanged = entry.isSetChanged
     outcome = entry.outcome.rawValue
     omitted = entry.omitted
+  }
+}
+
+/// The times that `whorl log --since` takes.
+enum LogTime {
+  /// Seconds since 1970 of a time such as `30m`, `2h` and `3d` (ago), `2026-11-22` or `2026-11-22 09:00` (local time).
+  static func seconds(_ word: String) throws -> Int64 {
+    guard let seconds = ago(word) ?? day(word) else {
+      throw ValidationError("--since takes 30m, 2h, 3d, 2026-11-22 or '2026-11-22 09:00'")
+    }
+    return seconds
+  }
+
+  private static func ago(_ word: String) -> Int64? {
+    TimeSpan.seconds(word).map { Int64(time(nil)) - $0 }
+  }
+
+  private static func day(_ word: String) -> Int64? {
+    let parts = word.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == " " || $0 == "T" }
+    guard let date = numbers(parts[0], separator: "-", widths: [4, 2, 2]) else { return nil }
+    var time = [0, 0]
+    if parts.count == 2 {
+      guard let given = numbers(parts[1], separator: ":", widths: [2, 2]) else { return nil }
+      time = given
+    }
+    guard (1970...9999).contains(date[0]), (1...12).contains(date[1]), (1...31).contains(date[2]),
+      (0...23).contains(time[0]), (0...59).contains(time[1])
+    else { return nil }
+    var moment = tm()
+    (moment.tm_year, moment.tm_mon, moment.tm_mday) = (Int32(date[0] - 1900), Int32(date[1] - 1), Int32(date[2]))
+    (moment.tm_hour, moment.tm_min) = (Int32(time[0]), Int32(time[1]))
+    // Let the system determine whether daylight saving time applies.
+    moment.tm_isdst = -1
+    let seconds = mktime(&moment)
+    return seconds == -1 ? nil : Int64(seconds)
+  }
+
+  private static func numbers(_ text: Substring, separator: Character, widths: [Int]) -> [Int]? {
+    let parts = text.split(separator: separator, omittingEmptySubsequences: false)
+    guard parts.map(\.utf8.count) == widths, parts.allSatisfy({ $0.utf8.allSatisfy { (0x30...0x39).contains($0) } })
+    else { return nil }
+    return parts.compactMap { Int($0) }
   }
 }

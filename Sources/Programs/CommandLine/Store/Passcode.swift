@@ -59,10 +59,9 @@ struct Passcode: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
     if let firstUnlock {
-      try await session.asking(store, answers) { try await store.setFirstUnlock(firstUnlock.firstUnlock, $0) }
+      try await session.asking(answers) { try await $0.setFirstUnlock(firstUnlock.firstUnlock, $1) }
       if options.json { return try JSON.print(RuleReport(firstUnlock: firstUnlock.rawValue)) }
       return StandardError.line(
         firstUnlock == .login
@@ -70,23 +69,23 @@ struct Passcode: Command {
           : "After a start the passcode opens the store, and nothing else.")
     }
     guard remove else {
-      if try await session.hasLoginPasscode(in: store), !options.json {
+      if try await session.request({ try await session.hasLoginPasscode(in: $0) }), !options.json {
         StandardError.line(
           "Your login password is the passcode so far. This changes the passcode alone; 'passwd' changes both.")
       }
-      try await session.asking(store, answers, options: session.contextOptions(guessable)) {
-        try await store.changePasscode($0)
+      try await session.asking(answers, options: session.contextOptions(guessable)) {
+        try await $0.changePasscode($1)
       }
       try report(passcodeSet: true, lost: [], "The new passcode is set.")
-      return try await session.passcodeHasChanged(in: store)
+      return try await session.request { try await session.passcodeHasChanged(in: $0) }
     }
-    let doomed = try await session.explained { () async throws(VaultError) in try await store.losses(.passcode) }
+    let doomed = try await session.request { try await $0.losses(.passcode) }
     if !doomed.isEmpty {
       StandardError.line("Without the passcode \(Spoken.plural(doomed.count, "item")) will be dead, for good:")
       for name in doomed { StandardError.line("  \(Visible.text(name.description))") }
       if !yes { try answers.confirm("Go on?", assent: "--yes") }
     }
-    let lost = try await session.asking(store, answers) { try await store.removePasscode($0) }
+    let lost = try await session.asking(answers) { try await $0.removePasscode($1) }
     try report(passcodeSet: false, lost: lost, "The passcode is removed.")
   }
 

@@ -44,7 +44,6 @@ struct Reseal: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
     if !pcr.isEmpty {
       StandardError.line(
@@ -52,14 +51,14 @@ struct Reseal: Command {
           + "store. Show that you have it.")
     }
     let registers = pcr
-    let before = try await session.explained { () async throws(VaultError) in try await store.status() }
+    let before = try await session.request { try await $0.status() }
     do throws(Failure) {
-      try await session.asking(store, answers) { try await store.reseal(to: registers, $0) }
+      try await session.asking(answers) { try await $0.reseal(to: registers, $1) }
     } catch {
       guard case .tpm(.absent, let detail)? = error.cause, before.tier == .keyFile else { throw error }
       throw Failure(error.status, .noTPMForKeyFile(detail), name: error.name)
     }
-    let status = try await session.explained { () async throws(VaultError) in try await store.status() }
+    let status = try await session.request { try await $0.status() }
     let keys = status.tier.spoken(in: try session.place())
     if options.json { return try JSON.print(Report(tier: keys)) }
     StandardError.line("The keys of the store are sealed: \(keys).")

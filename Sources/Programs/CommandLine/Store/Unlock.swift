@@ -2,6 +2,7 @@ import ArgumentParser
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Whorl
 
 struct Unlock: Command {
   static let configuration = CommandConfiguration(
@@ -25,13 +26,12 @@ struct Unlock: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
-    let store = try await session.store()
-    guard let accepted = try await restore.confirm(store, session, answers) else {
-      try await session.asking(store, answers) { try await store.unlock($0) }
+    guard let accepted = try await restore.confirm(session, answers) else {
+      try await session.asking(answers) { try await $0.unlock($1) }
       return try report(nil, "Unlocked: fingers are accepted again.")
     }
     guard accepted.acceptance != .recoveryKeyAndNewPasscode else { throw Failure(.recoveryKeyRequired) }
-    let lost = try await session.asking(store, answers) { try await store.acceptRestore(accepted.id, $0) }
+    let lost = try await session.asking(answers) { try await $0.acceptRestore(accepted.id, $1) }
     try report(lost, "Accepted: \(RestoreOptions.outcome(accepted)).")
   }
 
@@ -99,33 +99,30 @@ struct Recover: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recoveryFd)
     if newKey { return try await replaceKey(session, answers) }
-    let (store, settled) = try await session.storeOrRebuilt(answers)
-    let accepted = try await restore.confirm(store, session, settled)
-    let lost = try await session.asking(store, settled, options: session.contextOptions(guessable)) {
-      try await store.recover(accepting: accepted?.id, $0)
+    let settled = try await session.openOrRebuild(answers)
+    let accepted = try await restore.confirm(session, settled)
+    let lost = try await session.asking(settled, options: session.contextOptions(guessable)) {
+      try await $0.recover(accepting: accepted?.id, $1)
     }
     if options.json {
       return try JSON.print(Report(restoreAccepted: accepted != nil, lost: lost.map(\.description)))
     }
     if let accepted { StandardError.line("Accepted: \(RestoreOptions.outcome(accepted)).") }
     StandardError.line("The new passcode is set, and fingers are taken again.")
-    try await session.passcodeHasChanged(in: store)
+    try await session.request { try await session.passcodeHasChanged(in: $0) }
     for name in lost { StandardError.line("Lost: \(Visible.text(name.description))") }
   }
 
   private func replaceKey(_ session: Session, _ answers: Answers) async throws(Failure) {
     let output = try RecoveryKeyOutput(descriptor: newRecoveryFd, option: "--new-recovery-fd")
-    let store = try await session.store()
-    do throws(VaultError) {
+    try await session.request {
       try output.show(
-        try await store.draftRecoveryKey(),
+        try await $0.draftRecoveryKey(),
         "The new recovery key, shown this once. Write it down. The old one stays valid until the new one is accepted.",
         otherwise: "the old one stays valid")
-    } catch {
-      throw session.explained(error)
     }
     try await session.withPasswordAgent { () async throws(Failure) in
-      try await session.asking(store, answers) { try await store.keepRecoveryKey($0) }
+      try await session.asking(answers) { try await $0.keepRecoveryKey($1) }
     }
     if options.json { return try JSON.print(["recoveryKeyReplaced": true]) }
     StandardError.line("The new recovery key is valid, and the old one is not any more.")
@@ -141,13 +138,14 @@ struct Recover: Command {
 extension Session {
   /// Opens the store. If its key file is missing, or its TPM or credential no longer opens it, first asks for the
   /// recovery key and makes a new key; the same recovery key then answers the vault's question.
-  fileprivate func storeOrRebuilt(_ answers: Answers) async throws(Failure) -> (any VaultService, Answers) {
-    let place = try place()
-    let connection = try await connect(to: place)
-    do throws(VaultError) {
-      return (try await connection.open(place), answers)
-    } catch let error where error.isLostDeviceKey {
-      StandardError.line("\(Failure(error).what): the recovery key makes a new key for it.")
+  fileprivate func openOrRebuild(_ answers: Answers) async throws(Failure) -> Answers {
+    do throws(Failure) {
+      _ = try await openStore()
+      return answers
+    } catch  where error.cause?.isLostDeviceKey == true {
+      StandardError.line("\(error.what): the recovery key makes a new key for it.")
+      let place = try place()
+      let connection = try await connect(to: place)
       let key = try await answers.withRetypedRecoveryKey { () async throws(Failure) in
         let key = SharedSecret(try answers.answer(.recoveryKey))
         try await withPasswordAgent { () async throws(Failure) in
@@ -159,9 +157,34 @@ extension Session {
       }
       var answers = answers
       answers.given = key
-      return (try await store(), answers)
-    } catch {
-      throw explained(error)
+      _ = try await openStore()
+      return answers
     }
+  }
+}
+
+struct Lock: Command {
+  static let configuration = CommandConfiguration(
+    commandName: "lock",
+    abstract: "Close what the passcode has opened.",
+    discussion: """
+      A store that asks for its passcode after each start keeps its items closed until then, and closes them again \
+      48 hours after the last finger or passcode, 156 hours after the last passcode, or with this command. 'whorl unlock' \
+      opens them. Any other store has nothing to close.
+
+      Examples:
+        whorl lock
+      """)
+
+  @OptionGroup var options: GlobalOptions
+
+  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
+    try await session.request { try await $0.lock() }
+    if options.json { return try JSON.print(Report()) }
+    StandardError.line("Locked: the passcode opens it again ('whorl unlock').")
+  }
+
+  private struct Report: Encodable {
+    var locked = true
   }
 }

@@ -57,7 +57,7 @@ extension SyncSession {
     guard try await status().standing != .member else {
       throw Failure(
         .exists, "this computer shares secrets with others already", name: "errSecDuplicateItem",
-        advice: "'whorl sync status' shows with which; 'whorl sync leave --circle' ends it")
+        advice: "'whorl sync status' shows with which; 'whorl sync leave --this-computer' ends it")
     }
     try await explained { () async throws(SyncRunError) in try await repository.make(for: remote) }
     do throws(Failure) {

@@ -3,14 +3,13 @@ import ArgumentParser
 struct SyncGroup: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync",
-    abstract: "Keep the same secrets on several machines, over a git repository.",
+    abstract: "Keep the same secrets on several computers, over a git repository.",
     discussion: """
-      Machines that share secrets are a circle. Each has keys of its own, and lets another one in after a finger or the \
-      passcode. What they share is in a git repository of yours, on any server, in a folder or on a stick: encrypted in \
-      the vault, to the machines of the circle and the recovery key, with no name in clear. Only items that are added \
-      are shared, each with its rule.
+      Each of your computers has keys of its own, and lets another one in after you have said yes on both. What they \
+      share is in a git repository of yours, on any server, in a folder or on a stick: encrypted for your computers and \
+      their recovery keys, with no name in clear. Only items that are added are shared, each with its rule.
 
-      On the first machine:
+      On the first computer:
         whorl sync init git@example.com:me/secrets.git
         whorl sync add mail/alice
       On the second one, and then on the first:

@@ -10,13 +10,13 @@ struct SyncIdentity: Command {
     abstract: "Print the identity with which age opens the shared repository.",
     discussion: """
       For a day without whorl: with this identity, age and git alone open every file of the repository. It is made from the \
-      recovery key of one of the circle's machines, and opens what that opens: keep it like the recovery key. \
+      recovery key of one of the computers that share, and opens what that opens: keep it like the recovery key. \
       docs/sync-format.md says what the files are, and how the identity is derived.
 
       Example:
-        git clone git@example.com:me/secrets.git circle
-        whorl sync identity circle > identity
-        age --decrypt --identity identity circle/items/0a/...
+        git clone git@example.com:me/secrets.git secrets
+        whorl sync identity secrets > identity
+        age --decrypt --identity identity secrets/items/0a/...
       """)
 
   static let spoken = "sync identity"

@@ -56,7 +56,7 @@ struct SyncItemOptions: ParsableArguments {
 }
 
 extension Item {
-  /// Whether it is shared with the circle.
+  /// Whether it is shared with other computers.
   var isShared: Bool { attributes[.synchronizable] == .number(1) }
 }
 
@@ -104,15 +104,15 @@ struct SyncLeave: Command {
     commandName: "leave",
     abstract: "Share items no longer, or nothing with this computer.",
     discussion: """
-      The items stay on this machine, and go from the others; NAME and the options are those of 'whorl sync add'. With --circle \
-      this machine leaves the circle: its items stay here as they are, the others keep theirs, and the user units are \
-      disabled. Asks for what the items need; for --circle a finger or the passcode. What no machine would have any more, \
+      The items stay on this machine, and go from the others; NAME and the options are those of 'whorl sync add'. With \
+      --this-computer this one shares nothing any more: its items stay here as they are, the others keep theirs, and the \
+      user units are disabled. Asks for what the items need; for --this-computer a finger or the passcode. What no machine would have any more, \
       such as the other version of an item that was changed on two machines at once, is named, and goes only if you type \
       the word for it.
 
       Examples:
         whorl sync leave mail/alice
-        whorl sync leave --circle
+        whorl sync leave --this-computer
       """)
 
   static let spoken = "sync leave"
@@ -121,7 +121,13 @@ struct SyncLeave: Command {
   @OptionGroup var chosen: SyncItemOptions
 
   @Flag(help: "Share nothing with this computer any more.")
+  var thisComputer = false
+
+  // Its earlier name, which the unit files that Whorl has written tell.
+  @Flag(help: .hidden)
   var circle = false
+
+  private var isOfComputer: Bool { thisComputer || circle }
 
   @Flag(name: .shortAndLong, help: "Do not ask whether the machine may leave.")
   var yes = false
@@ -130,16 +136,15 @@ struct SyncLeave: Command {
   @OptionGroup var recovery: RecoveryKeyOption
 
   func validate() throws {
-    guard chosen.isEmpty != circle else {
-      return
-    }
+    guard chosen.isEmpty != isOfComputer else { return }
     throw ValidationError(
-      circle ? "--circle takes no items." : "Name items, or choose --ssh, --passkeys, --folder or --circle.")
+      isOfComputer
+        ? "--this-computer takes no items." : "Name items, or choose --ssh, --passkeys, --folder or --this-computer.")
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let sync = try await SyncSession(session)
-    if circle { return try await leaveCircle(sync, session, hardening) }
+    if isOfComputer { return try await leaveCircle(sync, session, hardening) }
     let (named, ofKinds) = try await chosen.items(in: sync.store, session)
     let shared = (named + ofKinds).filter(\.isShared)
     try OnlyCopies(unsharing: shared, try await sync.status()).requireAgreement(

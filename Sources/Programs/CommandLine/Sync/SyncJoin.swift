@@ -98,7 +98,7 @@ struct SyncConfirm: Command {
     discussion: """
       Where another computer has let one in, or removed one, this one publishes nothing until you have said that it was \
       you: yes takes a finger or the passcode. With --reject this computer shares nothing from then on; the secrets to \
-      change are listed. A yes later takes that back, and 'whorl sync leave --circle' ends sharing here.
+      change are listed. A yes later takes that back, and 'whorl sync leave --this-computer' ends sharing here.
 
       On a computer that joins, and is asked about six words, it asks about these.
 
@@ -141,7 +141,13 @@ struct SyncConfirm: Command {
     }
     for line in SyncOutcome.memberLines(status) { StandardError.line(Visible.text(line)) }
     guard !reject else { return try await refuse(sync, session) }
-    if !yes { try session.answers().confirm("Was it you?", assent: "--yes") }
+    if !yes {
+      try session.answers().confirm(
+        "Was it you?", assent: "--yes",
+        otherwise: Failure(
+          .refused, "it was not confirmed, and until then this computer shares nothing", name: "LAError.userCancel",
+          advice: "if it was not you, 'whorl sync confirm --reject' lists the secrets to change"))
+    }
     try await sync.change(.confirm, recovery, reason: "share secrets with these computers")
     try await sync.publish()
     try await sync.openWaiting()
@@ -167,7 +173,11 @@ extension SyncSession {
     guard status.standing == .asking, !status.hasAgreed else { return }
     StandardError.line(
       "This computer shows these six words:\n\n  \(Visible.text(status.words.joined(separator: " ")))\n")
-    if !withoutAsking { try session.answers().confirm("Does the other computer show the same?", assent: "--yes") }
+    if !withoutAsking {
+      try session.answers().confirm(
+        "Does the other computer show the same?", assent: "--yes",
+        otherwise: .wordsNotConfirmed("nothing is shared", again: "whorl sync confirm"))
+    }
     try await change(.agree, recovery, reason: "share secrets with the computer that shows the same words")
   }
 
@@ -188,5 +198,14 @@ extension SyncSession {
       try await store.allItems(ItemSearch(groups: .all, synchronizable: .yes))
     }.sorted { ($0.access == .none ? 0 : 1, $0.title ?? "") < ($1.access == .none ? 0 : 1, $1.title ?? "") }
       .compactMap(\.title)
+  }
+}
+
+extension Failure {
+  /// A person has said no to the question whether two computers show the same words.
+  static func wordsNotConfirmed(_ consequence: String, again command: String) -> Failure {
+    Failure(
+      .refused, "the words were not confirmed: \(consequence)", name: "LAError.userCancel",
+      advice: "if they differ, somebody else may be using the repository; if they are the same, run '\(command)'")
   }
 }

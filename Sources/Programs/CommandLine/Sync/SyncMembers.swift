@@ -70,9 +70,11 @@ struct SyncApprove: Command {
     try await sync.change(
       .approve(agreed.id, replacing: earlier?.id), recovery, reason: "let “\(agreed.name)” read what is shared")
     let report = try await sync.publish()
-    if options.json { return try JSON.print(["approved": agreed.name, "id": agreed.id.description]) }
+    // With a number where another one has its name.
+    let name = report.status.members.first { $0.id == agreed.id }?.name ?? agreed.name
+    if options.json { return try JSON.print(["approved": name, "id": agreed.id.description]) }
     let items = Spoken.plural(report.status.items, "item")
-    StandardError.line(Visible.text("“\(agreed.name)” shares your secrets now, and gets \(items)."))
+    StandardError.line(Visible.text("“\(name)” shares your secrets now, and gets \(items)."))
   }
 
   /// The computer that asks, once both show words.
@@ -105,7 +107,9 @@ struct SyncApprove: Command {
     StandardError.line(Visible.text("A computer asks to share your secrets. This one shows these six words:"))
     StandardError.line("\n  \(Visible.text(shown))\n")
     for line in SyncOutcome.protection(candidate) { StandardError.line(line) }
-    try session.answers().confirm("Does the other computer show the same words?", assent: "--words")
+    try session.answers().confirm(
+      "Does the other computer show the same words?", assent: "--words",
+      otherwise: .wordsNotConfirmed("nobody was let in", again: "whorl sync approve"))
     return true
   }
 
@@ -195,8 +199,11 @@ extension SyncMember {
         .notFound, "no machine \(word ?? "")", name: "errSecItemNotFound", advice: "'whorl sync status' lists them")
     }
     guard (found ?? machines).count == 1 else {
-      let names = (found ?? machines).map { "\($0.name) (\($0.id))" }.joined(separator: ", ")
-      throw .usage("that could be several machines: \(names)", advice: "name one, or its id")
+      // Names are told apart by numbers, so these have told none yet.
+      let ids = (found ?? machines).map { $0.id.description.prefix(8) }.joined(separator: ", ")
+      throw .usage(
+        "several computers ask to share your secrets",
+        advice: "end 'whorl sync join' on all but one of them and run this again, or name one of these: \(ids)")
     }
     return machine
   }

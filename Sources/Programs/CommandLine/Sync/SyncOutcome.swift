@@ -78,16 +78,27 @@ struct SyncOutcome {
 
   /// The changes of the members that nobody here has confirmed.
   static func memberLines(_ status: SyncStatus) -> [String] {
-    var lines = status.unconfirmed.flatMap { change in
-      change.added.map { "“\(change.by)” has let “\($0)” in, which then reads all that is shared." }
-        + change.removed.map { "“\(change.by)” has removed “\($0)”." }
-    }
+    var lines = status.unconfirmed.flatMap(Self.lines(of:))
     if status.isForked {
       lines.append(
         "There are two different lists of your computers. Somebody may be showing each of them another one.")
     }
     if status.isLocked { lines.append("You have refused a change of your computers, so this one shares nothing.") }
     return lines
+  }
+
+  private static func lines(of change: SyncStatus.MemberChange) -> [String] {
+    // In both, if it has new keys, or was set up anew.
+    let (old, new) = (Set(change.removed), Set(change.added))
+    return change.added.map { name in
+      if name == change.by {
+        "“\(name)” has new keys, as after a new recovery key, and then reads all that is shared with them."
+      } else if old.contains(name) {
+        "“\(change.by)” has let “\(name)” in anew, with other keys, which then read all that is shared."
+      } else {
+        "“\(change.by)” has let “\(name)” in, which then reads all that is shared."
+      }
+    } + change.removed.filter { !new.contains($0) }.map { "“\(change.by)” has removed “\($0)”." }
   }
 
   /// What somebody could read who gets hold of a computer that asks, in whole lines.

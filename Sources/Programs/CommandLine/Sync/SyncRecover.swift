@@ -10,8 +10,8 @@ struct SyncRecover: Command {
     commandName: "recover",
     abstract: "Bring back what your computers shared, after all of them are lost.",
     discussion: """
-      Takes the recovery key of one of the lost stores, brings in every item of the circle, and makes a new circle in the \
-      same repository, with this machine as the only one: the lost ones get nothing new. Items that were bound to fingers \
+      Takes the recovery key of one of the lost stores, brings in every item that was shared, and begins anew in the \
+      same repository, with this computer as the only one: the lost ones get nothing new. Items that were bound to fingers \
       wait for a touch here. Then asks for this store's passcode (its own recovery key where none is set).
 
       Examples:

@@ -89,7 +89,9 @@ struct SyncResolve: Command {
     if use || drop {
       guard isOnly else {
         throw .usage(
-          "several versions of \(name) are kept", advice: "name one with --version; 'whorl sync status' lists them")
+          "several versions of \(name) are kept",
+          advice: "'whorl sync resolve \(name)' asks about each; 'whorl sync status --json' has their ids for --version"
+        )
       }
       return use ? .use : .drop
     }

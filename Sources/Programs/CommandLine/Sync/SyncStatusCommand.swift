@@ -9,7 +9,7 @@ struct SyncStatusCommand: Command {
     commandName: "status",
     abstract: "Show the state of sync, and your computers.",
     discussion: """
-      Needs no finger, and does not reach the remote: 'whorl sync now' does. Lists the machines of the circle, those that \
+      Needs no finger, and does not reach the remote: 'whorl sync now' does. Lists the computers that share, those that \
       ask to be let in, what is not published yet, and what needs a person.
 
       Examples:
@@ -65,7 +65,7 @@ struct SyncStatusCommand: Command {
       lines.append(
         (
           "kept",
-          "\(kept.item), as \(kept.writer) wrote it on \(Spoken.time(Int64(clamping: kept.written))) (\(kept.id))"
+          "\(kept.item), as \(kept.writer) wrote it on \(Spoken.time(Int64(clamping: kept.written)))"
         ))
     }
     let width = lines.map(\.0.count).max() ?? 0

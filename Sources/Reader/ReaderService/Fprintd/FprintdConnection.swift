@@ -1,5 +1,8 @@
+// fprintd on its bus: the connection, and the names of its interfaces.
+
 internal import Fingerprint
 internal import Glibc
+internal import ReaderBus
 internal import SDBus
 
 /// fprintd, found on its bus. The connection ends when fprintd's name gets another owner or the bus disconnects; a
@@ -139,6 +142,161 @@ extension ReaderError {
       .processDied(FprintdConnection.ended)
     case "org.freedesktop.DBus.Error.AccessDenied": .fprintdRefused(message)
     default: .device("fprintd: \(message.isEmpty ? name : message)")
+    }
+  }
+}
+
+/// The connection of a reader to fprintd: made when it is needed, and again after it has ended.
+actor FprintdConnector {
+  nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
+
+  private let place: FprintdPlace
+  private let sockets: any BusSocketSource
+  private let receiver: FprintdConnection.Receiver
+  /// The last connection that was made; nil if this process has closed it.
+  private(set) var link: FprintdConnection?
+  /// The connection that is being made, for all calls that need one.
+  private var connecting: Task<Result<FprintdConnection, ReaderError>, Never>?
+  /// The number of connections made so far.
+  private var connections = 0
+
+  /// - Parameter receiver: called with each event of the current connection, on the bus loop.
+  init(
+    _ place: FprintdPlace, through sockets: any BusSocketSource, receiver: @escaping FprintdConnection.Receiver
+  ) {
+    self.place = place
+    self.sockets = sockets
+    self.receiver = receiver
+  }
+
+  /// The connection, made if there is none.
+  ///
+  /// - Parameter isOpen: whether a reader is open. If fprintd has ended since, this throws `processDied`. If this
+  ///   process closed the connection itself, nothing was claimed over it, and another is made.
+  func connected(isOpen: Bool) async throws(ReaderError) -> FprintdConnection {
+    if let link, await !link.isOver { return link }
+    guard !isOpen || link == nil else { throw .processDied(FprintdConnection.ended) }
+    let task = connecting ?? Task(executorPreference: LoopTasks.shared) { await self.connect() }
+    connecting = task
+    return try await task.value.get()
+  }
+
+  private func connect() async -> Result<FprintdConnection, ReaderError> {
+    defer { connecting = nil }
+    connections += 1
+    let number = connections
+    do throws(ReaderError) {
+      let fresh = try await FprintdConnection(place, through: sockets) { event in
+        self.assumeIsolated { connector in
+          // Ignore the end of an earlier connection.
+          if number == connector.connections { connector.receiver(event) }
+        }
+      }
+      link = fresh
+      return .success(fresh)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Closes the connection, if there is one. fprintd then releases what was claimed over it.
+  func drop() async {
+    guard let closing = link else { return }
+    link = nil
+    // Ignore its end.
+    if connecting == nil { connections += 1 }
+    await closing.close()
+  }
+}
+
+/// The names of fprintd's D-Bus interfaces, methods and properties.
+enum FprintdNames {
+  static let service = "net.reactivated.Fprint"
+  static let managerPath = "/net/reactivated/Fprint/Manager"
+  static let manager = "net.reactivated.Fprint.Manager"
+  static let device = "net.reactivated.Fprint.Device"
+  static let properties = "org.freedesktop.DBus.Properties"
+  static let error = "net.reactivated.Fprint.Error."
+  /// Properties of a reader, which an older fprintd does not have.
+  static let fingerNeeded = "finger-needed"
+  static let fingerPresent = "finger-present"
+  /// What fprintd sends if it names no finger.
+  static let anyFinger = "any"
+}
+
+extension Finger {
+  /// fprintd's name for the finger: "right-index-finger", but "right-thumb".
+  var fprintdName: String {
+    switch self {
+    case .leftThumb, .rightThumb: rawValue
+    default: "\(rawValue)-finger"
+    }
+  }
+
+  init?(fprintdName name: String) {
+    guard let finger = Finger.allCases.first(where: { $0.fprintdName == name }) else { return nil }
+    self = finger
+  }
+
+  /// The name of the finger's file among fprintd's templates: libfprint's number of it in one hexadecimal digit.
+  var fprintdFile: String {
+    switch self {
+    case .leftThumb: "1"
+    case .leftIndex: "2"
+    case .leftMiddle: "3"
+    case .leftRing: "4"
+    case .leftLittle: "5"
+    case .rightThumb: "6"
+    case .rightIndex: "7"
+    case .rightMiddle: "8"
+    case .rightRing: "9"
+    case .rightLittle: "a"
+    }
+  }
+}
+
+/// The word after the dash in `verify-…` and `enroll-…`.
+enum FprintdStatus: Sendable {
+  case match
+  case noMatch
+  case retry(RetryReason)
+  case stagePassed
+  case completed
+  case failed(ReaderError)
+
+  init(verify word: String) {
+    switch word {
+    case "verify-match": self = .match
+    case "verify-no-match": self = .noMatch
+    default: self = Self.common(word, prefix: "verify-")
+    }
+  }
+
+  init(enroll word: String) {
+    switch word {
+    case "enroll-completed": self = .completed
+    case "enroll-stage-passed": self = .stagePassed
+    case "enroll-data-full": self = .failed(.storageFull)
+    case "enroll-duplicate": self = .failed(.duplicate)
+    case "enroll-failed": self = .failed(.device("fprintd could not enrol the finger"))
+    default: self = Self.common(word, prefix: "enroll-")
+    }
+  }
+
+  /// An unknown status counts as a failure, never as a match.
+  private static func common(_ word: String, prefix: String) -> FprintdStatus {
+    guard word.hasPrefix(prefix) else {
+      return .failed(.device("fprintd gave an answer that does not fit the request"))
+    }
+    switch word.dropFirst(prefix.count) {
+    case "retry-scan": return .retry(.general)
+    case "swipe-too-short": return .retry(.tooShort)
+    case "finger-not-centered": return .retry(.centerFinger)
+    case "remove-and-retry": return .retry(.removeFinger)
+    case "too-fast": return .retry(.tooFast)
+    case "disconnected": return .failed(.removed)
+    case "unknown-error": return .failed(.device("fprintd reports an unknown error of the driver"))
+    default: return .failed(.device("fprintd reports \(word.prefix(60))"))
     }
   }
 }

@@ -360,9 +360,7 @@ package actor FprintdReader: FingerprintReader {
     await running?.over()
   }
 
-  private func carryOut(
-    _ action: FprintdAction, _ claim: FprintdClaim, _ argument: String
-  ) async -> FprintdAction.End {
+  private func carryOut(_ action: FprintdAction, _ claim: FprintdClaim, _ argument: String) async -> FprintdAction.End {
     started = action
     action.begin()
     do throws(ReaderError) {

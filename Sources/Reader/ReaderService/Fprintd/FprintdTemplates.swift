@@ -1,7 +1,10 @@
+// The prints that fprintd keeps of a user: its files, their changes, and which of them a scan looks for.
+
 internal import CFprint
 internal import Fingerprint
 internal import Glibc
 internal import Primitives
+internal import SDBus
 
 /// fprintd's own template files of one user: `USER/DRIVER/DEVICE/FINGER`, which only root may read.
 ///
@@ -108,4 +111,157 @@ private final class SHA256Sum {
   }
 
   deinit { g_checksum_free(checksum) }
+}
+
+/// Watches fprintd's template files of one user and reports any change, so that another program's enrolment is noticed
+/// even if it is deleted again at once. Runs on the bus loop.
+///
+/// This complements the digests: if the folders cannot be read, it reports nothing.
+///
+/// `@unchecked Sendable`: used only on the bus loop.
+final class FprintdTemplateWatch: BusLoopSource, @unchecked Sendable {
+  private let descriptor: Int32
+  private let root: String
+  let user: String
+  private let changed: @Sendable () -> Void
+  private var changes = 0
+  /// The watch of the folder that contains all users' folders. Only this user's name in it matters.
+  private var rootWatch: Int32 = -1
+
+  private static let events = UInt32(
+    IN_CLOSE_WRITE | IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
+
+  /// Nil if the kernel's limit of inotify instances is reached.
+  init?(root: String, user: String, changed: @escaping @Sendable () -> Void) {
+    descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+    guard descriptor >= 0 else { return nil }
+    (self.root, self.user, self.changed) = (root, user, changed)
+    BusLoop.shared.post {
+      self.watchFolders()
+      BusLoop.shared.add(self)
+    }
+  }
+
+  /// Stops watching.
+  func end() { BusLoop.shared.remove(self) }
+
+  deinit { close(descriptor) }
+
+  /// Adding a folder that is watched already changes nothing.
+  private func watchFolders() {
+    rootWatch = inotify_add_watch(descriptor, root, Self.events)
+    let own = "\(root)/\(user)"
+    for folder in [own] + folders(in: own).flatMap({ [$0] + folders(in: $0) }) {
+      inotify_add_watch(descriptor, folder, Self.events | UInt32(IN_ONLYDIR))
+    }
+  }
+
+  private func folders(in path: String) -> [String] {
+    // The list is empty if the path is not a folder.
+    (Folder.names(in: path) ?? []).map { "\(path)/\($0)" }
+  }
+
+  func pollRequest() -> BusPollRequest? { BusPollRequest(descriptor: descriptor, events: Int16(POLLIN)) }
+
+  func dispatch() { look() }
+
+  /// The number of changes, all of which were reported before this returns.
+  func changesUpToNow() -> Int {
+    look()
+    return changes
+  }
+
+  private func look() {
+    BusLoop.shared.checkIsolated()
+    var isChanged = false
+    var buffer = [UInt8](repeating: 0, count: 16_384)
+    while true {
+      let length = read(descriptor, &buffer, buffer.count)
+      guard length > 0 else { break }
+      if concernsUser(buffer[..<length]) { isChanged = true }
+    }
+    guard isChanged else { return }
+    // New folders may have been made.
+    watchFolders()
+    changes += 1
+    changed()
+  }
+
+  /// Records of `struct inotify_event`: a watch, a mask, a cookie and the length of the name that follows.
+  private func concernsUser(_ records: ArraySlice<UInt8>) -> Bool {
+    records.withUnsafeBytes { bytes in
+      var offset = 0
+      while offset + 16 <= bytes.count {
+        let watch = bytes.loadUnaligned(fromByteOffset: offset, as: Int32.self)
+        let length = Int(bytes.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+        let name = bytes[(offset + 16)..<min(offset + 16 + length, bytes.count)].prefix { $0 != 0 }
+        if watch != rootWatch || name.elementsEqual(user.utf8) || name.isEmpty { return true }
+        offset += 16 + length
+      }
+      return false
+    }
+  }
+}
+
+/// What one scan looks for: prints that the vault knows and fprintd still has.
+struct FprintdSearch: Sendable {
+  /// A print that the vault knows and fprintd still has.
+  struct Wanted: Sendable {
+    let id: EnrolmentID
+    let print: FprintdPrint
+  }
+
+  let prints: [Wanted]
+  /// The finger that fprintd is asked for by its name; nil if it is asked for any of the user's fingers.
+  let finger: Finger?
+  /// Whether the user has no other finger in fprintd than the wanted ones.
+  private let areAll: Bool
+
+  /// - Parameters:
+  ///   - prints: at least one.
+  ///   - now: all fingers that the user has in fprintd.
+  init(for prints: [Wanted], among now: [FprintdPrint]) throws(ReaderError) {
+    guard let first = prints.first else { throw .notOnChip }
+    self.prints = prints
+    finger = prints.count == 1 ? first.print.finger : nil
+    areAll = now.allSatisfy { one in prints.contains { $0.print.finger == one.finger } }
+    // A search for any finger would also find one that is not wanted.
+    guard finger != nil || areAll else { throw .device("fprintd has other fingers enrolled than those looked for") }
+  }
+
+  /// The wanted prints that still exist. To compare a print that has a digest, fprintd's files must be readable.
+  ///
+  /// - Parameter files: the folder of the files, for the error if they cannot be read.
+  static func living(
+    of prints: [EnrolledPrint], among now: [FprintdPrint], files: String
+  ) throws(ReaderError) -> [Wanted] {
+    var living: [Wanted] = []
+    for enrolled in prints {
+      guard let wanted = FprintdPrint(enrolled.template) else { throw .badTemplate }
+      guard let there = now.first(where: { $0.finger == wanted.finger }) else { continue }
+      if wanted.digest != nil, there.digest == nil {
+        throw .fprintdFilesUnreadable(files)
+      }
+      if there.isStill(wanted) { living.append(Wanted(id: enrolled.id, print: wanted)) }
+    }
+    return living
+  }
+
+  /// The print that a match would be of, if fprintd looks for the finger of this name.
+  ///
+  /// fprintd does not report which finger matched. If it looks for any of the user's fingers, although one was asked
+  /// for (open-fprintd always does), a match is of that one only if the user has no other. If any finger was asked
+  /// for, the match counts as one of the first.
+  ///
+  /// - Throws: `looksForAnyFinger` if a match could be of a finger that was not asked for.
+  func print(ifLookingFor name: String) throws(ReaderError) -> EnrolmentID {
+    if name == FprintdNames.anyFinger {
+      guard areAll else { throw .looksForAnyFinger }
+      return prints[0].id
+    }
+    guard let named = Finger(fprintdName: name), finger == nil || finger == named,
+      let one = prints.first(where: { $0.print.finger == named })
+    else { throw .device("fprintd looks for another finger than it was asked for") }
+    return one.id
+  }
 }

@@ -1,3 +1,6 @@
+// ReaderService: inside the reader process. Begin with `LibfprintReader` and `FprintdReader`, the two that drive readers;
+// `Bus` has what a process does for its bus, its sleep and its end, `USB` what the kernel says of devices.
+
 internal import CFprint
 internal import Executors
 package import Fingerprint
@@ -85,7 +88,7 @@ package actor LibfprintReader: FingerprintReader {
         GLibError.catching { _ = fp_device_open_finish(device.pointer, result, $0) }
       } undo: { [self] in
         // Close it: nobody else would, and libfprint would not open it again.
-        _ = await closed(device)
+        _ = await device.close(isolation: self)
       }
     } catch {
       forgetDevices(after: .zero)
@@ -112,19 +115,10 @@ package actor LibfprintReader: FingerprintReader {
     running = RunningAction()
     defer { endAction() }
     try? await wake(device)
-    let result = await closed(device)
+    let result = await device.close()
     forgetDevices(after: .zero)
     // An unplugged device is closed by the call that fails with "removed".
     if case .failure(let error) = result, error.readerError != .removed { throw error.readerError }
-  }
-
-  /// Closes a device, even if the task is cancelled.
-  private func closed(_ device: Device) async -> Result<Void, GLibError> {
-    await finished {
-      fp_device_close(device.pointer, nil, $0, $1)
-    } finish: { result in
-      GLibError.catching { _ = fp_device_close_finish(device.pointer, result, $0) }
-    }
   }
 
   // MARK: Scans
@@ -142,13 +136,13 @@ package actor LibfprintReader: FingerprintReader {
       GLibError.catching { fp_device_enroll_finish(device.pointer, result, $0).map(Print.init(adopting:)) }
     } undo: { [self] print in
       // Remove the print from the chip, because no set contains it.
-      if let print { _ = await deleted(print, from: device) }
+      if let print { _ = await print.delete(from: device, isolation: self) }
     }
     guard let print else { throw .device("libfprint ended the enrolment without a print") }
     do throws(ReaderError) {
       return try print.serialized()
     } catch {
-      _ = await deleted(print, from: device)
+      _ = await print.delete(from: device, isolation: self)
       throw error
     }
   }
@@ -257,15 +251,6 @@ package actor LibfprintReader: FingerprintReader {
     let print = try Print(parsing: template, for: device)
     try await act(on: device) {
       fp_device_delete_print(device.pointer, print.pointer, $0, $1, $2)
-    } finish: { result in
-      GLibError.catching { _ = fp_device_delete_print_finish(device.pointer, result, $0) }
-    }
-  }
-
-  /// Deletes the print of an enrolment whose result is dropped, even if the task is cancelled.
-  private func deleted(_ print: Print, from device: Device) async -> Result<Void, GLibError> {
-    await finished {
-      fp_device_delete_print(device.pointer, print.pointer, nil, $0, $1)
     } finish: { result in
       GLibError.catching { _ = fp_device_delete_print_finish(device.pointer, result, $0) }
     }

@@ -20,7 +20,7 @@ package struct StorePasskeys: PasskeyVault {
 
   package func canAsk() async -> Bool {
     // Programs query a security key often, so check first what can be answered without starting a reader.
-    if (try? await store.passkeyReadiness())?.hasFinger == true { return true }
+    if (try? await readiness())?.hasFinger == true { return true }
     if await store.biometryProblem() == nil { return true }
     // Without a finger, the passcode is asked for if the access control allows it.
     guard access.constraint == .presence, let isSet = try? await store.passcodeIsSet() else { return false }
@@ -30,7 +30,12 @@ package struct StorePasskeys: PasskeyVault {
   package func tries() async -> Int { await store.biometryProblem() == .biometryLockout ? 0 : 5 }
 
   package func capacity() async throws(VaultError) -> Int {
-    try await store.passkeyReadiness().capacity
+    try await readiness().capacity
+  }
+
+  /// Reads no passkey, and starts no reader.
+  private func readiness() async throws(VaultError) -> PasskeyReadiness {
+    try await store.call { vault throws(VaultError) in try await vault.passkeyReadiness() }
   }
 
   package func passkeys(for relyingParty: String?) async throws(VaultError) -> [Passkey] {
@@ -46,21 +51,20 @@ package struct StorePasskeys: PasskeyVault {
   }
 
   package func update(_ id: ItemID, user: Passkey.User, _ words: CeremonyWords) async throws(VaultError) {
-    try await ceremony(words).run { context, reason throws(VaultError) in
-      try await store.rename(id, to: user, reason: reason, using: context)
+    let change = ItemChange(attributes: [.account: .text(user.name), .label: .text(user.displayName)])
+    try await ceremony(words).run { vault, asking throws(VaultError) in
+      _ = try await vault.update(.ids([id]), change, secret: nil, asking)
     }
   }
 
   package func delete(_ id: ItemID, _ words: CeremonyWords) async throws(VaultError) {
     try await ceremony(words).verify()
-    _ = try await store.remove(passkeys: [id])
+    try await store.delete([id])
   }
 
   package func reset(_ passkeys: [ItemID], _ words: CeremonyWords) async throws(VaultError) {
-    try await ceremony(words).run { context, reason throws(VaultError) in
-      try await context.evaluate(try AccessControl([.biometryAny, .devicePasscode, .and]), reason: reason)
-    }
-    _ = try await store.remove(passkeys: passkeys)
+    try await ceremony(words).verify(try AccessControl([.biometryAny, .devicePasscode, .and]))
+    try await store.delete(passkeys)
   }
 }
 
@@ -81,21 +85,25 @@ private struct StoreCeremony: PasskeyCeremony {
     context.options.offersFallbackAtOnce = true
   }
 
-  func verify() async throws(VaultError) {
-    try await run { context, reason throws(VaultError) in try await context.evaluate(access, reason: reason) }
+  func verify() async throws(VaultError) { try await verify(access) }
+
+  func verify(_ access: AccessControl) async throws(VaultError) {
+    try await run { vault, asking throws(VaultError) in _ = try await vault.evaluate(.access(access), asking) }
   }
 
   func make(_ passkey: NewPasskey) async throws(VaultError) -> (Passkey, SignedCeremony) {
     var passkey = passkey
     passkey.access = access
-    return try await run { [passkey] context, reason throws(VaultError) in
-      try await store.makePasskey(passkey, reason: reason, using: context)
+    let (item, signed) = try await run { [passkey] vault, asking throws(VaultError) in
+      try await vault.makePasskey(passkey, asking)
     }
+    guard let made = Passkey(item) else { throw .internalError("a new passkey cannot be read") }
+    return (made, signed)
   }
 
   func assert(_ passkeys: [Passkey], _ assertion: PasskeyAssertion) async throws(VaultError) -> [SignedCeremony] {
-    try await run { context, reason throws(VaultError) in
-      try await store.assertPasskeys(passkeys.map(\.id), assertion, reason: reason, using: context)
+    try await run { vault, asking throws(VaultError) in
+      try await vault.assertPasskeys(passkeys.map(\.id), assertion, asking)
     }
   }
 
@@ -103,14 +111,10 @@ private struct StoreCeremony: PasskeyCeremony {
 
   /// Runs a call that may prompt, once no other program prompts. Unlocks the store first, if the boot has left it
   /// locked.
-  func run<Value: Sendable>(
-    _ call: @Sendable (AuthenticationContext, String) async throws(VaultError) -> Value
-  ) async throws(VaultError) -> Value {
+  func run<Value: Sendable>(_ request: AskingRequest<Value, VaultError>) async throws(VaultError) -> Value {
     let value = try await turns.run(for: "passkeys") { () throws(VaultError) in
-      if try await store.awaitsFirstUnlock() {
-        try await store.unlock(reason: "unlock the store, and then \(reason)", using: context)
-      }
-      return try await call(context, reason)
+      try await Inquiry(reason).unlockIfWaiting(store, in: context)
+      return try await context.perform(reason, request)
     }
     guard let value else { throw .cancelled }
     return value

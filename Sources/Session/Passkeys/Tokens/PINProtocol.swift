@@ -1,3 +1,4 @@
+internal import CBOR
 internal import KeySchemes
 internal import Keys
 internal import SecureMemory
@@ -58,4 +59,38 @@ struct PINKeys: Sendable {
   }
 
   private static let zeros = [UInt8](repeating: 0, count: AES256CBC.blockCount)
+}
+
+/// The authenticator's side of the key agreement: a key pair of P-256.
+struct KeyAgreement: ~Copyable {
+  private let pair: PrivateKey
+
+  init() throws(KeysError) { pair = try PrivateKey.generate(.ec(.p256)) }
+
+  /// The answer to `getKeyAgreement`.
+  var publicKey: CBORValue { COSEKey(agreement: pair.publicKey.external)?.value ?? .null }
+
+  /// The keys shared with the platform that has this public key.
+  borrowing func keys(with peer: CBORValue, _ version: PINProtocol) throws(KeysError) -> PINKeys {
+    guard let key = COSEKey(peer), case .agreement = key else { throw .badParameters("not a key for an agreement") }
+    let publicKey = try PublicKey(external: key.external, family: .ec)
+    return try version.keys(of: try pair.exchange(with: publicKey, .ecdh, requestedSize: 32, sharedInfo: []))
+  }
+}
+
+/// What a token may be used for (CTAP 2.1, 6.5.5.7).
+struct TokenPermissions: OptionSet, Sendable, Hashable {
+  let rawValue: Int
+
+  static let makeCredential = TokenPermissions(rawValue: 0x01)
+  static let getAssertion = TokenPermissions(rawValue: 0x02)
+  static let credentialManagement = TokenPermissions(rawValue: 0x04)
+  /// The one permission that the prompt of a token announces, and that its touch is for (decision 0167). The token has the
+  /// others for requests that change and sign nothing: Chromium looks up the passkeys of a list of exclusions with
+  /// `getAssertion`.
+  var announced: TokenPermissions {
+    [Self.makeCredential, .getAssertion].first { contains($0) } ?? .credentialManagement
+  }
+
+  static let offered: TokenPermissions = [.makeCredential, .getAssertion, .credentialManagement]
 }

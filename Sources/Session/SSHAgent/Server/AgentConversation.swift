@@ -108,7 +108,7 @@ final class AgentConversation {
       signer.log("\(peer.words) is refused to \(isLocking ? "lock" : "unlock") the agent")
       return AgentAnswer.failure
     }
-    if isLocking { signer.grants.forgetAll() }
+    if isLocking { signer.grants.forget() }
     signer.log("\(peer.words) has \(isLocking ? "locked" : "unlocked") the agent")
     return AgentAnswer.success
   }
@@ -251,7 +251,7 @@ final class AgentConversation {
     let signature = await signing.value
     guard signer.lock.end(number) else {
       // This signature's touch may have been stored after the other grants were removed.
-      signer.grants.forgetAll()
+      signer.grants.forget()
       return AgentAnswer.failure
     }
     guard let signature else { return AgentAnswer.failure }

@@ -31,7 +31,8 @@ package final class AgentServer: Sendable {
     self.configuration = configuration
     store = AgentStore(unusedTime: configuration.unusedStoreTime, configuration.openStore)
     signer = Signer(
-      turns: PromptTurns(onBus: configuration.bus), grants: Grants(), lock: AgentLock(), prompt: configuration.prompt,
+      turns: PromptTurns(onBus: configuration.bus), grants: KeptTouches(), lock: AgentLock(),
+      prompt: configuration.prompt,
       log: configuration.log, hosts: configuration.knownHosts)
   }
 

@@ -6,10 +6,22 @@ internal import SecretModel
 internal import SessionPrompts
 internal import Whorl
 
+/// What a touch is kept for: a program that signs in to a host as a user with a key, for as many minutes as the key allows.
+struct Grant: Hashable {
+  var key: ItemID
+  /// The certificate that signs in instead of the key; nil for the key itself.
+  var certificate: [UInt8]?
+  /// The program's identity.
+  var program: String
+  /// The host's public key.
+  var host: [UInt8]
+  var user: String
+}
+
 /// Makes signatures with the keys of the vault, after asking the person for what each key requires.
 struct Signer: Sendable {
   let turns: PromptTurns
-  let grants: Grants
+  let grants: KeptTouches<Grant>
   let lock: AgentLock
   /// Makes the prompt for a client.
   let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
@@ -53,29 +65,33 @@ struct Signer: Sendable {
     let reason = "\(words) \(means)"
     let use = KeyUse.sign(request.data, purpose.scheme)
     let granted = grant(for: purpose, with: key, to: peer)
+    let sign: AskingRequest<[UInt8], VaultError> = { vault, asking throws(VaultError) in
+      try await vault.useKey(key.id, use, asking).withUnsafeBytes { Array($0) }
+    }
     /// The signature without a new touch.
     func early() async throws(VaultError) -> [UInt8]? {
-      guard let granted, let earlier = try await reused(granted, use, store) else { return nil }
-      log("A touch from before holds to \(reason), asked by \(peer.words)")
-      return earlier
-    }
-    /// The signature, after unlocking the store if it still needs its first unlock.
-    func opened() async throws(VaultError) -> [UInt8] {
-      if try await store.awaitsFirstUnlock() {
-        try await unlock(store, to: reason, for: peer)
-        if let signature = try await unasked(use, key, store) { return signature }
+      guard let granted else { return nil }
+      let earlier = try await grants.reuse(granted) { context throws(VaultError) in
+        try await context.perform(nil, sign)
       }
-      return try await asked(use, reason, key, granted, store, by: peer)
+      if earlier != nil { log("A touch from before holds to \(reason), asked by \(peer.words)") }
+      return earlier
     }
     do throws(VaultError) {
       // Before taking a turn: a signature without a prompt does not wait for another program's prompt.
       var signature = try await early()
-      if signature == nil { signature = try await unasked(use, key, store) }
+      if signature == nil { signature = try await Inquiry.withoutAsking(in: store, sign) }
       if signature == nil {
         signature = try await turns.run(for: peer.program) { () throws(VaultError) in
           // Another request of this program may have been granted a touch meanwhile.
           if let earlier = try await early() { return earlier }
-          return try await askAgainWhereVaultEnds { () async throws(VaultError) in try await opened() }
+          // Each request has its own context, so that no signature reuses another's touch unless the key allows it.
+          var inquiry = Inquiry(reason, prompt: prompt(peer))
+          inquiry.options.offersFallbackAtOnce = true
+          inquiry.firstUnlock = .apart
+          inquiry.repeatsWhereVaultEnds = true
+          return try await inquiry.ask(
+            in: store, keep: granted.map { granted in { keep($0, for: granted, with: key) } }, sign)
         }
       }
       guard let signature else { throw .cancelled }
@@ -89,65 +105,14 @@ struct Signer: Sendable {
 
   /// The purpose for which a touch may be reused; nil if each signature needs its own touch. A program in a login over the
   /// network does not use a touch that was given to the same program at the seat.
-  private func grant(for purpose: SignaturePurpose, with key: SSHKey, to peer: ClientProgram) -> Grants.Purpose? {
+  private func grant(for purpose: SignaturePurpose, with key: SSHKey, to peer: ClientProgram) -> Grant? {
     guard key.grantedMinutes > 0, peer.remoteLogin == nil, let program = peer.identity, purpose.via.isEmpty,
       case .signIn(let user, let host?) = purpose.target
     else { return nil }
-    return Grants.Purpose(
-      key: key.id, certificate: purpose.certificate?.bytes, program: program, host: host, user: user)
+    return Grant(key: key.id, certificate: purpose.certificate?.bytes, program: program, host: host, user: user)
   }
 
-  /// The signature, made with an earlier touch if one is still valid; nil otherwise.
-  private func reused(_ granted: Grants.Purpose, _ use: KeyUse, _ store: SecretStore) async throws(VaultError)
-    -> [UInt8]?
-  {
-    guard let context = grants.context(for: granted) else { return nil }
-    do throws(VaultError) {
-      return try await store.useKey(granted.key, use, using: context).withUnsafeBytes { Array($0) }
-    } catch .interactionNotAllowed, .contextInvalidated, .systemCancelled {
-      grants.forget(granted, context)
-      return nil
-    }
-  }
-
-  /// Asks for the passcode, which the store needs once after a start of the machine.
-  private func unlock(_ store: SecretStore, to reason: String, for peer: ClientProgram) async throws(VaultError) {
-    let context = store.makeContext(prompt: prompt(peer))
-    defer { context.invalidate() }
-    try await store.unlock(reason: "unlock the store, and then \(reason)", using: context)
-  }
-
-  /// The signature with a key that needs no prompt; nil for other keys, and before the first unlock of the store.
-  private func unasked(_ use: KeyUse, _ key: SSHKey, _ store: SecretStore) async throws(VaultError) -> [UInt8]? {
-    do throws(VaultError) {
-      return try await store.useKey(key.id, use, mayAsk: false).withUnsafeBytes { Array($0) }
-    } catch .interactionNotAllowed {
-      return nil
-    } catch .notUnlocked(let accessibility) {
-      guard try await store.awaitsFirstUnlock() else { throw .notUnlocked(accessibility) }
-      return nil
-    }
-  }
-
-  private func asked(
-    _ use: KeyUse, _ reason: String, _ key: SSHKey, _ granted: Grants.Purpose?, _ store: SecretStore,
-    by peer: ClientProgram
-  ) async throws(VaultError) -> [UInt8] {
-    // Each request has its own context, so that no signature reuses another's touch unless the key allows it.
-    let context = store.makeContext(prompt: prompt(peer))
-    context.options.offersFallbackAtOnce = true
-    do throws(VaultError) {
-      let signature = try await store.useKey(key.id, use, reason: reason, using: context).withUnsafeBytes { Array($0) }
-      guard let granted else {
-        context.invalidate()
-        return signature
-      }
-      context.options.interactionNotAllowed = true
-      grants.keep(context, for: granted, minutes: min(key.grantedMinutes, SSHKey.longestGrant))
-      return signature
-    } catch {
-      context.invalidate()
-      throw error
-    }
+  private func keep(_ context: AuthenticationContext, for granted: Grant, with key: SSHKey) {
+    grants.keep(context, for: granted, lasting: .seconds(60 * min(key.grantedMinutes, SSHKey.longestGrant)))
   }
 }

@@ -70,15 +70,8 @@ struct CallContext: Sendable {
     _ item: SecretServiceItem, waits: Bool,
     _ body: (AuthenticationContext, ReleasedItem?) async throws(VaultError) -> Value
   ) async throws(VaultError) -> Value {
-    if let granted = client.reads.granted(item) {
-      do throws(VaultError) {
-        return try await body(granted, nil)
-      } catch .interactionNotAllowed, .contextInvalidated, .systemCancelled {
-        // The fingers have changed, or the vault was restarted: the earlier touch is no longer valid.
-        client.reads.forget(item.id)
-        desk.forget(item.id)
-      }
-    }
+    let earlier = try await client.reads.reuse(item) { context throws(VaultError) in try await body(context, nil) }
+    if let earlier { return earlier }
     guard waits else { throw .interactionNotAllowed }
     let allowed = try await client.reads.ask(for: item)
     return try await body(allowed.context, allowed.released[item.id])

@@ -37,7 +37,6 @@ final class GatedReads: Sendable {
   }
 
   private struct State {
-    var grants: [ItemID: AuthenticationContext] = [:]
     /// Recent refusals, numbered so that an expired one does not remove a later one.
     var refusals: [ItemID: (number: Int, error: VaultError)] = [:]
     var lastNumber = 0
@@ -54,6 +53,8 @@ final class GatedReads: Sendable {
   private let program: ClientProgram
   private let rule: ProgramRule
   private let desk: PromptDesk
+  /// The touches that count for this client alone.
+  private let grants = KeptTouches<ItemID>()
   private let state = Mutex(State())
 
   init(of program: ClientProgram, _ rule: ProgramRule, at desk: PromptDesk) {
@@ -62,17 +63,21 @@ final class GatedReads: Sendable {
 
   /// A context that meets the item's requirements; nil if there is none. It never prompts again.
   func granted(_ item: SecretServiceItem) -> AuthenticationContext? {
-    state.withLock { $0.grants[item.id] }
+    grants.context(for: item.id)
       // The item's rule may have changed since the grant, so check that it still allows one for the session.
       ?? (item.grant == .session ? desk.sessionGrant(item.id, program) : nil)
   }
 
-  /// Removes the grants for one item, or for all items (nil).
-  func forget(_ id: ItemID?) {
-    state.withLock { state in
-      if let id { state.grants[id] = nil } else { state.grants = [:] }
-    }
+  /// Runs a call with an earlier touch for the item; nil if there is none that still counts.
+  func reuse<Value>(
+    _ item: SecretServiceItem, _ call: (AuthenticationContext) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value? {
+    if let value = try await grants.reuse(item.id, call) { return value }
+    return item.grant == .session ? try await desk.reuse(item.id, program, call) : nil
   }
+
+  /// Removes the grants for one item, or for all items (nil).
+  func forget(_ id: ItemID?) { grants.forget { id == nil || $0 == id } }
 
   /// Asks the person for an item, unless a prompt has granted it meanwhile.
   func ask(for item: SecretServiceItem) async throws(VaultError) -> Allowed {
@@ -110,10 +115,7 @@ final class GatedReads: Sendable {
       await desk.turns.run(for: program.program) {
         do throws(VaultError) {
           return .success(
-            try await askAgainWhereVaultEnds { () async throws(VaultError) in
-              let context = desk.store.makeContext(prompt: desk.prompt(program))
-              context.options.offersFallbackAtOnce = true
-              defer { context.invalidate() }
+            try await desk.inquiry(reason, program).converse(in: desk.store) { context throws(VaultError) in
               try await body(context, reason)
             })
         } catch {
@@ -132,15 +134,16 @@ final class GatedReads: Sendable {
   }
 
   /// Whether a touch is valid now.
-  var hasGrants: Bool { state.withLock { !$0.grants.isEmpty } }
+  var hasGrants: Bool { !grants.isEmpty }
 
   /// Ends all waiting reads of a client that has disconnected.
   func end() {
     let (waiting, running) = state.withLock { state in
       state.isOver = true
-      defer { (state.queued, state.asked, state.grants) = ([], [], [:]) }
+      defer { (state.queued, state.asked) = ([], []) }
       return (state.queued + state.asked, state.running)
     }
+    grants.forget()
     running?.cancel()
     for each in waiting { resume(each, .failure(.appCancelled)) }
   }
@@ -261,10 +264,7 @@ final class GatedReads: Sendable {
     }
     let result: Result<Allowed, VaultError>
     do throws(VaultError) {
-      result = .success(
-        try await askAgainWhereVaultEnds { () async throws(VaultError) in
-          try await ask(for: items, batch.flatMap(\.unlocked))
-        })
+      result = .success(try await ask(for: items, batch.flatMap(\.unlocked)))
     } catch {
       result = .failure(error)
     }
@@ -282,30 +282,30 @@ final class GatedReads: Sendable {
   ) async throws(VaultError) -> Allowed {
     let also = unlocked.isEmpty ? "" : " and unlock \(PromptLabel.names(unlocked))"
     let reason = "read \(PromptLabel.names(items.map(\.label)))\(also)"
-    let context = desk.store.makeContext(prompt: desk.prompt(program))
-    context.options.offersFallbackAtOnce = true
-    state.withLock { $0.asking = context }
-    defer { state.withLock { $0.asking = nil } }
-    var released: [ReleasedItem] = []
+    var inquiry = desk.inquiry(reason, program)
+    inquiry.follow = { [weak self] context in self?.state.withLock { $0.asking = context } }
     do throws(VaultError) {
-      let gated = items.filter(\.isGated)
-      if !gated.isEmpty { released = try await desk.store.secrets(of: gated.map(\.id), reason: reason, using: context) }
-      // Items without their own rule need the program's. A touch that was just given for other items satisfies it as
-      // well.
-      if gated.count < items.count, let rule = try await rule.current() {
-        try await context.evaluate(rule.access, reason: reason)
-        if rule.grant == .session { desk.grant(program, rule.access) }
+      return try await inquiry.converse(in: desk.store, keep: { self.keep($0, for: items) }) {
+        context throws(VaultError) in
+        var released: [ReleasedItem] = []
+        let gated = items.filter(\.isGated)
+        if !gated.isEmpty {
+          released = try await desk.store.secrets(of: gated.map(\.id), reason: reason, using: context)
+        }
+        // Items without their own rule need the program's. A touch that was just given for other items satisfies it as
+        // well.
+        if gated.count < items.count, let rule = try await rule.current() {
+          try await context.evaluate(rule.access, reason: reason)
+          if rule.grant == .session { desk.grant(program, rule.access) }
+        }
+        desk.log("Allowed, to \(reason), asked by \(program.words)")
+        return Allowed(context: context, released: [ItemID: ReleasedItem](released.map { ($0.id, $0) }) { $1 })
       }
     } catch {
       desk.log("refused to \(reason), asked by \(program.words): \(error.explanation.what)")
-      context.invalidate()
       if error.isRefusal, !Task.isCancelled { refuse(items, error) }
       throw error
     }
-    desk.log("Allowed, to \(reason), asked by \(program.words)")
-    context.options.interactionNotAllowed = true
-    keep(context, for: items)
-    return Allowed(context: context, released: [ItemID: ReleasedItem](released.map { ($0.id, $0) }) { $1 })
   }
 
   private func refuse(_ items: [SecretServiceItem], _ error: VaultError) {
@@ -323,17 +323,12 @@ final class GatedReads: Sendable {
   }
 
   private func keep(_ context: AuthenticationContext, for items: [SecretServiceItem]) {
-    let ids = items.map(\.id)
-    state.withLock { state in
-      guard !state.isOver else { return }
-      for id in ids { state.grants[id] = context }
+    for item in items {
+      grants.keep(context, for: item.id, lasting: Self.briefGrant)
+      if item.grant == .session { desk.keepForSession(context, item.id, program) }
     }
-    for item in items where item.grant == .session { desk.keepForSession(context, item.id, program) }
-    _ = LoopTimer(after: Self.briefGrant) { [weak self] in
-      self?.state.withLock { state in
-        for id in ids where state.grants[id] === context { state.grants[id] = nil }
-      }
-    }
+    // The client may have disconnected meanwhile.
+    if state.withLock(\.isOver) { grants.forget() }
   }
 }
 

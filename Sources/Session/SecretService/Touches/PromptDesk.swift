@@ -21,31 +21,14 @@ final class PromptDesk: Sendable {
     let holder: Holder
   }
 
-  /// Each keeps a context open in the vault, which has a limit, so the oldest ends where there are too many.
-  private struct SessionGrants {
-    private static let limit = 512
-
-    var grants: [Holding: (context: AuthenticationContext, number: UInt64)] = [:]
-    private var lastNumber: UInt64 = 0
-
-    mutating func keep(_ context: AuthenticationContext, for holding: Holding) {
-      lastNumber += 1
-      grants[holding] = (context, lastNumber)
-      guard grants.count > Self.limit, let oldest = grants.min(by: { $0.value.number < $1.value.number }) else {
-        return
-      }
-      grants[oldest.key] = nil
-    }
-  }
-
   let turns: PromptTurns
   /// The store of all clients. Each prompt has a context of its own, so that no client uses another one's touch.
   let store: SecretStore
   /// Makes the prompt for a client.
-  let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
+  private let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt
   /// Writes a line for people.
   let log: @Sendable (String) -> Void
-  private let sessionGrants = Mutex(SessionGrants())
+  private let sessionGrants = KeptTouches<Holding>()
   /// The programs whose rule is satisfied until this service ends, each with the rule at that time.
   private let grantedPrograms = Mutex<[Holder: AccessControl]>([:])
 
@@ -57,15 +40,31 @@ final class PromptDesk: Sendable {
     (self.store, self.prompt, self.log) = (store, prompt, log)
   }
 
+  /// How a client's program is asked about.
+  func inquiry(_ reason: String, _ program: ClientProgram) -> Inquiry {
+    var inquiry = Inquiry(reason, prompt: prompt(program))
+    inquiry.options.offersFallbackAtOnce = true
+    inquiry.repeatsWhereVaultEnds = true
+    return inquiry
+  }
+
   /// A program's grant for an item until this service ends; nil if there is none.
   func sessionGrant(_ item: ItemID, _ program: ClientProgram) -> AuthenticationContext? {
     guard let holder = Holder(program) else { return nil }
-    return sessionGrants.withLock { $0.grants[Holding(item: item, holder: holder)]?.context }
+    return sessionGrants.context(for: Holding(item: item, holder: holder))
+  }
+
+  /// Runs a call with a program's grant for an item; nil if there is none that still counts.
+  func reuse<Value>(
+    _ item: ItemID, _ program: ClientProgram, _ call: (AuthenticationContext) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value? {
+    guard let holder = Holder(program) else { return nil }
+    return try await sessionGrants.reuse(Holding(item: item, holder: holder), call)
   }
 
   func keepForSession(_ context: AuthenticationContext, _ item: ItemID, _ program: ClientProgram) {
     guard let holder = Holder(program) else { return }
-    sessionGrants.withLock { $0.keep(context, for: Holding(item: item, holder: holder)) }
+    sessionGrants.keep(context, for: Holding(item: item, holder: holder), lasting: nil)
   }
 
   /// Whether the program has satisfied this exact rule of its own until this service ends.
@@ -82,9 +81,6 @@ final class PromptDesk: Sendable {
   /// Removes the grants for one item, or with nil all grants, those of programs included.
   func forget(_ item: ItemID?) {
     if item == nil { grantedPrograms.withLock { $0 = [:] } }
-    sessionGrants.withLock { grants in
-      guard let item else { return grants.grants = [:] }
-      grants.grants = grants.grants.filter { $0.key.item != item }
-    }
+    sessionGrants.forget { item == nil || $0.item == item }
   }
 }

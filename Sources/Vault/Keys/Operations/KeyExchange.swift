@@ -1,3 +1,5 @@
+// Shared secrets of two key pairs.
+
 internal import COpenSSL
 package import KeySchemes
 package import SecureMemory
@@ -39,5 +41,98 @@ extension KDF {
     }
     guard result == 1 else { throw .drainLibrary("X9.63 KDF") }
     return derived
+  }
+}
+
+/// Diffie-Hellman on Curve25519 (RFC 7748). The shared secret is not uniformly distributed, so pass it through ``KDF``
+/// before using it as a key.
+package enum X25519 {
+  /// The length of a private key, a public key and a shared secret, in bytes.
+  package static let count = 32
+
+  /// The public key of a private key, which is any 32 random bytes, as from ``Random/key(_:)``.
+  package static func publicKey(of privateKey: borrowing SecretBytes) throws(KeysError) -> [UInt8] {
+    let key = try handle(of: privateKey)
+    var bytes = [UInt8](repeating: 0, count: count)
+    var written = count
+    // Writes at most `written` bytes into the borrowed buffer.
+    guard EVP_PKEY_get_raw_public_key(key.pointer, &bytes, &written) == 1, written == count else {
+      throw .drainLibrary("X25519")
+    }
+    return bytes
+  }
+
+  /// The secret that both sides compute from their own private key and the other's public key. A public key of small
+  /// order, which gives zeros with every private key, is ``KeysError/badParameters(_:)``.
+  package static func sharedSecret(
+    _ privateKey: borrowing SecretBytes, with publicKey: [UInt8]
+  ) throws(KeysError) -> SecretBytes {
+    guard publicKey.count == count else { throw .badParameters("an X25519 public key is 32 bytes") }
+    let key = try handle(of: privateKey)
+    // Copies the borrowed bytes; the result is transfer full.
+    guard let peer = EVP_PKEY_new_raw_public_key_ex(LibraryContext.shared.pointer, "X25519", nil, publicKey, count)
+    else { throw .drainLibrary("X25519") }
+    let secret = try key.sharedSecret(with: KeyHandle(taking: peer), count: count)
+    // libcrypto refuses an all-zero result too, but the vault's security must not depend on that.
+    guard !secret.constantTimeEquals(SecretBytes(count: count)) else {
+      throw .badParameters("the public key gives no shared secret")
+    }
+    return secret
+  }
+
+  private static func handle(of privateKey: borrowing SecretBytes) throws(KeysError) -> KeyHandle {
+    guard privateKey.count == count else { throw .badParameters("an X25519 private key is 32 bytes") }
+    let pointer = privateKey.withUnsafeBytes {
+      // Copies the borrowed bytes into memory that libcrypto wipes when it frees the key. The result is transfer full.
+      EVP_PKEY_new_raw_private_key_ex(
+        LibraryContext.shared.pointer, "X25519", nil, $0.bindMemory(to: UInt8.self).baseAddress, $0.count)
+    }
+    guard let pointer else { throw .drainLibrary("X25519") }
+    return KeyHandle(taking: pointer)
+  }
+}
+
+/// Diffie-Hellman in the second Oakley group (RFC 2409), which the Secret Service API prescribes. The group has 1024
+/// bits: it protects against programs that read the messages, but not against later decryption.
+package struct Oakley2: ~Copyable {
+  /// The length of a public key and of the shared secret, in bytes.
+  package static let count = 128
+
+  private let exponent: SecretBytes
+  /// The public key, with leading zeros.
+  package let publicKey: [UInt8]
+
+  /// Makes a key pair.
+  package init() throws(KeysError) {
+    let exponent = try Random.key(Self.count)
+    let power = try Self.power(of: nil, exponent)
+    publicKey = power.withUnsafeBytes { Array($0) }
+    self.exponent = exponent
+  }
+
+  /// The secret that both sides compute, with leading zeros.
+  ///
+  /// - Throws: ``KeysError/badParameters(_:)`` for a public key that leads to a known secret: 0, 1, the prime minus 1
+  ///   and above.
+  package borrowing func sharedSecret(with publicKey: borrowing SecretBytes) throws(KeysError) -> SecretBytes {
+    let peer = try publicKey.withUnsafeBytes { bytes throws(KeysError) in try BigNumber(bytes) }
+    // Borrows the number.
+    guard whorl_oakley2_is_public_key(peer.pointer) == 1 else {
+      throw .badParameters("the public key gives no shared secret")
+    }
+    return try Self.power(of: peer, exponent)
+  }
+
+  /// The power of a number, or with nil of the group's generator.
+  private static func power(of base: BigNumber?, _ exponent: borrowing SecretBytes) throws(KeysError) -> SecretBytes {
+    let exponent = try exponent.withUnsafeBytes { bytes throws(KeysError) in try BigNumber(bytes) }
+    let result = try BigNumber()
+    // Borrows the numbers and sets the result.
+    guard whorl_oakley2_power(result.pointer, base?.pointer, exponent.pointer) == 1 else {
+      throw .drainLibrary("Diffie-Hellman")
+    }
+    var power = SecretBytes(count: count)
+    guard power.withUnsafeMutableBytes({ result.write(to: $0) }) else { throw .drainLibrary("Diffie-Hellman") }
+    return power
   }
 }

@@ -1,3 +1,4 @@
+internal import Primitives
 package import SecureMemory
 
 /// Several secrets in one block of locked memory, in the format of ``CanonicalEncoding``: other parts, or the same

@@ -1,5 +1,7 @@
+// Authenticated encryption with symmetric keys.
+
 internal import COpenSSL
-internal import SecureMemory
+package import SecureMemory
 
 /// Ciphers that append a tag of 16 bytes to the ciphertext. ``AEAD``, ``ChaCha20Poly1305`` and encryption to a public key
 /// use them.
@@ -129,5 +131,71 @@ enum TaggedCipher: String {
     private func bytes(_ buffer: UnsafeRawBufferPointer) -> UnsafePointer<UInt8>? {
       buffer.bindMemory(to: UInt8.self).baseAddress
     }
+  }
+}
+
+/// AES-256-GCM (NIST SP 800-38D). A box is nonce ‖ ciphertext ‖ tag: 12 random bytes, as many bytes as the plaintext,
+/// and 16 bytes.
+///
+/// With random nonces a key may seal at most 2^32 boxes. An item key seals one box, and no other key comes near the
+/// limit.
+package enum AEAD {
+  package static let keyCount = 32
+  /// The difference in length between a box and its plaintext, in bytes.
+  package static let overhead = nonceCount + TaggedCipher.tagCount
+
+  private static let nonceCount = 12
+
+  package static func seal(
+    _ plaintext: borrowing SecretBytes, key: borrowing SecretBytes, aad: [UInt8]
+  ) throws(KeysError) -> [UInt8] {
+    try seal(plaintext, key: key, nonce: Random.bytes(nonceCount), aad: aad)
+  }
+
+  /// Seals with a given nonce, which must never be used twice with a key. For published vectors and for
+  /// ``seal(_:key:aad:)``.
+  static func seal(
+    _ plaintext: borrowing SecretBytes, key: borrowing SecretBytes, nonce: [UInt8], aad: [UInt8]
+  ) throws(KeysError) -> [UInt8] {
+    guard nonce.count == nonceCount else { throw .badParameters("the nonce is not 12 bytes") }
+    guard key.count == keyCount else { throw .badParameters("the key is not 32 bytes") }
+    var box = [UInt8](repeating: 0, count: overhead + plaintext.count)
+    try TaggedCipher.aesGCM.seal(plaintext, key: key, nonce: nonce, aad: aad, into: &box, at: nonceCount)
+    box.replaceSubrange(..<nonceCount, with: nonce)
+    return box
+  }
+
+  /// Decrypts a box. Fails unless key and additional data are the ones it was sealed with.
+  package static func open(
+    _ box: [UInt8], key: borrowing SecretBytes, aad: [UInt8]
+  ) throws(KeysError) -> SecretBytes {
+    guard key.count == keyCount else { throw .badParameters("the key is not 32 bytes") }
+    guard box.count >= overhead else { throw .authenticationFailed }
+    return try TaggedCipher.aesGCM.open(box[nonceCount...], key: key, nonce: Array(box[..<nonceCount]), aad: aad)
+  }
+}
+
+/// ChaCha20-Poly1305 (RFC 8439) without additional data, for formats of others. Whorl's own boxes are ``AEAD``'s.
+package enum ChaCha20Poly1305 {
+  package static let keyCount = 32
+  package static let nonceCount = 12
+  package static let tagCount = TaggedCipher.tagCount
+
+  /// Encrypts: ciphertext ‖ tag. A nonce must never be used twice with a key.
+  package static func seal(
+    _ plaintext: borrowing SecretBytes, key: borrowing SecretBytes, nonce: [UInt8]
+  ) throws(KeysError) -> [UInt8] {
+    guard nonce.count == nonceCount else { throw .badParameters("the nonce is not 12 bytes") }
+    var box = [UInt8](repeating: 0, count: plaintext.count + tagCount)
+    try TaggedCipher.chaCha20Poly1305.seal(plaintext, key: key, nonce: nonce, aad: [], into: &box, at: 0)
+    return box
+  }
+
+  /// Decrypts ciphertext ‖ tag. Fails unless key and nonce are the ones it was sealed with.
+  package static func open(
+    _ box: [UInt8], key: borrowing SecretBytes, nonce: [UInt8]
+  ) throws(KeysError) -> SecretBytes {
+    guard nonce.count == nonceCount else { throw .badParameters("the nonce is not 12 bytes") }
+    return try TaggedCipher.chaCha20Poly1305.open(box[...], key: key, nonce: nonce, aad: [])
   }
 }

@@ -14,16 +14,16 @@ package struct Authenticator {
   private var store: Store { readers.store }
 
   /// An accepted touch, and the reader, which is still held.
-  struct Touched: ~Copyable {
+  struct AcceptedTouch: ~Copyable {
     let grant: PresenceGrant
     let reader: HeldReader
   }
 
   /// Waits for an enrolled finger, for up to three touches. Nil if the passcode is to be used instead: the person chose
   /// it, or no finger can be used now.
-  func touched(
-    _ touching: Touching, passcodeSuffices: Bool, _ context: Context
-  ) async throws(VaultError) -> Touched? {
+  func acceptedTouch(
+    for goal: TouchGoal, passcodeSuffices: Bool, _ context: Context
+  ) async throws(VaultError) -> AcceptedTouch? {
     guard !context.options.interactionNotAllowed else { throw .interactionNotAllowed }
     let store = store
     let passcodeInstead = passcodeSuffices ? try store.read { snapshot in try snapshot.slot(.passcode) != nil } : false
@@ -33,15 +33,15 @@ package struct Authenticator {
     }
     defer { context.fallback = .none }
     do throws(VaultError) {
-      let reader = try await readers.take(for: touching.purpose, context, unlessLockedOut: true)
-      let presence = try await touches(touching, reader.lease, context)
+      let reader = try await readers.take(for: goal.purpose, context, unlessLockedOut: true)
+      let presence = try await verifiedPresence(for: goal, reader.lease, context)
       // The reader may report a match before the cancel reaches it.
       try context.requireRunning()
       let grant = try PresenceGrant(consuming: presence, owner: store.owner, now: touchClock())
       if context.options.keepsEvidence {
         context.client.lastMatch = Client.Match(grant: grant.forContexts, at: store.clock.now())
       }
-      return Touched(grant: grant, reader: reader)
+      return AcceptedTouch(grant: grant, reader: reader)
     } catch {
       if case .cancelled = error, context.fallbackIsChosen {
         guard passcodeInstead else { throw .userFallback }
@@ -53,20 +53,20 @@ package struct Authenticator {
     }
   }
 
-  private func touches(_ touching: Touching, _ lease: ReaderLease, _ context: Context)
+  private func verifiedPresence(for goal: TouchGoal, _ lease: ReaderLease, _ context: Context)
     async throws(VaultError) -> VerifiedPresence
   {
-    let (current, gallery) = try await gallery(for: touching, lease, context)
+    let (current, gallery) = try await gallery(for: goal, lease, context)
     var failed = 0
     var unreadable = 0
     var wasLate = false
     while true {
       let request = readers.request(
-        for: touching.purpose, on: lease, context, passcodeInstead: context.fallback == .offered)
+        for: goal.purpose, on: lease, context, passcodeInstead: context.fallback == .offered)
       try await readers.prompt(for: request, context)
       let nonce = ScanNonce(bytes: randomID())
       let challenge = Challenge(
-        owner: store.owner, scope: touching.scope, setDigest: current.digest, generation: current.set.generation,
+        owner: store.owner, scope: goal.scope, setDigest: current.digest, generation: current.set.generation,
         gallery: gallery, nonce: nonce, armedAt: touchClock())
       switch try await scan(challenge, on: lease, request, context) {
       case .matched(let answer):
@@ -96,10 +96,10 @@ package struct Authenticator {
   }
 
   /// The set to compare a touch with, and its prints.
-  private func gallery(for touching: Touching, _ lease: ReaderLease, _ context: Context)
+  private func gallery(for goal: TouchGoal, _ lease: ReaderLease, _ context: Context)
     async throws(VaultError) -> (StoredSet, [EnrolledPrint])
   {
-    let bound = touching.bound.filter { $0.requirement.always(.boundFinger) }
+    let bound = goal.bound.filter { $0.requirement.always(.boundFinger) }
     // Checked before this reader's own fingers: a bound item needs its own reader, whether or not this one has fingers.
     let verified = try sets.verified()
     for need in bound {
@@ -109,7 +109,7 @@ package struct Authenticator {
     guard lease.description.sharesFingers else {
       let current = try sets.enrolled(on: lease.description)
       // A context's touch may open bound items later, so it is checked as strictly as reading one.
-      let readingBound = touching.onlyBound || touching.scope == .context
+      let readingBound = goal.onlyBound || goal.scope == .context
       return (current, try await sets.gallery(of: current, on: lease, readingBound: readingBound, context))
     }
     let (current, prints) = try await fprintd.follow(on: lease, context)

@@ -17,11 +17,11 @@ package struct Authorizer {
     let passwords = try await passwords(for: needs, context)
     let purpose = TouchRequest.Purpose.read(items: needs.map(\.name), reason: reason)
     let scope: Challenge.Scope = context.options.keepsEvidence ? .context : .items(needs.map(\.reference))
-    let touching = Touching(
+    let goal = TouchGoal(
       purpose: purpose, scope: scope, bound: needs.filter { $0.requirement.mentions(.boundFinger) },
       onlyBound: needs.contains { $0.requirement.always(.boundFinger) })
-    return try await gather(touching, context, passwords: passwords) { shown in
-      AuthenticationPlan(needs.filter { $0.satisfied(by: shown) == nil }.map(\.requirement))
+    return try await gather(goal, context, passwords: passwords) { proofs in
+      AuthenticationPlan(needs.filter { $0.satisfied(by: proofs) == nil }.map(\.requirement))
     }
   }
 
@@ -88,10 +88,10 @@ package struct Authorizer {
     try store.read { snapshot in
       guard !snapshot.authority.restored else { throw VaultError.restoreDetected }
     }
-    let touching = Touching(purpose: .evaluate(reason: nil), scope: .items([]), bound: [], onlyBound: false)
-    let touched = try await authenticator.touched(touching, passcodeSuffices: false, context)
-    guard let touched else { throw .authenticationFailed }
-    touched.reader.succeed()
+    let goal = TouchGoal(purpose: .evaluate(reason: nil), scope: .items([]), bound: [], onlyBound: false)
+    let touch = try await authenticator.acceptedTouch(for: goal, passcodeSuffices: false, context)
+    guard let touch else { throw .authenticationFailed }
+    touch.reader.succeed()
   }
 
   private func requirement(of proof: Proof, _ reason: String?, _ context: Context) async throws(VaultError)
@@ -110,50 +110,50 @@ package struct Authorizer {
   }
 
   private func evaluate(_ requirement: Requirement, _ reason: String?, _ context: Context) async throws(VaultError)
-    -> ShownFactors
+    -> GivenProofs
   {
     let evidence = try await evidence(for: requirement, reason, context)
-    let shown = try evidence.current()
+    let proofs = try evidence.current()
     evidence.succeed()
-    return shown
+    return proofs
   }
 
   private func evidence(for requirement: Requirement, _ reason: String?, _ context: Context) async throws(VaultError)
     -> Evidence
   {
-    let touching = Touching(
+    let goal = TouchGoal(
       purpose: .evaluate(reason: reason), scope: .context, bound: [], onlyBound: requirement.always(.boundFinger))
-    return try await gather(touching, context) { shown in
-      AuthenticationPlan(requirement.satisfied(by: shown, for: nil) == nil ? [requirement] : [])
+    return try await gather(goal, context) { proofs in
+      AuthenticationPlan(requirement.satisfied(by: proofs, for: nil) == nil ? [requirement] : [])
     }
   }
 
   /// Asks for what the plan still needs: the passcode if nothing else is enough, else a finger first.
   private func gather(
-    _ touching: Touching, _ context: Context, passwords: [SharedSecret?] = [],
-    plan: (ShownFactors) -> AuthenticationPlan
+    _ goal: TouchGoal, _ context: Context, passwords: [SharedSecret?] = [],
+    plan: (GivenProofs) -> AuthenticationPlan
   ) async throws(VaultError) -> Evidence {
-    var shown = ShownFactors()
+    var proofs = GivenProofs()
     if context.options.keepsEvidence {
-      shown = try store.read { snapshot in try ShownFactors(of: context, at: snapshot) }
+      proofs = try store.read { snapshot in try GivenProofs(of: context, at: snapshot) }
     }
-    if let grant = shown.grant, try await !fprintd.stillHolds(grant) { shown.grant = nil }
-    var open = plan(shown)
+    if let grant = proofs.grant, try await !fprintd.stillHolds(grant) { proofs.grant = nil }
+    var open = plan(proofs)
     let preferred = context.options.preferPasscode && open.passcodeSuffices && !open.isSatisfied
-    if shown.passcode == nil, open.needsPasscode || preferred {
-      shown.passcode = try await passcode(context)
-      open = plan(shown)
+    if proofs.passcode == nil, open.needsPasscode || preferred {
+      proofs.passcode = try await passcode(context)
+      open = plan(proofs)
     }
-    guard !open.isSatisfied else { return Evidence(shown, in: context, passwords: passwords) }
-    let touched = try await authenticator.touched(touching, passcodeSuffices: open.passcodeSuffices, context)
-    guard let touched else {
-      shown.passcode = try await passcode(context)
-      return Evidence(shown, in: context, passwords: passwords)
+    guard !open.isSatisfied else { return Evidence(proofs, in: context, passwords: passwords) }
+    let touch = try await authenticator.acceptedTouch(for: goal, passcodeSuffices: open.passcodeSuffices, context)
+    guard let touch else {
+      proofs.passcode = try await passcode(context)
+      return Evidence(proofs, in: context, passwords: passwords)
     }
-    shown.grant = touched.grant
+    proofs.grant = touch.grant
     store.classKeys.noteFinger(store.clock)
-    context.keep(grant: touched.grant)
-    return Evidence(shown, in: context, passwords: passwords, reader: touched.reader)
+    context.keep(grant: touch.grant)
+    return Evidence(proofs, in: context, passwords: passwords, reader: touch.reader)
   }
 
   /// Asks for the passcode, and keeps it for later calls of the context.
@@ -165,8 +165,8 @@ package struct Authorizer {
 }
 
 /// The proofs that a context has from earlier calls.
-package struct Shown {
-  private var factors = ShownFactors()
+package struct EarlierProofs {
+  private var factors = GivenProofs()
   private var hasApplicationPassword = false
 
   /// No proofs.
@@ -180,20 +180,20 @@ package struct Shown {
   /// The proofs of a context; none without a context.
   package init(in context: Context?, at snapshot: StoreSnapshot) throws {
     guard let context else { return }
-    factors = try ShownFactors(of: context, at: snapshot)
+    factors = try GivenProofs(of: context, at: snapshot)
     hasApplicationPassword = context.applicationPassword != nil
   }
 }
 
-extension ShownFactors {
+extension GivenProofs {
   /// The proofs of the context that are still valid: the set and the passcode have not changed since. Adds a recent
   /// match of the client if the context accepts one and biometry is not locked out.
   init(of context: Context, at snapshot: StoreSnapshot) throws {
     guard context.options.keepsEvidence else { return }
-    self = context.shown
+    self = context.proofs
     if grant == nil, !snapshot.authority.lockout.lockedOut { grant = context.recentMatch(snapshot.store.clock) }
-    if let shown = grant, try snapshot.set(of: shown) == nil { grant = nil }
-    if let shown = passcode, try snapshot.slot(.passcode)?.digest() != shown.slot { passcode = nil }
+    if let given = grant, try snapshot.set(of: given) == nil { grant = nil }
+    if let given = passcode, try snapshot.slot(.passcode)?.digest() != given.slot { passcode = nil }
   }
 }
 

@@ -29,7 +29,7 @@ package final class Context {
   /// Gives the calls turns, in order.
   let turns = FairQueue<OneGroup>()
   /// The proofs given in this context, for its later calls.
-  var shown = ShownFactors()
+  var proofs = GivenProofs()
   /// Set by the program, so that the person is not asked.
   package var applicationPassword: SharedSecret?
   /// The event of the requested prompt, and the stream that reports that the prompt is shown.
@@ -113,17 +113,17 @@ package final class Context {
 
   /// Keeps a touch for later calls, if the context's options say so.
   func keep(grant: PresenceGrant) {
-    if options.keepsEvidence, !isGivenUp { shown.grant = grant.forContexts }
+    if options.keepsEvidence, !isGivenUp { proofs.grant = grant.forContexts }
   }
 
   /// Keeps the passcode for later calls, if the context's options say so.
   func keep(passcode: ProvenPasscode) {
-    if options.keepsEvidence, !isGivenUp { shown.passcode = passcode }
+    if options.keepsEvidence, !isGivenUp { proofs.passcode = passcode }
   }
 
   /// Discards the proofs, so that the next call asks again.
   package func useUp() {
-    shown = ShownFactors()
+    proofs = GivenProofs()
     client.lastMatch = nil
   }
 
@@ -131,7 +131,7 @@ package final class Context {
   func end(_ reason: VaultError) {
     if case .timedOut = reason { events.yield(.notice(.unanswered)) }
     cancel(because: reason)
-    shown = ShownFactors()
+    proofs = GivenProofs()
     applicationPassword = nil
     events.finish()
   }

@@ -61,7 +61,7 @@ package final class ContextTable {
 
   /// Removes the passcode from the proofs of every context.
   package func forgetPasscodes() {
-    for context in contexts.values { context.shown.passcode = nil }
+    for context in contexts.values { context.proofs.passcode = nil }
   }
 }
 

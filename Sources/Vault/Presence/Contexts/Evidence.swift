@@ -6,7 +6,7 @@ import VaultStore
 ///
 /// Only this module can make evidence of a finger or a passcode.
 package struct Evidence: ~Copyable {
-  private let shown: ShownFactors
+  private let proofs: GivenProofs
   /// The application passwords, not checked yet, one for each need; nil for a need without one.
   package let passwords: [SharedSecret?]
   private var reader: HeldReader?
@@ -15,16 +15,16 @@ package struct Evidence: ~Copyable {
 
   /// Evidence for items that ask for nothing.
   package init() {
-    shown = ShownFactors()
+    proofs = GivenProofs()
     passwords = []
     reader = nil
     context = nil
   }
 
   init(
-    _ shown: ShownFactors, in context: Context, passwords: [SharedSecret?] = [], reader: consuming HeldReader? = nil
+    _ proofs: GivenProofs, in context: Context, passwords: [SharedSecret?] = [], reader: consuming HeldReader? = nil
   ) {
-    self.shown = shown
+    self.proofs = proofs
     self.passwords = passwords
     self.reader = reader
     self.context = context
@@ -33,9 +33,9 @@ package struct Evidence: ~Copyable {
   /// Returns the proofs.
   ///
   /// - Throws: the reason if the call was cancelled or its context closed since.
-  package func current() throws(VaultError) -> ShownFactors {
+  package func current() throws(VaultError) -> GivenProofs {
     try context?.requireRunning()
-    return shown
+    return proofs
   }
 
   /// Gives the reader back after success. Destroying the evidence without this call counts as a failure.

@@ -75,8 +75,14 @@ package struct ReaderAccess {
     _ context: Context, _ wait: @escaping @Sendable (@escaping @Sendable (RequestAhead) -> Void) async throws -> T
   ) async throws(VaultError) -> T {
     defer { context.ahead.clear() }
-    return try await context.outcome(of: .turn) { [events = context.events, ahead = context.ahead] in
-      try await wait { ahead.tell($0, through: events) }
+    // While others have their turns, the wait goes on: only one that does not end runs into the context's timeout.
+    let activity = Activity()
+    return try await context.outcome(of: .turn, activity: activity) {
+      [events = context.events, ahead = context.ahead] in
+      try await wait {
+        activity.note()
+        ahead.tell($0, through: events)
+      }
     }
   }
 

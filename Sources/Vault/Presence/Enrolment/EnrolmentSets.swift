@@ -1,6 +1,7 @@
 package import Fingerprint
 import GRDB
 import Keys
+internal import Primitives
 package import VaultStore
 
 /// The enrolment sets of a store, and the prints of their fingers.

@@ -1,6 +1,7 @@
 import Fingerprint
 import GRDB
 import Keys
+internal import Primitives
 import SecureMemory
 package import VaultStore
 

@@ -29,12 +29,12 @@ package struct Need: Sendable {
 
 extension Need {
   /// The first alternative that the proofs satisfy; nil if there is none.
-  package func satisfied(by shown: ShownFactors) -> Set<Requirement.Factor>? {
-    requirement.satisfied(by: shown, for: self)
+  package func satisfied(by proofs: GivenProofs) -> Set<Requirement.Factor>? {
+    requirement.satisfied(by: proofs, for: self)
   }
 }
 
-extension ShownFactors {
+extension GivenProofs {
   /// Whether they satisfy an access control, for something that is no item of the store yet.
   package func satisfies(_ access: AccessControl) -> Bool { Requirement(access).satisfied(by: self, for: nil) != nil }
 }
@@ -44,12 +44,12 @@ extension Requirement {
   ///
   /// - Parameter need: the item that the requirement belongs to; nil for a policy or an access control by itself, which
   ///   any touch satisfies that was given in its own context.
-  func satisfied(by shown: ShownFactors, for need: Need?) -> Set<Factor>? {
-    alternatives.first { $0.allSatisfy { factor in shown.satisfies(factor, for: need) } }
+  func satisfied(by proofs: GivenProofs, for need: Need?) -> Set<Factor>? {
+    alternatives.first { $0.allSatisfy { factor in proofs.satisfies(factor, for: need) } }
   }
 }
 
-extension ShownFactors {
+extension GivenProofs {
   fileprivate func satisfies(_ factor: Requirement.Factor, for need: Need?) -> Bool {
     switch factor {
     case .passcode, .passcodeGate: return passcode != nil
@@ -63,7 +63,7 @@ extension ShownFactors {
 }
 
 /// The proofs given so far: a finger, the passcode, or both.
-package struct ShownFactors {
+package struct GivenProofs {
   var grant: PresenceGrant?
   package internal(set) var passcode: ProvenPasscode?
 
@@ -81,19 +81,19 @@ package struct ShownFactors {
 
 extension StoreSnapshot {
   /// Throws if the set or the passcode has changed since the proofs were given.
-  package func requireCurrent(_ shown: ShownFactors) throws {
-    if let grant = shown.grant {
+  package func requireCurrent(_ proofs: GivenProofs) throws {
+    if let grant = proofs.grant {
       guard try set(of: grant) != nil else { throw VaultError.setChanged }
     }
-    try shown.passcode?.requireCurrent(self)
+    try proofs.passcode?.requireCurrent(self)
   }
 
   /// The set of the finger that was touched; nil if none was.
-  package func touchedSet(_ shown: ShownFactors) throws -> StoredSet? { try shown.grant.flatMap { try set(of: $0) } }
+  package func touchedSet(_ proofs: GivenProofs) throws -> StoredSet? { try proofs.grant.flatMap { try set(of: $0) } }
 }
 
 /// What a touch is asked for.
-struct Touching {
+struct TouchGoal {
   var purpose: TouchRequest.Purpose
   var scope: Challenge.Scope
   /// The needs that a finger of their bound set can satisfy.

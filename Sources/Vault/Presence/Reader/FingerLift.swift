@@ -16,6 +16,8 @@ final class FingerLift: Sendable {
     var possible = false
     var seen = false
     var lifted = false
+    /// Whether the scan was cancelled before the reader was told of it.
+    var neverBegan = false
   }
 
   private let state = Mutex(State())
@@ -39,7 +41,7 @@ final class FingerLift: Sendable {
   private var isLifted: Bool { state.withLock { $0.seen && $0.lifted } }
 
   /// Whether the finger is known to be off the sensor: it was lifted, or there was none.
-  var isOff: Bool { state.withLock { $0.seen ? $0.lifted : $0.asked && !$0.possible } }
+  var isOff: Bool { state.withLock { $0.seen ? $0.lifted : $0.neverBegan || $0.asked && !$0.possible } }
 
   /// Waits until the finger has been lifted, at most until `limit`; one second if the reader has reported no finger.
   func lifted(within limit: Duration?) async {
@@ -57,6 +59,10 @@ final class FingerLift: Sendable {
   /// it may just have had. A touch that does not match then counts as seen, and without an answer there was no touch.
   /// No match is accepted any more.
   func followed(_ scan: @escaping @Sendable () async throws -> ScanAnswer) async throws -> ScanAnswer {
+    guard !Task.isCancelled else {
+      state.withLock { $0.neverBegan = true }
+      throw ReaderError.cancelled
+    }
     let running = Task(executorPreference: BackgroundThread.shared, operation: scan)
     let result = await withTaskCancellationHandler {
       await running.result

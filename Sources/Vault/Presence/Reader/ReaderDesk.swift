@@ -30,9 +30,7 @@ package actor ReaderDesk: ReaderOwner {
   /// the reader, and take its place.
   private var outside: [Waiting] = []
   private var lastNumber: UInt64 = 0
-  /// The number of the last turn, and of each user's last one.
-  private var lastTurn: UInt64 = 0
-  private var turns: [UInt32: UInt64] = [:]
+  private var turns = ReaderTurns()
   private var coolDowns = CoolDowns()
   /// The reader that stays open between requests.
   private var held: OpenedReader?
@@ -58,6 +56,8 @@ package actor ReaderDesk: ReaderOwner {
     let applicant: ReaderApplicant
     let told: @Sendable (RequestAhead) -> Void
     let turn: CheckedContinuation<Turn, Never>
+    /// Whether it comes before the others of its user.
+    var isAdvanced = false
   }
 
   /// How a request's wait ended.
@@ -215,8 +215,7 @@ package actor ReaderDesk: ReaderOwner {
 
   private func take(for applicant: ReaderApplicant) {
     state = .taken(by: applicant)
-    lastTurn += 1
-    turns[applicant.caller.user] = lastTurn
+    turns.note(applicant)
   }
 
   private func withdraw(_ number: UInt64) {
@@ -234,7 +233,7 @@ package actor ReaderDesk: ReaderOwner {
   private func keepOutside(_ waiting: Waiting, _ crowd: String) {
     let user = waiting.applicant.caller.user
     guard case .taken(let holder) = state, holder.caller.user == user, !holder.isBrief, holder.call != nil,
-      outside.count(where: { $0.applicant.caller.user == user }) < WaitingLimits.process
+      outside.count(where: { $0.applicant.caller.user == user }) < WaitingLimits.outside
     else { return refuse(waiting, crowd) }
     outside.append(waiting)
     waiting.told(holder.ahead(of: waiting.applicant))
@@ -262,10 +261,17 @@ package actor ReaderDesk: ReaderOwner {
   /// The time until which requests of this program come after all others, in nanoseconds since boot; 0 if they do not.
   func coolDownEnd(of program: ReaderApplicant.Program) -> UInt64 { coolDowns.end(for: program, now: clock()) }
 
-  /// Gives the turn to the user whose last turn was longest ago, and among that user's requests to the one that has
-  /// waited longest. Programs in a cool-down come after all others.
+  /// Gives the turn to the user whose last turn was longest ago, among that user's programs to the one of which the same
+  /// is true, then among its processes, and of that process to the request that has waited longest. Programs in a
+  /// cool-down come after all others.
   private func passOn() {
-    let ranks = queue.map { (coolDownEnd(of: $0.applicant.program), turns[$0.applicant.caller.user] ?? 0) }
+    let ranks = queue.map { waiting in
+      let applicant = waiting.applicant
+      return (
+        coolDownEnd(of: applicant.program), turns.lastTurn(ofUserOf: applicant), waiting.isAdvanced ? 0 : 1,
+        turns.lastTurn(ofProgramOf: applicant), turns.lastTurn(ofProcessOf: applicant)
+      )
+    }
     guard let next = ranks.indices.min(by: { ranks[$0] < ranks[$1] }) else {
       state = .free
       return
@@ -286,9 +292,10 @@ package actor ReaderDesk: ReaderOwner {
   package func advance(_ call: ContextCall) {
     if let index = outside.firstIndex(where: { $0.applicant.call == call }) { queue.append(outside.remove(at: index)) }
     guard let index = queue.firstIndex(where: { $0.applicant.call == call }) else { return }
-    let waiting = queue.remove(at: index)
-    let first = queue.firstIndex { $0.applicant.caller.user == waiting.applicant.caller.user }
-    queue.insert(waiting, at: min(index, first ?? index))
+    var waiting = queue.remove(at: index)
+    waiting.isAdvanced = true
+    // The last one to be advanced comes first.
+    queue.insert(waiting, at: 0)
   }
 }
 

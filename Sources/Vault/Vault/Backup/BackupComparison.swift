@@ -1,6 +1,7 @@
 import GRDB
 import Keys
 import Presence
+internal import Primitives
 import SecureMemory
 import VaultItems
 import VaultStore

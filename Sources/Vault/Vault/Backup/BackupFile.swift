@@ -2,6 +2,7 @@ import GRDB
 import Glibc
 import Keys
 import Presence
+internal import Primitives
 import SecureMemory
 import VaultItems
 import VaultStore

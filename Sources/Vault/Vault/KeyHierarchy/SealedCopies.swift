@@ -1,5 +1,6 @@
 package import Keys
 import Presence
+internal import Primitives
 package import SecretModel
 package import SecureMemory
 import VaultItems

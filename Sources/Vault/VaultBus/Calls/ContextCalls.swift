@@ -2,38 +2,68 @@ internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 
-extension VaultCall {
-  static let contextCalls = [openContext, respond, setApplicationPassword, closeContext, evaluate]
+extension Calls {
+  static let contexts = [
+    openContext.call, respond.call, setApplicationPassword.call, closeContext.call, evaluate.call,
+  ]
 
-  static let openContext = VaultCall("OpenContext", takes: "a{sv}", gives: "ay") {
-    (vault, call) async throws(VaultError) in
-    let handle = try await vault.openContext(try ContextOptions(bus: call[0]), over: call.connection)
-    return [handle.busValue]
+  static let openContext = Call(
+    "OpenContext",
+    ofMessage: { (vault: isolated Served, call: ReceivedCall, options: ContextOptions) async throws(VaultError) in
+      try await vault.openContext(options, over: call.connection)
+    })
+  static let respond = Call(VaultInterface.respond, endsWaiting: true) {
+    (vault: isolated Served, handle: ContextHandle, response: ResponseOnBus) async throws(VaultError) in
+    await (try vault.service).respond(handle, try response.response())
   }
-  static let respond = VaultCall("Respond", takes: "aysxah", endsWaiting: true) {
-    (vault, call) async throws(VaultError) in
-    let response = try ContextResponse(bus: call.values[1...])
-    await (try vault.service).respond(try ContextHandle(bus: call[0]), response)
-    return []
-  }
-  static let setApplicationPassword = VaultCall("SetApplicationPassword", takes: "ayah") {
-    (vault, call) async throws(VaultError) in
-    let handle = try ContextHandle(bus: call[0])
-    let password = try SecretBytes.optional(sealed: call[1], limit: NewItem.secretLimit)
-    await (try vault.service).setApplicationPassword(password, of: handle)
-    vault.keep(call.memory, forPasswordOf: handle)
-    return []
-  }
-  static let closeContext = VaultCall("CloseContext", takes: "ays", endsWaiting: true) {
-    (vault, call) async throws(VaultError) in
-    let handle = try ContextHandle(bus: call[0])
-    await (try vault.service).closeContext(handle, reason: try ContextEnd(bus: call[1]))
+  static let setApplicationPassword = Call(
+    "SetApplicationPassword",
+    ofMessage: {
+      (vault: isolated Served, call: ReceivedCall, handle: ContextHandle, password: [BusFile]) async throws(VaultError)
+      in
+      let password = try SecretBytes.optional(sealed: password)
+      await (try vault.service).setApplicationPassword(password, of: handle)
+      vault.keep(call.memory, forPasswordOf: handle)
+      return Done()
+    })
+  static let closeContext = Call("CloseContext", endsWaiting: true) {
+    (vault: isolated Served, handle: ContextHandle, reason: ContextEnd) async throws(VaultError) in
+    await (try vault.service).closeContext(handle, reason: reason)
     vault.contextIsClosed(handle)
-    return []
   }
-  static let evaluate = VaultCall("Evaluate", takes: "a{sv}a{sv}", gives: "ay") {
-    (vault, call) async throws(VaultError) in
-    let state = try await vault.service.evaluate(try Proof(bus: call[0]), try Asking(bus: call[1]))
-    return [.bytes(state ?? [])]
+  static let evaluate = Call("Evaluate") {
+    (vault: isolated Served, proof: Proof, asking: Asking) async throws(VaultError) in
+    try await vault.service.evaluate(proof, asking) ?? []
+  }
+}
+
+extension RemoteVault {
+  func openContext(_ options: ContextOptions) async throws(VaultError) -> (
+    handle: ContextHandle, events: ContextEvents
+  ) {
+    let handle = try await wire(Calls.openContext, options)
+    let (stream, continuation) = AsyncStream.makeStream(of: NumberedEvent.self)
+    let source = EventSource(continuation)
+    wire.contexts.add(handle, source)
+    return (handle, ContextEvents(stream, source))
+  }
+
+  func respond(_ handle: ContextHandle, _ response: consuming ContextResponse) async {
+    await wire.tell(Calls.respond, handle, ResponseOnBus(response))
+  }
+
+  func setApplicationPassword(_ password: consuming SecretBytes?, of handle: ContextHandle) async {
+    guard let password = try? SecretBytes.sealed(password) else { return }
+    await wire.tell(Calls.setApplicationPassword, handle, password)
+  }
+
+  func closeContext(_ handle: ContextHandle, reason: ContextEnd) async {
+    await wire.tell(Calls.closeContext, handle, reason)
+    wire.contexts.remove(handle)
+  }
+
+  func evaluate(_ proof: Proof, _ asking: Asking) async throws(VaultError) -> [UInt8]? {
+    let state = try await wire(Calls.evaluate, proof, asking)
+    return state.isEmpty ? nil : state
   }
 }

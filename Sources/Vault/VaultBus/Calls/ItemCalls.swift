@@ -2,52 +2,96 @@ internal import SDBus
 internal import SecretModel
 internal import SecureMemory
 
-extension VaultCall {
-  static let itemCalls = [items, secrets, firstSecrets, add, addAll, update, delete, sealCopy]
+extension Calls {
+  static let items = [
+    find.call, secrets.call, firstSecrets.call, add.call, addAll.call, update.call, delete.call, sealCopy.call,
+  ]
 
-  static let items = VaultCall("Items", takes: "a{sv}a{sv}", gives: "aayay") { (vault, call) async throws(VaultError) in
-    let page = try await vault.service.items(try ItemSearch(bus: call[0]), try Asking(bus: call[1]))
-    return [page.items.busValue, ItemCursor.argument(page.next)]
+  static let find = Call("Items") {
+    (vault: isolated Served, search: ItemSearch, asking: Asking) async throws(VaultError) in
+    let page = try await vault.service.items(search, asking)
+    return Both(page.items, page.next?.bytes ?? [])
   }
-  static let secrets = VaultCall("Secrets", takes: "a{sv}a{sv}", gives: "a(ayxx)ah") {
-    (vault, call) async throws(VaultError) in
-    let items = try await vault.service.secrets(try ItemSelection(bus: call[0]), try Asking(bus: call[1]))
-    return try ReleasedItems(items).busValues(in: call.unread)
+  static let secrets = Call("Secrets") {
+    (vault: isolated Served, selection: ItemSelection, asking: Asking) async throws(VaultError) in
+    ReleasedItems(try await vault.service.secrets(selection, asking))
   }
-  static let firstSecrets = VaultCall("FirstSecrets", takes: "aayxa{sv}", gives: "a(ayxx)ah") {
-    (vault, call) async throws(VaultError) in
-    let items = try await vault.service.secrets(
-      of: try [ItemID](bus: call[0]), upTo: try Int(bus: call[1]), try Asking(bus: call[2]))
-    return try ReleasedItems(items).busValues(in: call.unread)
+  static let firstSecrets = Call("FirstSecrets") {
+    (vault: isolated Served, ids: [ItemID], size: Int, asking: Asking) async throws(VaultError) in
+    ReleasedItems(try await vault.service.secrets(of: ids, upTo: size, asking))
   }
-  static let add = VaultCall("Add", takes: "a{sv}hba{sv}", gives: "ay", isChange: true) {
-    (vault, call) async throws(VaultError) in
-    let secret = try SecretBytes(sealed: call[1], limit: NewItem.secretLimit)
-    let item = try await vault.service.add(
-      try NewItem(bus: call[0]), secret: secret, replacing: try Bool(bus: call[2]), try Asking(bus: call[3]))
-    return [item.busValue]
+  static let add = Call("Add", isChange: true) {
+    (vault: isolated Served, item: NewItem, secret: BusFile, replacing: Bool, asking: Asking) async throws(VaultError)
+    in
+    try await vault.service.add(item, secret: try SecretBytes(sealed: secret), replacing: replacing, asking)
   }
-  static let addAll = VaultCall("AddAll", takes: "a(ayxx)h", gives: "a(x(sav))", isChange: true) {
-    (vault, call) async throws(VaultError) in
-    [try await vault.service.add(try ItemsToAdd(bus: call.values).items).busValue]
+  static let addAll = Call("AddAll", isChange: true) {
+    (vault: isolated Served, items: ItemsToAdd) async throws(VaultError) in
+    try await vault.service.add(items.items)
   }
-  static let update = VaultCall("Update", takes: "a{sv}a{sv}aha{sv}", gives: "x", isChange: true) {
-    (vault, call) async throws(VaultError) in
-    let secret = try SecretBytes.optional(sealed: call[2], limit: NewItem.secretLimit)
-    let count = try await vault.service.update(
-      try ItemSelection(bus: call[0]), try ItemChange(bus: call[1]), secret: secret, try Asking(bus: call[3]))
-    return [count.busValue]
+  static let update = Call("Update", isChange: true) {
+    (vault: isolated Served, selection: ItemSelection, change: ItemChange, secret: [BusFile], asking: Asking)
+      async throws(VaultError) in
+    try await vault.service.update(selection, change, secret: try SecretBytes.optional(sealed: secret), asking)
   }
-  static let delete = VaultCall("Delete", takes: "a{sv}", gives: "x", isChange: true) {
-    (vault, call) async throws(VaultError) in
-    [try await vault.service.delete(try ItemSelection(bus: call[0])).busValue]
+  static let delete = Call("Delete", isChange: true) {
+    (vault: isolated Served, selection: ItemSelection) async throws(VaultError) in
+    try await vault.service.delete(selection)
   }
-  static let sealCopy = VaultCall("SealCopy", takes: "hsaya{sv}", gives: "ay") {
-    (vault, call) async throws(VaultError) in
-    let secret = try SecretBytes(sealed: call[0], limit: NewItem.secretLimit)
-    let old = call[2].asBytes == [] ? nil : try SealedCopy(bus: call[2])
-    let copy = try await vault.service.sealCopy(
-      of: secret, under: try SealedCopy.Keys(bus: call[1]), replacing: old, try Asking(bus: call[3]))
-    return [copy.busValue]
+  static let sealCopy = Call("SealCopy") {
+    (vault: isolated Served, secret: BusFile, keys: SealedCopy.Keys, old: [UInt8], asking: Asking)
+      async throws(VaultError) in
+    let old = old.isEmpty ? nil : try VaultError.ofReading { try SealedCopy(bus: old.busValue) }
+    return try await vault.service.sealCopy(of: try SecretBytes(sealed: secret), under: keys, replacing: old, asking)
+  }
+}
+
+extension RemoteVault {
+  func items(_ search: ItemSearch, _ asking: Asking) async throws(VaultError) -> ItemPage {
+    let page = try await wire(Calls.find, search, asking)
+    return ItemPage(items: page.first, next: ItemCursor(unlessEmpty: page.second))
+  }
+
+  func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
+    try await wire(Calls.secrets, selection, asking).items
+  }
+
+  func secrets(of ids: [ItemID], upTo size: Int, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
+    try await wire(Calls.firstSecrets, ids, size, asking).items
+  }
+
+  func add(_ items: [ItemToAdd]) async throws(VaultError) -> [RefusedItem] {
+    let refused = try await wire(Calls.addAll, ItemsToAdd(items))
+    return try wire.reading(Calls.addAll.call) {
+      guard refused.allSatisfy({ items.indices.contains($0.place) }) else {
+        throw BusValueError.unreadable(RefusedItem.self)
+      }
+      return refused
+    }
+  }
+
+  func add(
+    _ item: NewItem, secret: consuming SecretBytes, replacing: Bool, _ asking: Asking
+  ) async throws(VaultError) -> Item {
+    try await wire(Calls.add, item, try secret.sealedForItem(), replacing, asking)
+  }
+
+  func update(
+    _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ asking: Asking
+  ) async throws(VaultError) -> Int {
+    let files: [BusFile] =
+      switch consume secret {
+      case .some(let secret): [try secret.sealedForItem()]
+      case .none: []
+      }
+    return try await wire(Calls.update, selection, change, files, asking)
+  }
+
+  func delete(_ selection: ItemSelection) async throws(VaultError) -> Int { try await wire(Calls.delete, selection) }
+
+  func sealCopy(
+    of secret: consuming SecretBytes, under keys: SealedCopy.Keys, replacing old: SealedCopy?, _ asking: Asking
+  ) async throws(VaultError) -> SealedCopy {
+    try await wire(Calls.sealCopy, try secret.sealedForItem(), keys, old?.bytes ?? [], asking)
   }
 }

@@ -3,68 +3,97 @@ internal import SecretModel
 internal import SecureMemory
 
 /// The calls about the circle of a store.
-enum SyncCalls {
-  static let all = [
-    status, beginCircle, joinCircle, recoverCircle, identity, receiveFiles, filesToPublish, changeCircle, resolve,
-    change,
+extension Calls {
+  static let sync = [
+    syncStatus.call, beginCircle.call, joinCircle.call, recoverCircle.call, identity.call, receiveFiles.call,
+    filesToPublish.call, changeCircle.call, resolve.call, syncChange.call,
   ]
 
-  static let status = VaultCall("SyncStatus", gives: "a{sv}") { (vault, _) async throws(VaultError) in
-    [try await vault.service.sync.status().busValue]
+  static let syncStatus = Call("SyncStatus") { (vault: isolated Served) async throws(VaultError) in
+    try await vault.service.sync.status()
   }
-  static let beginCircle = VaultCall("BeginCircle", takes: "aya{sv}", isChange: true) {
-    (vault, call) async throws(VaultError) in
-    try await vault.service.sync.begin(.new(machine: try String(bus: call[0])), try Asking(bus: call[1]))
-    return []
+  static let beginCircle = Call("BeginCircle", isChange: true) {
+    (vault: isolated Served, machine: String, asking: Asking) async throws(VaultError) in
+    try await vault.service.sync.begin(.new(machine: machine), asking)
   }
-  static let joinCircle = VaultCall("JoinCircle", takes: "aya(sxx)ha{sv}", isChange: true) {
-    (vault, call) async throws(VaultError) in
-    let records = try SyncFilesOnBus(bus: call[1], call[2]).files
-    try await vault.service.sync.begin(
-      .join(machine: try String(bus: call[0]), records: records), try Asking(bus: call[3]))
-    return []
+  static let joinCircle = Call("JoinCircle", isChange: true) {
+    (vault: isolated Served, machine: String, records: SyncFilesOnBus, asking: Asking) async throws(VaultError) in
+    try await vault.service.sync.begin(.join(machine: machine, records: records.files), asking)
   }
-  static let recoverCircle = VaultCall("RecoverCircle", takes: "aya(sxx)hha{sv}", isChange: true) {
-    (vault, call) async throws(VaultError) in
-    let records = try SyncFilesOnBus(bus: call[1], call[2]).files
+  static let recoverCircle = Call("RecoverCircle", isChange: true) {
+    (vault: isolated Served, machine: String, records: SyncFilesOnBus, recoveryKey: BusFile, asking: Asking)
+      async throws(VaultError) in
     try await vault.service.sync.recover(
-      machine: try String(bus: call[0]), records: records,
-      recoveryKey: try SecretBytes(sealed: call[3], limit: NewItem.secretLimit), try Asking(bus: call[4]))
-    return []
+      machine: machine, records: records.files, recoveryKey: try SecretBytes(sealed: recoveryKey), asking)
   }
-  static let identity = VaultCall("CircleIdentity", takes: "a(sxx)hh", gives: "h") {
-    (vault, call) async throws(VaultError) in
-    let identity = try await vault.service.sync.identity(
-      records: try SyncFilesOnBus(bus: call[0], call[1]).files,
-      recoveryKey: try SecretBytes(sealed: call[2], limit: NewItem.secretLimit))
-    return [try identity.sealed()]
+  static let identity = Call("CircleIdentity") {
+    (vault: isolated Served, records: SyncFilesOnBus, recoveryKey: BusFile) async throws(VaultError) in
+    try await vault.service.sync.identity(records: records.files, recoveryKey: try SecretBytes(sealed: recoveryKey))
+      .sealed()
   }
-  static let receiveFiles = VaultCall("ReceiveFiles", takes: "a(sxx)hb", gives: "a{sv}") {
-    (vault, call) async throws(VaultError) in
-    let files = try SyncFilesOnBus(bus: call[0], call[1]).files
-    return [try await vault.service.sync.receive(files, isLast: try Bool(bus: call[2])).busValue]
+  static let receiveFiles = Call("ReceiveFiles") {
+    (vault: isolated Served, files: SyncFilesOnBus, isLast: Bool) async throws(VaultError) in
+    try await vault.service.sync.receive(files.files, isLast: isLast)
   }
-  static let filesToPublish = VaultCall("FilesToPublish", takes: "sb", gives: "a(sxx)hs") {
-    (vault, call) async throws(VaultError) in
-    let after = try Word(bus: call[0]).word
-    let batch = try await vault.service.sync.files(
-      after: after.isEmpty ? nil : after, puttingBack: try Bool(bus: call[1]))
-    try call.unread.take(forSecrets: batch.files.reduce(0) { $0 + ($1.contents?.count ?? 0) })
-    return try SyncFilesOnBus(batch.files).busValues + [.string(batch.next ?? "")]
+  static let filesToPublish = Call("FilesToPublish") {
+    (vault: isolated Served, after: Word, puttingBack: Bool) async throws(VaultError) in
+    try await vault.service.sync.files(after: after.word.isEmpty ? nil : after.word, puttingBack: puttingBack)
   }
-  static let changeCircle = VaultCall("ChangeCircle", takes: "sssa{sv}", isChange: true) {
-    (vault, call) async throws(VaultError) in
-    try await vault.service.sync.change(
-      try SyncMemberChange(bus: call[0], call[1], call[2]), try Asking(bus: call[3]))
-    return []
+  static let changeCircle = Call("ChangeCircle", isChange: true) {
+    (vault: isolated Served, change: SyncMemberChange, asking: Asking) async throws(VaultError) in
+    try await vault.service.sync.change(change, asking)
   }
-  static let resolve = VaultCall("Resolve", takes: "ss(ayay)a{sv}", isChange: true) {
-    (vault, call) async throws(VaultError) in
-    try await vault.service.sync.resolve(
-      try SyncResolution(bus: call[0], call[1], call[2]), try Asking(bus: call[3]))
-    return []
+  static let resolve = Call("Resolve", isChange: true) {
+    (vault: isolated Served, resolution: SyncResolution, asking: Asking) async throws(VaultError) in
+    try await vault.service.sync.resolve(resolution, asking)
   }
-  static let change = VaultCall("SyncChange", takes: "x", gives: "x") { (vault, call) async throws(VaultError) in
-    [try await vault.service.sync.change(from: try Int(bus: call[0])).busValue]
+  static let syncChange = Call("SyncChange") { (vault: isolated Served, known: Int) async throws(VaultError) in
+    try await vault.service.sync.change(from: known)
   }
+}
+
+extension RemoteVault {
+  var sync: any SyncService { RemoteSync(wire: wire) }
+}
+
+/// The calls about the circle, of a vault in another process.
+struct RemoteSync: SyncService {
+  let wire: VaultWire
+
+  func status() async throws(VaultError) -> SyncStatus { try await wire(Calls.syncStatus) }
+
+  func begin(_ beginning: SyncBeginning, _ asking: Asking) async throws(VaultError) {
+    switch beginning {
+    case .new(let machine): try await wire(Calls.beginCircle, machine, asking)
+    case .join(let machine, let records): try await wire(Calls.joinCircle, machine, SyncFilesOnBus(records), asking)
+    }
+  }
+
+  func recover(
+    machine: String, records: [SyncFile], recoveryKey: consuming SecretBytes, _ asking: Asking
+  ) async throws(VaultError) {
+    try await wire(Calls.recoverCircle, machine, SyncFilesOnBus(records), try recoveryKey.sealed(), asking)
+  }
+
+  func identity(records: [SyncFile], recoveryKey: consuming SecretBytes) async throws(VaultError) -> SecretBytes {
+    try await wire.secret(Calls.identity, SyncFilesOnBus(records), try recoveryKey.sealed(), limit: 1_024)
+  }
+
+  func receive(_ files: [SyncFile], isLast: Bool) async throws(VaultError) -> SyncReceipt {
+    try await wire(Calls.receiveFiles, SyncFilesOnBus(files), isLast)
+  }
+
+  func files(after: String?, puttingBack: Bool) async throws(VaultError) -> SyncBatch {
+    try await wire(Calls.filesToPublish, Word(after ?? ""), puttingBack)
+  }
+
+  func change(_ change: SyncMemberChange, _ asking: Asking) async throws(VaultError) {
+    try await wire(Calls.changeCircle, change, asking)
+  }
+
+  func resolve(_ resolution: SyncResolution, _ asking: Asking) async throws(VaultError) {
+    try await wire(Calls.resolve, resolution, asking)
+  }
+
+  func change(from known: Int) async throws(VaultError) -> Int { try await wire(Calls.syncChange, known) }
 }

@@ -51,28 +51,76 @@ final class VaultWire: Sendable {
   /// Says hello; call it before any other call. Closes the connection if the vault does not answer in time.
   func greet(limit: Duration) {
     let (connection, greeting) = (connection, greeting)
-    let timer = LoopTimer(after: limit) { connection.close() }
+    let timer = LoopTimer(after: limit, judgesOther: true) { connection.close() }
     connection.call(
       VaultInterface.target, VaultCall.hello.member,
-      [.uint64(numbers.next()), .uint32(VaultInterface.minor), .words(VaultInterface.features)]
+      [.uint64(numbers.next()), .uint32(VaultInterface.minor), VaultInterface.features.map(Word.init).busValue]
     ) { answer in
       timer.cancel()
       greeting.answer(
-        answer.mapError { VaultError($0, of: .hello) }.flatMap { values in
+        answer.mapError { VaultError($0, of: VaultCall.hello) }.flatMap { values in
           guard values.signature == VaultCall.hello.results else {
             connection.close()
-            return .failure(.unreadableAnswer(of: .hello))
+            return .failure(.unreadableAnswer(of: VaultCall.hello))
           }
           return .success(())
         })
     }
   }
 
-  /// Calls a method and waits for the answer, even if the task is cancelled.
-  ///
+  /// Makes a call and waits for the answer, even if the task is cancelled.
+  nonisolated(nonsending) func callAsFunction<Answer: BusParts, each Argument: BusParts>(
+    _ call: Call<Answer, repeat each Argument>, _ arguments: repeat each Argument
+  ) async throws(VaultError) -> Answer {
+    let values = try await values(call, repeat each arguments)
+    return try reading(call.call) { try Answer(bus: values) }
+  }
+
+  /// Makes a call that returns nothing.
+  nonisolated(nonsending) func callAsFunction<each Argument: BusParts>(
+    _ call: Call<Done, repeat each Argument>, _ arguments: repeat each Argument
+  ) async throws(VaultError) {
+    _ = try await values(call, repeat each arguments)
+  }
+
+  /// Makes a call with an answer of one secret.
+  nonisolated(nonsending) func secret<each Argument: BusParts>(
+    _ call: Call<BusFile, repeat each Argument>, _ arguments: repeat each Argument, limit: Int = NewItem.secretLimit
+  ) async throws(VaultError) -> SecretBytes {
+    let values = try await values(call, repeat each arguments)
+    return try reading(call.call) { try SecretBytes(sealed: try BusFile(bus: values), limit: limit) }
+  }
+
+  /// Makes a call that must reach the vault even if the task is cancelled. Ignores errors: if the connection is lost,
+  /// the context of the call has ended with it.
+  func tell<each Argument: BusParts>(
+    _ call: Call<Done, repeat each Argument>, _ arguments: repeat each Argument
+  ) async {
+    do throws(VaultError) {
+      try await self(call, repeat each arguments)
+    } catch .cancelled {
+      // The call was not sent, since the task is cancelled.
+      await Task(executorPreference: BackgroundThread.shared) {
+        _ = try? await self(call, repeat each arguments)
+      }.value
+    } catch {}
+  }
+
+  private nonisolated(nonsending) func values<Answer: BusParts, each Argument: BusParts>(
+    _ call: Call<Answer, repeat each Argument>, _ arguments: repeat each Argument
+  ) async throws(VaultError) -> [BusValue] {
+    var context: ContextHandle?
+    var values: [BusValue] = []
+    for argument in repeat each arguments {
+      values += try VaultError.ofReading { try argument.busValues() }
+      context = context ?? (argument as? Asking)?.context ?? argument as? ContextHandle
+    }
+    return try await self.values(call.call, values, in: context)
+  }
+
   /// - Parameter context: the context of the call.
-  nonisolated(nonsending) func call(
-    _ method: VaultCall, _ arguments: [BusValue] = [], in context: ContextHandle? = nil
+  private nonisolated(nonsending) func values(
+    _ method: VaultCall, _ arguments: [BusValue], in context: ContextHandle?
   ) async throws(VaultError) -> [BusValue] {
     guard BusLoop.shared.isInThisProcess else {
       throw .forkedProcess
@@ -114,44 +162,11 @@ final class VaultWire: Sendable {
     context == nil ? .serviceUnavailable("the connection to the vault has ended") : .contextInvalidated
   }
 
-  /// Makes a call that must reach the vault even if the task is cancelled. Ignores errors: if the connection is lost,
-  /// the context of the call has ended with it.
-  func tell(_ method: VaultCall, _ arguments: [BusValue], in context: ContextHandle) async {
-    do throws(VaultError) {
-      _ = try await call(method, arguments, in: context)
-    } catch .cancelled {
-      // The call was not sent, since the task is cancelled.
-      await Task(executorPreference: BackgroundThread.shared) {
-        _ = try? await self.call(method, arguments, in: context)
-      }.value
-    } catch {}
-  }
-
   /// Reads an answer. Closes the connection if it cannot be read: the peer has another version, or is no vault.
   func reading<Value: ~Copyable>(
-    _ method: VaultCall, _ read: () throws(VaultError) -> Value
+    _ method: VaultCall, _ read: () throws -> Value
   ) throws(VaultError) -> Value {
-    do throws(VaultError) {
-      return try read()
-    } catch {
-      throw unreadableAnswer(of: method)
-    }
-  }
-
-  /// Makes a call with an answer of one value.
-  nonisolated(nonsending) func make<Answer: BusCodable>(
-    _ method: VaultCall, _ arguments: [BusValue] = [], in context: ContextHandle? = nil
-  ) async throws(VaultError) -> Answer {
-    let values = try await call(method, arguments, in: context)
-    return try reading(method) { () throws(VaultError) in try Answer(bus: values[0]) }
-  }
-
-  /// Makes a call with an answer of one secret.
-  nonisolated(nonsending) func secret(
-    _ method: VaultCall, _ arguments: [BusValue] = [], in context: ContextHandle? = nil, limit: Int
-  ) async throws(VaultError) -> SecretBytes {
-    let values = try await call(method, arguments, in: context)
-    return try reading(method) { () throws(VaultError) in try SecretBytes(sealed: values[0], limit: limit) }
+    do { return try read() } catch { throw unreadableAnswer(of: method) }
   }
 
   private func unreadableAnswer(of method: VaultCall) -> VaultError {
@@ -167,7 +182,9 @@ final class VaultWire: Sendable {
     Task(executorPreference: BackgroundThread.shared) {
       _ = try? await connection.call(VaultInterface.target, VaultCall.cancel.member, [.uint64(number)])
     }
-    cancellations.withLock { $0[number] = LoopTimer(after: cancelGrace) { connection.close() } }
+    cancellations.withLock {
+      $0[number] = LoopTimer(after: cancelGrace, judgesOther: true) { connection.close() }
+    }
   }
 
   private func isAnswered(_ number: UInt64) {
@@ -182,8 +199,8 @@ final class VaultWire: Sendable {
     else { return }
     Task(executorPreference: BackgroundThread.shared) {
       _ = try? await signal.connection.call(
-        VaultInterface.target, VaultCall.respond.member,
-        [.uint64(numbers.next())] + ContextResponse.busValues(declining: question.number, in: question.context))
+        VaultInterface.target, VaultInterface.respond,
+        [.uint64(numbers.next()), question.context.busValue] + ResponseOnBus.declining(question.number).busValues())
     }
   }
 }

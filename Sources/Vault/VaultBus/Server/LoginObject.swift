@@ -1,6 +1,42 @@
 package import SDBus
 package import SecretModel
 internal import SecureMemory
+internal import Synchronization
+
+/// The D-Bus interface for root's PAM module, documented in `data/dbus/org.whorl.Login1.xml`. It is served on the
+/// vault's socket.
+package enum LoginInterface {
+  package static let target = BusTarget(path: "/org/whorl/Login", interface: "org.whorl.Login1")
+
+  package enum Method: String, CaseIterable, Sendable {
+    case openSession = "OpenSession"
+    case firstFactor = "FirstFactor"
+    case verify = "Verify"
+    case changePassword = "ChangePassword"
+    case await = "Await"
+
+    /// The D-Bus signature of the arguments.
+    package var arguments: String {
+      switch self {
+      case .openSession: "ussah"
+      case .firstFactor: "u"
+      case .verify: "ubsss"
+      case .changePassword: "uahah"
+      case .await: ""
+      }
+    }
+  }
+
+  /// The D-Bus signature of each method's results.
+  package static let results = "s"
+  /// The answer before there is an outcome: a passcode is being tried, or a finger will be asked for.
+  package static let trying = "trying"
+
+  /// The prefix of the D-Bus names of errors.
+  package static let errorPrefix = "org.whorl.Login1.Error."
+  /// The most bytes of a password. Not below PAM's own limit (PAM_MAX_RESP_SIZE), and more than a passcode may have.
+  package static let passwordLimit = 4_096
+}
 
 /// The D-Bus object that root's PAM module calls, for one connection. It runs on the bus loop.
 package actor LoginObject {
@@ -166,10 +202,10 @@ package actor LoginObject {
   }
 
   private static func password(_ value: BusValue) throws(LoginRefusal) -> SecretBytes? {
-    do throws(VaultError) {
-      return try SecretBytes.optional(sealed: value, limit: LoginInterface.passwordLimit)
+    do {
+      return try SecretBytes.optional(sealed: try [BusFile](bus: value), limit: LoginInterface.passwordLimit)
     } catch {
-      throw .failed(error)
+      throw .failed(VaultError(ofReading: error))
     }
   }
 
@@ -178,6 +214,44 @@ package actor LoginObject {
     case .noSuchLogin: call.fail(LoginInterface.errorPrefix + "NoSuchLogin", "no local login of this user")
     case .failed(.invalidRequest(let why)): call.fail(LoginInterface.errorPrefix + "InvalidRequest", why)
     case .failed(let error): call.fail(LoginInterface.errorPrefix + "Failed", error.busForm.name.word)
+    }
+  }
+}
+
+/// How many refused calls of a user get a line in the journal. Any program can make such calls at any rate, and the journal
+/// leaves out all lines of a service that writes too many, also those about other users.
+package final class RefusalLines: Sendable {
+  /// The most lines for one user in a minute.
+  package static let limit = 10
+  private static let minute = Duration.seconds(60)
+
+  /// For all connections of the process.
+  package static let shared = RefusalLines()
+
+  private struct State {
+    var begin = ContinuousClock.now
+    var counts: [UInt32: Int] = [:]
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// What the journal gets for one more refused call of a user.
+  package enum Answer: Sendable, Hashable {
+    case line
+    /// The line that ends them for this minute.
+    case lastLine
+    case nothing
+  }
+
+  package func answer(to user: UInt32, at now: ContinuousClock.Instant = .now) -> Answer {
+    state.withLock { state in
+      if now - state.begin >= Self.minute { state = State(begin: now) }
+      let count = state.counts[user, default: 0] + 1
+      guard count <= Self.limit else { return .nothing }
+      state.counts[user] = count
+      return count == Self.limit ? .lastLine : .line
     }
   }
 }

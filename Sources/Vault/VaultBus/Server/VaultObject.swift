@@ -1,6 +1,16 @@
 internal import SDBus
 internal import SecretModel
 
+extension VaultCall {
+  /// The table of the server.
+  package static let all: [VaultCall] = [
+    [hello, cancel], Calls.stores, Calls.withoutStore, Calls.contexts, Calls.items, Calls.keys, Calls.fingers,
+    Calls.passcode, Calls.backups, Calls.state, Calls.sync,
+  ].flatMap { $0 }
+
+  package static let named: [String: VaultCall] = Dictionary(uniqueKeysWithValues: all.map { ($0.member, $0) })
+}
+
 /// The D-Bus object of the vault for one client: admits its calls, runs them concurrently, and answers them.
 ///
 /// It runs on the bus loop, and passes each call to the vault before it reads the next one, so that calls keep their
@@ -13,7 +23,7 @@ actor VaultObject: ServedVault {
 
   let vaults: any VaultConnection
   private let budgets: UserBudgets
-  private let greetingLimit: Duration
+  private let greetingLimit: Duration?
   private let settlingLimit: Duration
   /// Nil after it was called.
   private var onClosed: (@Sendable () -> Void)?
@@ -45,10 +55,10 @@ actor VaultObject: ServedVault {
 
   /// - Parameters:
   ///   - budgets: the memory for calls of this client's user, and for the answers.
-  ///   - greetingLimit: how long to wait for the client's hello.
+  ///   - greetingLimit: how long to wait for the client's hello; nil: until the connection ends.
   ///   - settlingLimit: how long to wait for the vault and running calls at the end.
   init(
-    serving vaults: any VaultConnection, budgets: UserBudgets, greetingLimit: Duration,
+    serving vaults: any VaultConnection, budgets: UserBudgets, greetingLimit: Duration?,
     settlingLimit: Duration = .seconds(10),
     onClosed: @escaping @Sendable () -> Void
   ) {
@@ -62,8 +72,8 @@ actor VaultObject: ServedVault {
   /// Closes the connection unless its client sends its hello in time; for `BusHandlers.opened`, which runs on the loop.
   nonisolated func expectGreeting(on connection: BusConnection) {
     assumeIsolated { object in
-      guard case .expected = object.greeting else { return }
-      object.greeting = .expected(LoopTimer(after: object.greetingLimit) { connection.close() })
+      guard case .expected = object.greeting, let limit = object.greetingLimit else { return }
+      object.greeting = .expected(LoopTimer(after: limit, judgesOther: true) { connection.close() })
     }
   }
 
@@ -120,7 +130,7 @@ actor VaultObject: ServedVault {
 
   private func greet(_ call: BusCall) {
     endGreeting()
-    call.answer([.uint32(VaultInterface.minor), .words(VaultInterface.features)])
+    call.answer([.uint32(VaultInterface.minor), VaultInterface.features.map(Word.init).busValue])
   }
 
   private func run(_ method: VaultCall, _ number: UInt64, _ call: BusCall) async {
@@ -237,6 +247,32 @@ actor VaultObject: ServedVault {
   private func settled() {
     onClosed?()
     onClosed = nil
+  }
+}
+
+/// Forwards the events of one context to the client.
+private final class ForwardedEvents {
+  let events: ContextEvents
+  /// The number of the last event that was sent.
+  var sent = 0
+  var isFinished = false
+  /// Whether the client has closed the context. Its last events may still be on their way.
+  var isClosed: Bool { memory == nil }
+  /// The memory of the context; nil once it is closed.
+  private var memory: MemoryBudget.Share?
+  /// The memory of the call that has set the context's application password.
+  var password: MemoryBudget.Share?
+  /// Answers that wait until earlier events have been sent.
+  var waiting: [CheckedContinuation<Void, Never>] = []
+
+  init(_ events: ContextEvents, _ memory: MemoryBudget.Share) { (self.events, self.memory) = (events, memory) }
+
+  func close() { memory = nil }
+
+  func resumeWaiting() {
+    let answers = waiting
+    waiting = []
+    for answer in answers { answer.resume() }
   }
 }
 

@@ -1,93 +1,78 @@
 internal import Primitives
+internal import SDBus
 internal import SecretModel
 
-/// Writes fields one after another: the field's number (a byte), the length of its value (four bytes, the least
-/// significant first), and the value. Lists of a thousand items are too slow as D-Bus containers.
-struct PackedFields {
-  private(set) var bytes: [UInt8] = []
+/// Fields that have a number beside their key.
+protocol NumberedFields<Whole> {
+  associatedtype Whole
+  mutating func callAsFunction<Value: PackedValue>(
+    _ number: UInt8, _ key: String, _ field: (Whole) -> Value
+  ) throws -> Value
+}
 
-  mutating func append(_ number: UInt8, _ value: some Collection<UInt8>) {
-    append(byte: number)
-    append(counted: value)
-  }
-
-  mutating func append(_ number: UInt8, _ value: UInt64) {
-    append(byte: number)
-    append(8 as UInt32)
-    append(value)
-  }
-
-  mutating func append(_ number: UInt8, _ value: Double) { append(number, value.bitPattern) }
-
-  // The parts of a field.
-
-  mutating func append(byte: UInt8) { bytes.append(byte) }
-
-  /// The length in four bytes, and the value.
-  mutating func append(counted value: some Collection<UInt8>) {
-    append(UInt32(clamping: value.count))
-    bytes.append(contentsOf: value)
-  }
-
-  private mutating func append<Number: FixedWidthInteger>(_ number: Number) {
-    withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+/// A record has the keys.
+extension Fields: NumberedFields {
+  mutating func callAsFunction<Value: PackedValue>(
+    _ number: UInt8, _ key: String, _ field: (Whole) -> Value
+  ) throws -> Value {
+    try self(key, field)
   }
 }
 
-/// Reads what ``PackedFields``, of this or another program, has written.
-///
-/// Reading throws `invalidRequest` where the bytes end too early.
-struct PackedReader {
-  private let bytes: [UInt8]
-  private var next: Int
-  private let end: Int
+/// The fields of an item as bytes, in the format of ``CanonicalEncoding``, in the order of their numbers.
+struct PackedFields<Whole>: NumberedFields {
+  /// The value that is written; nil where one is read.
+  private let whole: Whole?
+  private var written = CanonicalEncoding()
+  private var rest: CanonicalDecoder
 
-  init(_ bytes: [UInt8]) { self.init(bytes, 0..<bytes.count) }
+  init(_ bytes: [UInt8]) { (whole, rest) = (nil, CanonicalDecoder(bytes)) }
 
-  private init(_ bytes: [UInt8], _ range: Range<Int>) {
-    self.bytes = bytes
-    next = range.lowerBound
-    end = range.upperBound
+  private init(writing whole: Whole) { (self.whole, rest) = (whole, CanonicalDecoder([])) }
+
+  /// The bytes of the fields that `name` names.
+  static func bytes(of whole: Whole, _ name: (inout PackedFields) throws -> Whole) -> [UInt8] {
+    var fields = PackedFields(writing: whole)
+    do { _ = try name(&fields) } catch { assertionFailure("\(Whole.self) refuses itself: \(error)") }
+    return fields.written.bytes
   }
 
-  var isAtEnd: Bool { next == end }
+  var isAtEnd: Bool { rest.isAtEnd }
 
-  mutating func byte() throws(VaultError) -> UInt8 { bytes[try take(1).lowerBound] }
-
-  /// A value preceded by its length.
-  mutating func counted() throws(VaultError) -> PackedReader {
-    guard let count = OutsideNumber(bigEndian: bytes[try take(4)].reversed()).number(in: 0...bytes.count) else {
-      throw .unreadable("what ends too early")
-    }
-    return PackedReader(bytes, try take(count))
+  mutating func callAsFunction<Value: PackedValue>(
+    _ number: UInt8, _ key: String, _ field: (Whole) -> Value
+  ) throws -> Value {
+    guard let whole else { return try Value(number, from: &rest) }
+    let value = field(whole)
+    value.pack(number, into: &written)
+    return value
   }
 
-  // The rest of the bytes as one value.
-
-  var data: [UInt8] { Array(bytes[next..<end]) }
-
-  func text() throws(VaultError) -> String {
-    guard let text = String(validating: bytes[next..<end], as: UTF8.self) else { throw .unreadable("text") }
-    return text
+  mutating func callAsFunction<Value: PackedValue>(
+    _ number: UInt8, _ key: String, _ field: (Whole) -> Value?
+  ) throws -> Value? {
+    guard let whole else { return try rest.isAbsent(number) ? nil : try Value(number, from: &rest) }
+    let value = field(whole)
+    if let value { value.pack(number, into: &written) } else { written.appendAbsence(tag: number) }
+    return value
   }
+}
 
-  func word<Word: RawRepresentable<String>>() throws(VaultError) -> Word {
-    guard let word = Word(rawValue: try text()) else { throw .unreadable(Word.self) }
-    return word
+/// A value that is a part of ``CanonicalEncoding``.
+protocol PackedValue: BusCodable {
+  func pack(_ tag: UInt8, into parts: inout CanonicalEncoding)
+  init(_ tag: UInt8, from parts: inout CanonicalDecoder) throws
+}
+
+extension PackedValue where Self: RawRepresentable, RawValue == String {
+  func pack(_ tag: UInt8, into parts: inout CanonicalEncoding) { parts.append(tag: tag, rawValue) }
+  init(_ tag: UInt8, from parts: inout CanonicalDecoder) throws {
+    guard let known = Self(rawValue: try parts.string(tag)) else { throw BusValueError.unreadable(Self.self) }
+    self = known
   }
+}
 
-  func integer() throws(VaultError) -> UInt64 {
-    var rest = self
-    let value = try rest.take(8)
-    guard rest.isAtEnd else { throw .unreadable("a number") }
-    return UInt64(bigEndian: bytes[value].reversed())
-  }
-
-  func double() throws(VaultError) -> Double { Double(bitPattern: try integer()) }
-
-  private mutating func take(_ count: Int) throws(VaultError) -> Range<Int> {
-    guard count <= end - next else { throw .unreadable("what ends too early") }
-    defer { next += count }
-    return next..<next + count
-  }
+extension Double: PackedValue {
+  func pack(_ tag: UInt8, into parts: inout CanonicalEncoding) { parts.append(tag: tag, bitPattern) }
+  init(_ tag: UInt8, from parts: inout CanonicalDecoder) throws { self.init(bitPattern: try parts.number(tag)) }
 }

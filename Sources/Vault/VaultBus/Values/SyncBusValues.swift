@@ -1,10 +1,12 @@
-internal import SDBus
-internal import SecretModel
+package import SDBus
+package import SecretModel
 internal import SecureMemory
+
+// MARK: Files
 
 /// Files of a repository as two arguments: their paths and places, and one memory file with the contents of all. A file
 /// that the repository does not have is at -1.
-struct SyncFilesOnBus {
+struct SyncFilesOnBus: BusParts {
   let files: [SyncFile]
 
   init(_ files: [SyncFile]) { self.files = files }
@@ -12,63 +14,88 @@ struct SyncFilesOnBus {
   /// The most files of one call.
   private static let limit = 20_000
 
-  var busValues: [BusValue] {
-    get throws(VaultError) {
-      do throws(SealedFile.Failure) {
-        var writer = try SealedFile.Writer()
-        var entries: [BusValue] = []
-        for file in files {
-          guard let contents = file.contents else {
-            entries.append(.structure([.string(file.path), (-1).busValue, 0.busValue]))
-            continue
-          }
-          let place = try writer.append(SecretBytes(copying: contents.span))
-          entries.append(.structure([.string(file.path), place.offset.busValue, place.count.busValue]))
-        }
-        return [.array(of: "(sxx)", entries), .descriptor(BusDescriptor(taking: try writer.seal().release()))]
-      } catch {
-        throw VaultError(error)
-      }
+  private struct Entry: BusStructure {
+    let path: String
+    /// Nil for a file that is not there.
+    let place: SealedFile.Place?
+
+    init(path: String, place: SealedFile.Place?) { (self.path, self.place) = (path, place) }
+
+    static var busSignature: String { "(sxx)" }
+    init(_ f: inout Fields<Self>) throws {
+      path = try f.word("path", \.path)
+      let (offset, count) = (try f("offset") { $0.place?.offset ?? -1 }, try f("count") { $0.place?.count ?? 0 })
+      place = offset < 0 ? nil : try SealedFile.Place(checking: offset, count)
     }
   }
 
-  init(bus entries: BusValue, _ contents: BusValue) throws(VaultError) {
-    guard case .array("(sxx)", let entries) = entries, entries.count <= Self.limit else { throw .unreadable(Self.self) }
-    let file: SealedFile
-    do throws(SealedFile.Failure) {
-      file = try SealedFile(contents, limit: SyncFile.pageLimit + SyncFile.sizeLimit)
-    } catch {
-      throw VaultError(error)
+  static var busSignature: String { "a(sxx)h" }
+  static var places: Int { 2 }
+
+  func busValues() throws -> [BusValue] {
+    var writer = try SealedFile.Writer()
+    let entries = try files.map { file in
+      Entry(path: file.path, place: try file.contents.map { try writer.append(SecretBytes(copying: $0.span)) })
     }
+    return [entries.busValue, .descriptor(BusDescriptor(taking: try writer.seal().release()))]
+  }
+
+  init(bus values: [BusValue]) throws {
+    guard values[0].asArray?.count ?? 0 <= Self.limit else { throw BusValueError.unreadable(Self.self) }
+    let entries = try [Entry](bus: values[0])
+    let file = try SealedFile(try BusFile(bus: values[1]), limit: SyncFile.pageLimit + SyncFile.sizeLimit)
     var files: [SyncFile] = []
     // Refuse overlapping places, as for secrets.
     var room = file.count
     for entry in entries {
-      guard let parts = entry.asStructure, parts.count == 3, let path = parts[0].asString else {
-        throw .unreadable(Self.self)
-      }
-      guard try Int(bus: parts[1]) >= 0 else {
-        files.append(SyncFile(path, nil))
+      guard let place = entry.place else {
+        files.append(SyncFile(entry.path, nil))
         continue
       }
-      let place = try SealedFile.Place(bus: parts[1], parts[2])
-      guard place.count <= room, place.count <= SyncFile.sizeLimit else { throw .unreadable(Self.self) }
+      guard place.count <= room, place.count <= SyncFile.sizeLimit else { throw BusValueError.unreadable(Self.self) }
       room -= place.count
-      do throws(SealedFile.Failure) {
-        files.append(SyncFile(path, try file.secret(at: place).withUnsafeBytes { Array($0) }))
-      } catch {
-        throw VaultError(error)
-      }
+      files.append(SyncFile(entry.path, try file.secret(at: place).withUnsafeBytes { Array($0) }))
     }
     self.files = files
   }
 }
 
+/// Files to publish, and after which path the next ones come; an empty one for none.
+extension SyncBatch: BusParts, CarriesSecrets {
+  package static var busSignature: String { SyncFilesOnBus.busSignature + "s" }
+  package static var places: Int { SyncFilesOnBus.places + 1 }
+  package func busValues() throws -> [BusValue] { try SyncFilesOnBus(files).busValues() + [.string(next ?? "")] }
+  package init(bus values: [BusValue]) throws {
+    let next = try Word(bus: values[2]).word
+    self.init(files: try SyncFilesOnBus(bus: values).files, next: next.isEmpty ? nil : next)
+  }
+
+  var secretCount: Int { files.reduce(0) { $0 + ($1.contents?.count ?? 0) } }
+}
+
+extension SyncReceipt.Refusal: BusStructure {
+  package static var busSignature: String { "(say)" }
+  package init(_ f: inout Fields<Self>) throws {
+    self.init(path: try f.word("path", \.path), reason: try f("reason", \.reason))
+  }
+}
+
+extension SyncReceipt: BusRecord {
+  package init(_ f: inout Fields<Self>) throws {
+    self.init(
+      changed: try f("changed", \.changed), removed: try f("removed", \.removed), kept: try f("kept", \.kept),
+      refused: try f("refused", \.refused), wentBack: try f("went-back", \.wentBack), isMixed: try f("mixed", \.isMixed)
+    )
+  }
+}
+
+// MARK: Members
+
 extension MemberID: BusCodable {
-  static var busSignature: String { "s" }
-  var busValue: BusValue { .string(description) }
-  init(bus value: BusValue) throws(VaultError) {
-    guard let text = value.asString, let id = MemberID(text) else { throw .unreadable(Self.self) }
+  package static var busSignature: String { "s" }
+  package var busValue: BusValue { .string(description) }
+  package init(bus value: BusValue) throws {
+    guard let text = value.asString, let id = MemberID(text) else { throw BusValueError.unreadable(Self.self) }
     self = id
   }
 }
@@ -76,104 +103,60 @@ extension MemberID: BusCodable {
 extension SyncStatus.Standing: BusCodable {}
 extension SyncStatus.Waiting.Reason: BusCodable {}
 
-extension SyncMember: BusCodable {
-  static var busSignature: String { "(saybassbb)" }
-  var busValue: BusValue {
-    .structure([
-      id.busValue, name.busValue, isThisMachine.busValue, .words(words), .string(tier?.rawValue ?? ""),
-      hasPasscode.busValue, hasAgreed.busValue,
-    ])
-  }
-  init(bus value: BusValue) throws(VaultError) {
-    guard let parts = value.asStructure, parts.count == 7 else { throw .unreadable(Self.self) }
+extension SyncMember: BusStructure {
+  package static var busSignature: String { "(saybassbb)" }
+  package init(_ f: inout Fields<Self>) throws {
     self.init(
-      id: try MemberID(bus: parts[0]), name: try String(bus: parts[1]), isThisMachine: try Bool(bus: parts[2]),
-      words: try Words(bus: parts[3]).words, tier: VaultStatus.Tier(rawValue: try Word(bus: parts[4]).word),
-      hasPasscode: try Bool(bus: parts[5]), hasAgreed: try Bool(bus: parts[6]))
+      id: try f("id", \.id), name: try f("name", \.name), isThisMachine: try f("this-machine", \.isThisMachine),
+      words: try f.words("words", \.words),
+      tier: VaultStatus.Tier(rawValue: try f.word("tier") { $0.tier?.rawValue ?? "" }),
+      hasPasscode: try f("passcode", \.hasPasscode), hasAgreed: try f("agreed", \.hasAgreed))
   }
 }
 
-extension SyncStatus.Waiting: BusCodable {
-  static var busSignature: String { "((ayay)s)" }
-  var busValue: BusValue { .structure([item.busValue, reason.busValue]) }
-  init(bus value: BusValue) throws(VaultError) {
-    guard let parts = value.asStructure, parts.count == 2 else { throw .unreadable(Self.self) }
-    self.init(item: try ItemName(bus: parts[0]), reason: try Reason(bus: parts[1]))
+extension SyncStatus.Waiting: BusStructure {
+  package static var busSignature: String { "((ayay)s)" }
+  package init(_ f: inout Fields<Self>) throws {
+    self.init(item: try f("item", \.item), reason: try f("reason", \.reason))
   }
 }
 
-extension SyncStatus.Kept: BusCodable {
-  static var busSignature: String { "(s(ayay)ayd)" }
-  var busValue: BusValue { .structure([.string(id), item.busValue, writer.busValue, written.busValue]) }
-  init(bus value: BusValue) throws(VaultError) {
-    guard let parts = value.asStructure, parts.count == 4 else { throw .unreadable(Self.self) }
+extension SyncStatus.Kept: BusStructure {
+  package static var busSignature: String { "(s(ayay)ayd)" }
+  package init(_ f: inout Fields<Self>) throws {
     self.init(
-      id: try Word(bus: parts[0]).word, item: try ItemName(bus: parts[1]), writer: try String(bus: parts[2]),
-      written: try Double(bus: parts[3]))
+      id: try f.word("id", \.id), item: try f("item", \.item), writer: try f("writer", \.writer),
+      written: try f("written", \.written))
   }
 }
 
-extension SyncStatus.MemberChange: BusCodable {
-  static var busSignature: String { "(ayaayaay)" }
-  var busValue: BusValue { .structure([by.busValue, added.busValue, removed.busValue]) }
-  init(bus value: BusValue) throws(VaultError) {
-    guard let parts = value.asStructure, parts.count == 3 else { throw .unreadable(Self.self) }
-    self.init(by: try String(bus: parts[0]), added: try [String](bus: parts[1]), removed: try [String](bus: parts[2]))
+extension SyncStatus.MemberChange: BusStructure {
+  package static var busSignature: String { "(ayaayaay)" }
+  package init(_ f: inout Fields<Self>) throws {
+    self.init(by: try f("by", \.by), added: try f("added", \.added), removed: try f("removed", \.removed))
   }
 }
 
-extension SyncStatus: BusCodable {
-  static var busSignature: String { "a{sv}" }
-  var busValue: BusValue {
-    .record([
-      "standing": standing.busValue, "circle": circle.map { .string($0) }, "members": members.busValue,
-      "candidates": candidates.busValue, "words": .words(words), "agreed": hasAgreed.busValue,
-      "unconfirmed": unconfirmed.busValue, "locked": isLocked.busValue, "forked": isForked.busValue,
-      "items": items.busValue, "pending": pending.busValue,
-      "waiting": waiting.busValue, "kept": kept.busValue, "lost": lost.busValue,
-    ])
-  }
-  init(bus value: BusValue) throws(VaultError) {
-    var record = try BusRecord(value, of: Self.self)
+extension SyncStatus: BusRecord {
+  package init(_ f: inout Fields<Self>) throws {
     self.init(
-      standing: try record.take("standing"), circle: try record.takeIfPresent("circle", as: Word.self)?.word,
-      members: try record.take("members"), candidates: try record.take("candidates"),
-      words: try record.take("words", as: Words.self).words, hasAgreed: try record.take("agreed"),
-      unconfirmed: try record.take("unconfirmed"), isLocked: try record.take("locked"),
-      isForked: try record.take("forked"), items: try record.take("items"),
-      pending: try record.take("pending"), waiting: try record.take("waiting"), kept: try record.take("kept"),
-      lost: try record.take("lost"))
+      standing: try f("standing", \.standing), circle: try f.word("circle", \.circle),
+      members: try f("members", \.members), candidates: try f("candidates", \.candidates),
+      words: try f.words("words", \.words), hasAgreed: try f("agreed", \.hasAgreed),
+      unconfirmed: try f("unconfirmed", \.unconfirmed), isLocked: try f("locked", \.isLocked),
+      isForked: try f("forked", \.isForked), items: try f("items", \.items), pending: try f("pending", \.pending),
+      waiting: try f("waiting", \.waiting), kept: try f("kept", \.kept), lost: try f("lost", \.lost))
   }
 }
 
-extension SyncReceipt.Refusal: BusCodable {
-  static var busSignature: String { "(say)" }
-  var busValue: BusValue { .structure([.string(path), reason.busValue]) }
-  init(bus value: BusValue) throws(VaultError) {
-    guard let parts = value.asStructure, parts.count == 2 else { throw .unreadable(Self.self) }
-    self.init(path: try Word(bus: parts[0]).word, reason: try String(bus: parts[1]))
-  }
-}
-
-extension SyncReceipt: BusCodable {
-  static var busSignature: String { "a{sv}" }
-  var busValue: BusValue {
-    .record([
-      "changed": changed.busValue, "removed": removed.busValue, "kept": kept.busValue, "refused": refused.busValue,
-      "went-back": wentBack.busValue, "mixed": isMixed.busValue,
-    ])
-  }
-  init(bus value: BusValue) throws(VaultError) {
-    var record = try BusRecord(value, of: Self.self)
-    self.init(
-      changed: try record.take("changed"), removed: try record.take("removed"), kept: try record.take("kept"),
-      refused: try record.take("refused"), wentBack: try record.take("went-back"), isMixed: try record.take("mixed"))
-  }
-}
+// MARK: Changes
 
 /// Three arguments: what is to be done, with which machine, and in the place of which one.
-extension SyncMemberChange {
-  var busValues: [BusValue] {
+extension SyncMemberChange: BusParts {
+  package static var busSignature: String { "sss" }
+  package static var places: Int { 3 }
+
+  package func busValues() -> [BusValue] {
     switch self {
     case .answer(let id): Self.words("answer", id)
     case .agree: Self.words("agree")
@@ -190,28 +173,30 @@ extension SyncMemberChange {
     [.string(what), .string(machine?.description ?? ""), .string(replaced?.description ?? "")]
   }
 
-  init(bus what: BusValue, _ machine: BusValue, _ replaced: BusValue) throws(VaultError) {
-    switch what.asString {
-    case "answer": self = .answer(try MemberID(bus: machine))
+  package init(bus values: [BusValue]) throws {
+    func machine() throws -> MemberID { try MemberID(bus: values[1]) }
+    switch values[0].asString {
+    case "answer": self = .answer(try machine())
     case "agree": self = .agree
     case "approve":
-      self = .approve(
-        try MemberID(bus: machine), replacing: replaced.asString == "" ? nil : try MemberID(bus: replaced))
-    case "refuse": self = .refuse(try MemberID(bus: machine))
-    case "remove": self = .remove(try MemberID(bus: machine))
+      self = .approve(try machine(), replacing: values[2].asString == "" ? nil : try MemberID(bus: values[2]))
+    case "refuse": self = .refuse(try machine())
+    case "remove": self = .remove(try machine())
     case "confirm": self = .confirm
     case "reject": self = .reject
     case "leave": self = .leave
-    default: throw .unreadable(Self.self)
+    default: throw BusValueError.unreadable(Self.self)
     }
   }
 }
 
 /// Three arguments: what is to be done, with which version, and with the item of which name.
-extension SyncResolution {
+extension SyncResolution: BusParts {
+  package static var busSignature: String { "ss(ayay)" }
+  package static var places: Int { 3 }
   private static let nobody = ItemName(unchecked: "", account: "")
 
-  var busValues: [BusValue] {
+  package func busValues() -> [BusValue] {
     switch self {
     case .use(let id): [.string("use"), .string(id), Self.nobody.busValue]
     case .drop(let id): [.string("drop"), .string(id), Self.nobody.busValue]
@@ -219,13 +204,14 @@ extension SyncResolution {
     case .open: [.string("open"), .string(""), Self.nobody.busValue]
     }
   }
-  init(bus what: BusValue, _ id: BusValue, _ name: BusValue) throws(VaultError) {
-    switch what.asString {
-    case "use": self = .use(kept: try Word(bus: id).word)
-    case "drop": self = .drop(kept: try Word(bus: id).word)
-    case "bind": self = .bind(try ItemName(bus: name))
+
+  package init(bus values: [BusValue]) throws {
+    switch values[0].asString {
+    case "use": self = .use(kept: try Word(bus: values[1]).word)
+    case "drop": self = .drop(kept: try Word(bus: values[1]).word)
+    case "bind": self = .bind(try ItemName(bus: values[2]))
     case "open": self = .open
-    default: throw .unreadable(Self.self)
+    default: throw BusValueError.unreadable(Self.self)
     }
   }
 }

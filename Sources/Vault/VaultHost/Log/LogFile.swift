@@ -1,5 +1,6 @@
 import Glibc
 import Keys
+internal import Primitives
 import SecretModel
 
 /// The log of one store: entries in two files in its folder. When the newer file is full, the older one is deleted.

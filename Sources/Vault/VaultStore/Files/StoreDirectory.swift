@@ -1,5 +1,6 @@
 import Executors
 import Glibc
+import Primitives
 import Processes
 
 /// The folder of a store. It must belong to this user, be private, be no symlink, and have a path that nobody else can
@@ -113,10 +114,7 @@ extension VaultError {
 extension StoreDirectory {
   /// Waits until the folder's own entries are on the disk.
   package func sync() throws(VaultError) {
-    let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .onFile("cannot open \(path)") }
-    defer { Glibc.close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw .onFile("cannot sync \(path)") }
+    if let code = Folder.sync(path) { throw .onFile("cannot sync \(path)", code) }
   }
 }
 

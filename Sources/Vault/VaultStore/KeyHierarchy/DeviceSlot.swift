@@ -1,5 +1,6 @@
 import Glibc
 import Keys
+internal import Primitives
 import SecretModel
 package import SecureMemory
 package import TPM
@@ -149,27 +150,14 @@ package enum DeviceKey {
 
   /// Writes the key file. Replaces an old one by a rename, so that there is always a whole file.
   static func write(_ key: borrowing SecretBytes, in directory: StoreDirectory) throws(VaultError) {
-    let temporary = directory.deviceKey + ".new"
-    unlink(temporary)
-    let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .onFile("cannot make \(temporary)") }
-    do {
-      defer { Glibc.close(descriptor) }
-      do throws(WriteError) {
-        try key.write(to: descriptor)
-      } catch {
-        unlink(temporary)
-        throw .onWriting("cannot write \(temporary)", error)
-      }
-      guard fsync(descriptor) == 0 else {
-        unlink(temporary)
-        throw .onFile("cannot write \(temporary)")
-      }
+    let file: WholeFile
+    do throws(WholeFile.Failure) { file = try WholeFile(directory.deviceKey) } catch { throw .onFile(error) }
+    do throws(WriteError) {
+      try key.write(to: file.descriptor)
+    } catch {
+      throw .onWriting("cannot write \(directory.deviceKey)", error)
     }
-    guard rename(temporary, directory.deviceKey) == 0 else {
-      throw .onFile("cannot put \(directory.deviceKey) in place")
-    }
-    try directory.sync()
+    do throws(WholeFile.Failure) { try file.place() } catch { throw .onFile(error) }
   }
 }
 

@@ -1,4 +1,5 @@
 package import Keys
+internal import Primitives
 package import SecureMemory
 import TPM
 

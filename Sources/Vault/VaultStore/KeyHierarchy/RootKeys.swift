@@ -1,5 +1,6 @@
 import GRDB
 package import Keys
+internal import Primitives
 package import SecureMemory
 
 /// The keys derived from the root key: one for each use, with its own label.

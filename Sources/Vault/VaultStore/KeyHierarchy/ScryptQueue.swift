@@ -6,9 +6,10 @@ package import SecureMemory
 /// Runs scrypt on passcodes and passwords, off the vaults' executors, for all vaults of a process.
 ///
 /// scrypt takes 128 MiB and most of a second. One derivation for each user runs at a time, and two in all. Users take
-/// turns, so that one who tries many passcodes does not keep others from unlocking.
+/// turns, so that one who tries many passcodes does not keep others from unlocking. Those that wait keep only their
+/// passcodes in memory, so a user may have as many as a script would start, and more than there are connections.
 package final class ScryptQueue: Sendable {
-  private let turns = UserTurns(width: 2, waitingLimit: 8, what: "passcodes and passwords wait to be checked")
+  private let turns = UserTurns(width: 2, waitingLimit: 512, what: "passcodes and passwords wait to be checked")
 
   package init() {}
 

@@ -1,5 +1,6 @@
 package import Fingerprint
 package import Keys
+internal import Primitives
 package import SecureMemory
 
 /// The authenticated record of values that must never go back to an earlier state: the commit number, the failure

@@ -1,5 +1,6 @@
 import Glibc
 import Keys
+internal import Primitives
 import SecureMemory
 import TPM
 

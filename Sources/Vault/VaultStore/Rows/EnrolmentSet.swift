@@ -1,6 +1,7 @@
 package import Fingerprint
 import GRDB
 import Keys
+internal import Primitives
 
 /// The fingers enrolled for a user on one reader, with the set's generation.
 package struct EnrolmentSet: Equatable {

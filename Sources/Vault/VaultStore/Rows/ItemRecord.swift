@@ -1,5 +1,6 @@
 import GRDB
 package import Keys
+internal import Primitives
 package import SecureMemory
 
 /// The sealed description of an item: its class and attributes.

@@ -1,5 +1,6 @@
 package import GRDB
 import Keys
+internal import Primitives
 
 // Finds the rows of items by names and ids, and ends items when a factor of their access control is gone.
 extension StoreSnapshot {

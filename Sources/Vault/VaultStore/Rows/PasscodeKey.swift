@@ -1,5 +1,6 @@
 import GRDB
 package import Keys
+internal import Primitives
 package import SecureMemory
 
 extension StoreSnapshot {

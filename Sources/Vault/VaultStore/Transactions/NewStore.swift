@@ -146,7 +146,7 @@ private final class FolderLock: Sendable {
     }
     var (opened, named) = (stat(), stat())
     guard fstat(descriptor, &opened) == 0, lstat(path, &named) == 0,
-      (opened.st_dev, opened.st_ino) == (named.st_dev, named.st_ino), opened.st_uid == geteuid(),
+      FileIdentity(opened) == FileIdentity(named), opened.st_uid == geteuid(),
       opened.st_mode & 0o077 == 0
     else { return nil }
   }

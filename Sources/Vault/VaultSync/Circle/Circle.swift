@@ -16,7 +16,7 @@ package struct Circle: Sendable {
   /// How many lists of ``chain`` the repository has.
   package private(set) var published: Int
   /// How many lists of ``chain`` this machine follows in what it publishes: those that its owner has made or confirmed,
-  /// and those in which a member has changed only its own entry.
+  /// and those that need nobody's yes.
   package private(set) var confirmed: Int
   /// Whether its owner has refused a change of the members: then this machine shares nothing.
   package private(set) var isLocked: Bool
@@ -64,8 +64,8 @@ package struct Circle: Sendable {
   package var recordNames: RecordNames? { contents.map { RecordNames($0.nameKey) } }
 
   package func name(of member: MemberID) -> String {
-    if member == id { return machine }
-    return MachineName.shown(names[member.description] ?? "")
+    if let name = names[member.description] { return MachineName.shown(name) }
+    return member == id ? machine : MachineName.shown("")
   }
 
   /// The index of this machine's stanza in a new file.
@@ -78,32 +78,19 @@ package struct Circle: Sendable {
 
   // MARK: Beginning
 
-  /// What a store tells the other machines of itself, beside its keys for the circle.
-  package struct Owner {
-    let machine: String
-    let recovery: AgePublicKey
-    let salt: [UInt8]
-    let locks: MemberLocks
-
-    package init(machine: String, recovery: AgePublicKey, salt: [UInt8], _ locks: MemberLocks) throws(VaultError) {
-      self.machine = try MachineName.checked(machine)
-      (self.recovery, self.salt, self.locks) = (recovery, salt, locks)
-    }
-  }
-
   /// A new circle with this machine as its only member.
-  package static func new(_ owner: Owner) throws(VaultError) -> Circle {
+  package static func new(_ owner: CircleOwner) throws(VaultError) -> Circle {
     let nameKey: SharedSecret
     do throws(KeysError) { nameKey = SharedSecret(try Random.key()) } catch { throw VaultError(cause: error) }
     return try Circle(owner, nameKey: nameKey, rescue: nil)
   }
 
   /// A new circle that replaces one whose machines are lost.
-  package static func rescuing(_ rescue: Rescue, _ owner: Owner) throws(VaultError) -> Circle {
+  package static func rescuing(_ rescue: Rescue, _ owner: CircleOwner) throws(VaultError) -> Circle {
     try Circle(owner, nameKey: rescue.contents.nameKey, rescue: rescue)
   }
 
-  private init(_ owner: Owner, nameKey: SharedSecret, rescue: Rescue?) throws(VaultError) {
+  private init(_ owner: CircleOwner, nameKey: SharedSecret, rescue: Rescue?) throws(VaultError) {
     let identifier: [UInt8]
     do throws(KeysError) { identifier = try Random.bytes(MemberID.byteCount) } catch { throw VaultError(cause: error) }
     keys = try MemberKeys.make()
@@ -122,12 +109,12 @@ package struct Circle: Sendable {
 
   /// A machine that asks to join. Its nonce must not be stored.
   package static func asking(
-    _ owner: Owner, of chain: [CircleRecord], _ nonce: JoinNonce
+    _ owner: CircleOwner, of chain: [CircleRecord], _ nonce: JoinNonce
   ) throws(VaultError) -> Circle {
     try Circle(owner, asking: chain, nonce)
   }
 
-  private init(_ owner: Owner, asking chain: [CircleRecord], _ nonce: JoinNonce) throws(VaultError) {
+  private init(_ owner: CircleOwner, asking chain: [CircleRecord], _ nonce: JoinNonce) throws(VaultError) {
     keys = try MemberKeys.make()
     own = Member(keys, recovery: owner.recovery, salt: owner.salt, owner.locks)
     id = try own.id
@@ -161,7 +148,7 @@ package struct Circle: Sendable {
 
   // MARK: Members
 
-  /// Admits a machine.
+  /// Admits a machine, under its name or, where another member has that one, under the name with a number.
   ///
   /// - Parameter replaced: an earlier entry of the same machine, which was restored.
   package mutating func admit(_ member: Member, named name: String, replacing replaced: MemberID?) throws(VaultError) {
@@ -170,7 +157,7 @@ package struct Circle: Sendable {
     if let replaced {
       for index in others.indices.reversed() where try others[index].id == replaced { others.remove(at: index) }
     }
-    try append(members: others + [member], naming: [id.description: name])
+    try append(members: others + [member], naming: [id.description: try distinct(name, for: id, among: others)])
   }
 
   package mutating func remove(_ member: MemberID) throws(VaultError) {
@@ -271,7 +258,7 @@ package struct Circle: Sendable {
     let before = chain.last?.members ?? []
     var isFollowed = confirmed >= published
     if isFollowed, joining == nil, let last = chain.last {
-      isFollowed = try MemberListChange.concernsItsSignerAlone(from: last, to: record)
+      isFollowed = try MemberListChange(from: last, to: record).needsNobody
     }
     chain.append(record)
     published += 1
@@ -283,7 +270,7 @@ package struct Circle: Sendable {
     joining = nil
     let opened = try record.contents(with: keys.encryption)
     contents = opened
-    names.merge(opened.names) { $1 }
+    try learn(opened.names)
     guard let changed = mine.dropFirst(published - 1).last else { return }
     for member in before where !changed.members.contains(where: { $0.signingKey == member.signingKey }) {
       if try last.member(member.id) != nil { try remove(member.id) }
@@ -291,6 +278,24 @@ package struct Circle: Sendable {
     for member in changed.members where !before.contains(member) {
       try append(members: try others(than: try member.id) + [member], naming: [:])
     }
+  }
+
+  /// Takes the names of new members. Nobody gives another name to a machine that is known, or the name of one to another.
+  private mutating func learn(_ told: [String: String]) throws(VaultError) {
+    for member in members {
+      let id = try member.id
+      guard names[id.description] == nil, let name = told[id.description] else { continue }
+      names[id.description] = try distinct(MachineName.shown(name), for: id, among: members)
+    }
+  }
+
+  /// The name, with a number where another member has it.
+  private func distinct(
+    _ name: String, for id: MemberID, among members: [Member]
+  ) throws(VaultError) -> String {
+    var taken: Set<String> = []
+    for other in members where try other.id != id { taken.insert(names[try other.id.description] ?? "") }
+    return MachineName.distinct(name, from: taken)
   }
 
   // MARK: In the store

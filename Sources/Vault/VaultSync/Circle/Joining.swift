@@ -62,3 +62,16 @@ package struct Joining: Codable, Sendable {
     }
   }
 }
+
+/// What a store tells the other machines of itself, beside its keys for the circle.
+package struct CircleOwner {
+  let machine: String
+  let recovery: AgePublicKey
+  let salt: [UInt8]
+  let locks: MemberLocks
+
+  package init(machine: String, recovery: AgePublicKey, salt: [UInt8], _ locks: MemberLocks) throws(VaultError) {
+    self.machine = try MachineName.checked(machine)
+    (self.recovery, self.salt, self.locks) = (recovery, salt, locks)
+  }
+}

@@ -1,5 +1,6 @@
 import AgeFormat
 import Keys
+internal import Primitives
 package import SecretModel
 import SecureMemory
 import VaultStore
@@ -40,10 +41,8 @@ package struct JoinRequest: Sendable {
 
   /// - Throws: `fileUnreadable`.
   package init(_ file: [UInt8], circle: String) throws(VaultError) {
-    signed = try SignedLine(parsing: file)
-    body = try signed.value()
+    (signed, body) = try SignedLine.whole(file)
     id = try body.member.id
-    guard signed.bytes == file else { throw .fileUnreadable("something was appended to it") }
     // Only the machine's own key is accepted, so no other machine can have signed the request.
     try signed.verify(.request, by: Authors([body.member]))
     // Check the public keys before anybody is asked to admit the machine.
@@ -102,9 +101,7 @@ package struct JoinAnswer: Sendable {
   /// - Parameter list: the newest list of members that is known here.
   /// - Throws: `fileUnreadable`.
   package init(_ file: [UInt8], to request: JoinRequest, _ list: CircleRecord) throws(VaultError) {
-    signed = try SignedLine(parsing: file)
-    body = try signed.value()
-    guard signed.bytes == file else { throw .fileUnreadable("something was appended to it") }
+    (signed, body) = try SignedLine.whole(file)
     try signed.verify(.answer, by: Authors(list.members), in: list.circle)
     guard body.request.bytes == request.digest, body.nonce.bytes.count == JoinNonce.byteCount else {
       throw .fileUnreadable("it answers another request")
@@ -135,9 +132,7 @@ package struct JoinOpening: Sendable {
 
   /// - Throws: `fileUnreadable`.
   package init(_ file: [UInt8], of request: JoinRequest, for answer: JoinAnswer) throws(VaultError) {
-    signed = try SignedLine(parsing: file)
-    body = try signed.value()
-    guard signed.bytes == file else { throw .fileUnreadable("something was appended to it") }
+    (signed, body) = try SignedLine.whole(file)
     try signed.verify(.opening, by: Authors([request.member]))
     guard body.answer.bytes == answer.digest else { throw .fileUnreadable("it opens another answer") }
     guard JoinNonce(body.nonce.bytes).commitment(of: request.id) == request.commitment else {
@@ -194,9 +189,7 @@ package struct JoinConsent: Sendable {
 
   /// - Throws: `fileUnreadable`.
   package init(_ file: [UInt8], of request: JoinRequest, to words: JoinWords) throws(VaultError) {
-    signed = try SignedLine(parsing: file)
-    body = try signed.value()
-    guard signed.bytes == file else { throw .fileUnreadable("something was appended to it") }
+    (signed, body) = try SignedLine.whole(file)
     try signed.verify(.consent, by: Authors([request.member]))
     guard body.words.bytes == words.digest else { throw .fileUnreadable("it agrees to other words") }
   }
@@ -218,6 +211,14 @@ package enum MachineName {
       throw .invalidRequest("a machine's name has 1 to \(limit) bytes and no control characters")
     }
     return name
+  }
+
+  /// The name, with a number where it is taken: machines of the same model often have the same name.
+  static func distinct(_ name: String, from taken: Set<String>) -> String {
+    guard taken.contains(name) else { return name }
+    // As many are taken as there are members at most.
+    let numbered = (2...taken.count + 2).lazy.map { "\(name.prefix(limit - 6)) (\($0))" }
+    return numbered.first { !taken.contains($0) } ?? name
   }
 
   /// A name from another machine, made safe to show.

@@ -47,6 +47,9 @@ package struct Member: Codable, Sendable, Hashable {
   /// The recovery key's public key for files.
   package var recovery: AgePublicKey { get throws(VaultError) { try AgePublicKey(ofMember: recover) } }
 
+  /// Whether something is encrypted to another key than before. Keys that are given up do not count.
+  package func hasNewKeys(since old: Member) -> Bool { recover != old.recover || locks.hasNewKeys(since: old.locks) }
+
   /// Refuses a member with a key that nothing can be encrypted to.
   ///
   /// - Throws: `fileUnreadable`.
@@ -74,6 +77,10 @@ package struct MemberLocks: Codable, Sendable, Hashable {
   }
 
   package var hasPasscode: Bool { passcode != nil }
+
+  fileprivate func hasNewKeys(since old: MemberLocks) -> Bool {
+    classes.contains { old.classes[$0.key] != $0.value } || (passcode != nil && passcode != old.passcode)
+  }
 
   package func recipient(of accessibility: Accessibility) throws(VaultError) -> AgePublicKey? {
     guard let text = classes[accessibility.rawValue] else { return nil }

@@ -35,8 +35,7 @@ package struct MemberHead: Sendable {
 
   /// - Throws: `fileUnreadable`.
   package init(_ file: [UInt8], circle: String, by authors: Authors) throws(VaultError) {
-    signed = try SignedLine(parsing: file)
-    body = try signed.value()
+    (signed, body) = try SignedLine.whole(file)
     try signed.verify(.head, by: authors)
     guard body.circle == circle, Self.sequences.contains(body.sequence) else {
       throw .fileUnreadable("it belongs to other computers")

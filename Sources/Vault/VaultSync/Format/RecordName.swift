@@ -1,4 +1,5 @@
 import Keys
+internal import Primitives
 package import SecureMemory
 
 /// Computes the names of records: HMACs, which reveal nothing without the circle's key.

@@ -56,6 +56,15 @@ package struct SignedLine: Sendable {
     try self.init(parsing: secret)
   }
 
+  /// Reads a file that is nothing but the two lines, and what the first one says. The signature is not verified.
+  ///
+  /// - Throws: `fileUnreadable`.
+  static func whole<Value: Decodable>(_ file: [UInt8]) throws(VaultError) -> (SignedLine, Value) {
+    let signed = try SignedLine(parsing: file)
+    guard signed.bytes == file else { throw .fileUnreadable("something was appended to it") }
+    return (signed, try signed.value())
+  }
+
   /// Both lines.
   package var bytes: [UInt8] { line + Array("\(Self.mark)\(signer) \(Base64URL.text(of: signature))\n".utf8) }
 

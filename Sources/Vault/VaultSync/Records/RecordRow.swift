@@ -83,8 +83,9 @@ extension RecordRow {
     item = row.optionalBytes(1)
     digest = row.bytes(2)
     published = row.optionalBytes(3)
-    epoch = Int.fromDatabaseValue(row[4]) ?? 0
     file = row.bytes(6)
+    // The column is not sealed: a greater number than the file's would keep the record from being encrypted again.
+    epoch = min(Int.fromDatabaseValue(row[4]) ?? 0, Revision.epoch(of: file))
     guard let line = try? openRecord(row.bytes(5), key: store.keys.derive("sync"), aad: Self.aad(name, item, digest)),
       let head = try? JSONLine.read(line, as: Head.self), Digest.sha256(file) == digest
     else { return nil }

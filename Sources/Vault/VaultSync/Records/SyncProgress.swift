@@ -86,6 +86,12 @@ extension StoreTransaction {
       .execute(arguments: [sealed.data])
   }
 
+  /// Has records encrypted again that were for this machine's own lists of members from a number on: another machine has
+  /// published that one first, so these lists come later now, or not at all.
+  package func encryptAgain(from epoch: Int) throws {
+    try db.execute(sql: "UPDATE sync_record SET epoch = ?1 - 1 WHERE epoch >= ?1", arguments: [epoch])
+  }
+
   package func remove(_ row: RecordRow) throws {
     try db.execute(sql: "DELETE FROM sync_record WHERE name = ?", arguments: [row.name.data])
   }

@@ -1,3 +1,5 @@
+import Foundation
+import Glibc
 import Keys
 import SecretModel
 import SecureMemory
@@ -11,32 +13,52 @@ import VaultDriver
 @testable import VaultSync
 
 extension Vault {
-  /// What keeps somebody from reading the copies of shared items who has all of the store but the passcode: its files,
-  /// its root key, and what is open of its classes. Nil for a copy that opens.
-  fileprivate func obstacles() throws -> [String: SyncStatus.Waiting.Reason?] {
+  /// The versions of shared items as somebody sees them who has all of the store but the passcode: its files, its root
+  /// key, and what is open of its classes.
+  private func versions<Value>(_ look: (String, Revision, SecretKeys) -> Value) throws -> [Value] {
     try presence.passcodes.store.read { snapshot in
       let circle = try #require(try snapshot.circle())
       let keys = try SecretKeys(of: snapshot)
-      var found: [String: SyncStatus.Waiting.Reason?] = [:]
-      for row in try snapshot.records(where: "1") {
-        let revision = try row.revision(for: circle)
-        var obstacle: SyncStatus.Waiting.Reason?
-        do throws(SecretObstacle) { _ = try revision.secret(with: keys) } catch { obstacle = error.reason }
-        found.updateValue(obstacle, forKey: row.head.title.description)
+      return try snapshot.records(where: "1").map {
+        look($0.head.title.description, try $0.revision(for: circle), keys)
       }
-      return found
     }
   }
 
-  /// Everything in the table of records that the root key opens.
-  fileprivate func readable() throws -> [UInt8] {
+  /// What keeps that person from reading the secrets of the copies. Nil for a copy that opens.
+  fileprivate func obstacles() throws -> [String: SyncStatus.Waiting.Reason?] {
+    Dictionary(
+      uniqueKeysWithValues: try versions { title, revision, keys in
+        do throws(SecretObstacle) {
+          _ = try revision.secret(with: keys)
+          return (title, nil)
+        } catch {
+          return (title, error.reason)
+        }
+      })
+  }
+
+  /// For each copy, whether its secret opens with these keys.
+  fileprivate func copies(openWith keys: SecretKeys) throws -> [String: Bool] {
+    Dictionary(
+      uniqueKeysWithValues: try versions { title, revision, _ in (title, (try? revision.secret(with: keys)) != nil) })
+  }
+
+  /// The keys of the classes for shared items.
+  fileprivate func classPairs() throws -> [Accessibility: EncryptedFile.KeyPair] {
     try presence.passcodes.store.read { snapshot in
-      let circle = try #require(try snapshot.circle())
-      return try snapshot.records(where: "1").flatMap { row in
-        let revision = try row.revision(for: circle)
-        return revision.signed.bytes + revision.secretFile
+      var pairs: [Accessibility: EncryptedFile.KeyPair] = [:]
+      for each in Accessibility.allCases {
+        guard let key = try snapshot.circleClassKey(each) else { continue }
+        pairs[each] = try EncryptedFile.KeyPair(privateKey: SharedSecret(key))
       }
+      return pairs
     }
+  }
+
+  /// Everything in the copies that the root key opens.
+  fileprivate func readable() throws -> [UInt8] {
+    try versions { _, revision, _ in revision.signed.bytes + revision.secretFile }.flatMap(\.self)
   }
 }
 
@@ -77,6 +99,92 @@ struct CopyStrengthTests {
     #expect(obstacles.count == rules.count)
     #expect(obstacles.values.allSatisfy { $0 == .locked }, "\(obstacles)")
     #expect(try await !String(decoding: machine.vault.readable(), as: UTF8.self).contains("gold"))
+  }
+
+  /// One item for each rule and class, shared and not.
+  private func everyKind() throws -> [(title: String, item: NewItem)] {
+    var items: [(String, NewItem)] = []
+    for rule in AccessControl.Constraint.allCases {
+      for accessibility in Accessibility.allCases {
+        for isShared in [true, false] {
+          let title = "\(rule.rawValue) \(accessibility.rawValue) \(isShared ? "shared" : "own")"
+          var item = NewItem(
+            named: try ItemName(parsing: title), access: AccessControl(rule), accessibility: accessibility)
+          if isShared { item.attributes[.synchronizable] = .number(1) }
+          items.append((title, item))
+        }
+      }
+    }
+    return items
+  }
+
+  @Test(
+    "with closed classes nothing of any rule opens with the root key, a slot, a backup or the repository, shared or not"
+  )
+  func thief() async throws {
+    let machines = [
+      try await SyncMachine("desk", classKeys: ClassKeys(firstUnlock: .passcode)),
+      try await SyncMachine("lap", classKeys: ClassKeys(firstUnlock: .passcode)),
+    ]
+    let desk = machines[0]
+    try await desk.begin()
+    try await desk.sync(repository)
+    try await repository.admit(machines[1], by: desk)
+    try await desk.enroll()
+    let items = try everyKind()
+    for (_, item) in items {
+      _ = try await desk.asking {
+        try await desk.session.add(item, secret: SecretBytes(text: "the canary"), replacing: true, $0)
+      }
+    }
+    // As an import does, and as it comes back from a backup.
+    let imported = NewItem(named: try ItemName(parsing: "imported"), access: AccessControl(.none))
+    _ = try await desk.vault.add([ItemToAdd(imported, secret: SharedSecret(SecretBytes(text: "the canary")))])
+    for machine in machines { try await machine.sync(repository) }
+    let backup = desk.store.folder + "/backup"
+    let file = open(backup, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    try await desk.vault.backUp(to: file)
+    close(file)
+
+    for machine in machines {
+      machine.classKeys.close()
+      // The store with its key file opens, and so does its root key.
+      #expect(try await machine.vault.obstacles().values.allSatisfy { $0 != nil }, "\(machine.name)")
+      var seen = try await machine.vault.readable()
+      for path in try FileManager.default.subpathsOfDirectory(atPath: machine.store.folder) {
+        seen += FileManager.default.contents(atPath: "\(machine.store.folder)/\(path)").map { Array($0) } ?? []
+      }
+      for contents in repository.tip.values { seen += contents }
+      #expect(seen.firstRange(of: Array("the canary".utf8)) == nil, "\(machine.name)")
+    }
+    for (title, item) in items + [("imported", imported)] {
+      let search = ItemSearch(named: try ItemName(parsing: title))
+      await #expect(throws: VaultError.self, "\(title) \(item.accessibility)") {
+        try await desk.session.secrets(.search(search), .nobody)
+      }
+    }
+  }
+
+  @Test("a key for one class, or for the passcode, opens no copy of a shared item that needs another key")
+  func oneKey() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    try await machines[0].enroll()
+    for (_, item) in try everyKind() where item.attributes[.synchronizable] != nil {
+      _ = try await machines[0].asking {
+        try await machines[0].session.add(item, secret: SecretBytes(text: "gold"), replacing: true, $0)
+      }
+    }
+    let vault = machines[0].vault
+    let all = try await vault.classPairs()
+    #expect(all.count == Accessibility.allCases.count)
+    let stranger = try MemberKeys.make().encryption
+    for open in Accessibility.allCases {
+      let keys = SecretKeys(classes: all.filter { $0.key == open }, passcode: stranger)
+      for (title, isOpen) in try await vault.copies(openWith: keys) {
+        let isItsClass = title.contains(" \(open.rawValue) ") && !title.hasPrefix("passcode ")
+        #expect(isOpen == isItsClass, "\(title) with the key of \(open)")
+      }
+    }
   }
 
   @Test("what arrives while its class is closed waits as it came, is merged, and is stored once the class is open")

@@ -19,14 +19,15 @@ extension Vault {
     let keys = try MemberKeys.make()
     let id = try #require(MemberID(String(repeating: "a", count: 32)))
     let head = Revision.Head(
-      clock: 1, created: 0, item: DescribedItem(item, secret: secret.utf8.count), modified: 0,
-      seen: [id.description: 1])
+      clock: LogicalClock(0, 1), created: 0, item: DescribedItem(item, secret: secret.utf8.count), modified: 0,
+      seen: [id.description: LogicalClock(0, 1)])
     let signed = try SignedLine(head, .item, by: keys, as: id)
     let contents = signed.bytes + Array(secret.utf8)
     let file = try AgeMessage.seal(
       SecretBytes(copying: contents.span), to: [keys.encryption.publicKey], epoch: 1)
     let kept = RecordRow.Head(
-      state: .kept, clock: 1, seen: head.seen, writer: id.description, version: JSONBytes(signed.digest), isItem: true,
+      state: .kept, clock: LogicalClock(0, 1), seen: head.seen, writer: id.description,
+      version: JSONBytes(signed.digest), isItem: true,
       service: name, account: "", modified: 0)
     try presence.passcodes.store.commit { change in
       let secrets = SecretBytes(

@@ -13,62 +13,6 @@ import VaultDriver
 @testable import VaultStore
 @testable import VaultSync
 
-extension Vault {
-  /// The keys and records that a hostile machine has of its circle.
-  var circle: Circle {
-    get throws { try #require(try presence.passcodes.store.read { try $0.circle() }) }
-  }
-}
-
-extension SyncMachine {
-  fileprivate var circle: Circle { get async throws { try await vault.circle } }
-}
-
-/// A version of an item in a file that is encrypted to the members of a circle, as whoever can read it can make one.
-private struct Forgery {
-  var circle: Circle
-  var keys: MemberKeys
-  var id: MemberID
-  var circleID: String
-  var clock: LogicalClock = 900
-  var seen: VersionVector?
-  var times: (created: Double, modified: Double) = (0, 0)
-  var item = NewItem(.genericPassword, [:], access: AccessControl(.none))
-  var secretCount: Int?
-  var commitment: [UInt8]?
-  var name: [UInt8]?
-  var epoch: Int
-
-  /// A valid one, by a member.
-  init(by circle: Circle) throws {
-    (self.circle, keys, id, circleID) = (circle, circle.keys, circle.id, circle.circle)
-    epoch = circle.epoch
-    item = NewItem(named: try ItemName(parsing: "forged"), access: AccessControl(.none))
-    item.attributes[.synchronizable] = .number(1)
-  }
-
-  func with(_ change: (inout Forgery) throws -> Void) rethrows -> Forgery {
-    var other = self
-    try change(&other)
-    return other
-  }
-
-  /// The path and the contents, encrypted to the members of another state of the circle.
-  func file(for members: [Member]? = nil) throws -> (path: String, contents: [UInt8]) {
-    let hidden = try HiddenSecret(SecretBytes(text: "iron"))
-    var head = Revision.Head(
-      clock: clock, created: 0, item: DescribedItem(item, secret: secretCount ?? 4),
-      commitment: commitment ?? hidden.commitment, modified: 0, name: name, seen: seen ?? [id.description: clock])
-    (head.created, head.modified) = times
-    let members = members ?? circle.members
-    let revision = try Revision(
-      head, secretFile: hidden.file(under: SecretLock(item), for: members, epoch: epoch), of: circleID, by: keys, as: id
-    )
-    let name = try #require(circle.recordNames).name(of: ItemRecord(item, head).primary)
-    return (SyncPath.item(name).text, try revision.sealed(to: members.recipients, epoch: epoch))
-  }
-}
-
 private let noLocks = MemberLocks(classes: [:], passcode: nil, tier: .keyFile)
 
 @Suite("Forged files that are encrypted to the members of a circle")
@@ -97,13 +41,16 @@ struct ForgedFilesTests {
       ("a stranger's signature in a member's name", valid.with { $0.keys = stranger }),
       ("a version of another circle", valid.with { $0.circleID = String(repeating: "0", count: 32) }),
       ("an item and the name of a deleted one", valid.with { $0.name = [1] }),
-      ("a clock that is too great", valid.with { $0.clock = 0x20_0000_0000_0000 }),
-      ("the greatest number as a clock", valid.with { $0.clock = 0xFFFF_FFFF_FFFF_FFFF }),
-      ("the greatest clock of the format", valid.with { $0.clock = 0x1F_FFFF_FFFF_FFFF }),
-      ("a clock of zero", valid.with { $0.clock = 0 }),
+      ("a clock that is too great", valid.with { $0.clock = LogicalClock($0.epoch, 0x20_0000_0000_0000) }),
+      ("the greatest number as a clock", valid.with { $0.clock = LogicalClock($0.epoch, 0xFFFF_FFFF_FFFF_FFFF) }),
+      ("the greatest clock of the format", valid.with { $0.clock = LogicalClock($0.epoch, 0x1F_FFFF_FFFF_FFFF) }),
+      ("a clock of zero", valid.with { $0.clock = .beginning(of: $0.epoch) }),
+      ("a clock of a list of members that nobody has seen", valid.with { $0.clock = LogicalClock($0.epoch + 1, 1) }),
+      ("a clock of the last number for a list", valid.with { $0.clock = LogicalClock(.max, 1) }),
+      ("a clock of a list with a number below zero", valid.with { $0.clock = LogicalClock(.min, 1) }),
       (
         "a version that has seen later ones than itself",
-        valid.with { $0.seen = [$0.id.description: $0.clock, "another": 0xFFFF_FFFF_FFFF_FFFF] }
+        valid.with { $0.seen = [$0.id.description: $0.clock, "another": LogicalClock($0.epoch, .max)] }
       ),
       ("a time that is no number", valid.with { $0.times.modified = .nan }),
       ("a time without end", valid.with { $0.times.created = .infinity }),
@@ -113,7 +60,7 @@ struct ForgedFilesTests {
       (
         "too many writers",
         valid.with { forgery in
-          forgery.seen = Dictionary(uniqueKeysWithValues: (0..<10_001).map { ("\($0)", 1) })
+          forgery.seen = Dictionary(uniqueKeysWithValues: (0..<10_001).map { ("\($0)", LogicalClock(1, 1)) })
           forgery.seen?[forgery.id.description] = forgery.clock
         }
       ),
@@ -328,57 +275,5 @@ struct ForgedFilesTests {
     files[path] = try file(valid, by: stranger)
     #expect(try await desk.receive(files).refused.isEmpty)
     #expect(try await desk.status.candidates.map(\.id) == [member.id])
-  }
-}
-
-/// A member that lies about how many changes it has made.
-@Suite("The clocks of a synced item")
-struct LyingClockTests {
-  private let repository = MemoryRepository()
-
-  @Test("a clock far ahead of all others is refused with its writer's name, and the others go on sharing")
-  func farAhead() async throws {
-    let machines = try await repository.circle("desk", "lap")
-    let (desk, lap) = (machines[0], machines[1])
-    try await desk.set("shared", "1")
-    for machine in machines { try await machine.sync(repository) }
-    let valid = try Forgery(by: try await lap.circle)
-    for (clock, name) in [(0x1F_FFFF_FFFF_FFFF, "end"), (0x1_0000_0000, "far"), (0x10_1000, "near")]
-      as [(LogicalClock, String)]
-    {
-      let (path, contents) = try valid.with {
-        $0.clock = clock
-        $0.item = NewItem(named: try ItemName(parsing: name), access: AccessControl(.none))
-        $0.item.attributes[.synchronizable] = .number(1)
-      }.file()
-      var files = repository.tip
-      files[path] = contents
-      let receipt = try await desk.receive(files)
-      let refusal = try #require(receipt.refused.first, "\(name)")
-      #expect(refusal.path == path)
-      #expect(refusal.reason.contains("“lap”"), "\(refusal.reason)")
-      #expect(try await desk.get(name) == nil)
-      _ = try await desk.receive(repository.tip)
-    }
-    try await desk.set("shared", "2")
-    for machine in machines { try await machine.sync(repository) }
-    #expect(try await lap.get("shared") == "2")
-  }
-
-  @Test("versions that together close the gap to a great clock are accepted, in whatever order they arrive")
-  func closedGap() async throws {
-    let machines = try await repository.circle("desk", "lap")
-    let valid = try Forgery(by: try await machines[1].circle)
-    var files = repository.tip
-    for number in 1...4 as ClosedRange<UInt64> {
-      let (path, contents) = try valid.with {
-        $0.clock = LogicalClock(integerLiteral: number * 1_000_000)
-        $0.item = NewItem(named: try ItemName(parsing: "step\(number)"), access: AccessControl(.none))
-        $0.item.attributes[.synchronizable] = .number(1)
-      }.file()
-      files[path] = contents
-    }
-    #expect(try await machines[0].receive(files).refused.isEmpty)
-    #expect(try await machines[0].items.count == 4)
   }
 }

@@ -25,7 +25,6 @@ struct RandomFilesTests {
       let contents = isInside ? try inside(file, circle, &random) : changed(file, &random)
       guard contents != file else { continue }
       let receipt = try await receive(tip.merging([path: contents]) { $1 }, by: desk)
-      // A signed line with more after it can still be a valid head or request; nothing of it is taken.
       #expect(receipt.changed.isEmpty && receipt.removed.isEmpty && receipt.kept.isEmpty, "\(number): \(path)")
       if path.hasPrefix("items/") || path.hasPrefix("circle/") {
         #expect(receipt.refused.map(\.path) == [path] || receipt.wentBack, "\(number): \(path)")

@@ -255,14 +255,15 @@ struct SyncFormatTests {
         secretFile: hidden.file(under: SecretLock(item), for: members, epoch: 2), of: circle, by: keys, as: writer)
     }
     let (current, lost) = (
-      try revision(item, "gold", lap, ids[1], 2, at: 1_700_000_002),
-      try revision(item, "silver", desk, ids[0], 1, at: 1_700_000_001)
+      try revision(item, "gold", lap, ids[1], LogicalClock(2, 1), at: 1_700_000_002),
+      try revision(item, "silver", desk, ids[0], LogicalClock(1, 9), at: 1_700_000_001)
     )
-    let underPasscode = try revision(guarded, "platinum", desk, ids[0], 4, at: 1_700_000_004)
+    let underPasscode = try revision(guarded, "platinum", desk, ids[0], LogicalClock(2, 3), at: 1_700_000_004)
     let gone = names.name(of: Array("an item that was deleted".utf8))
     let deleted = try Revision(
       Revision.Head(
-        clock: 3, created: 0, modified: 1_700_000_003, name: gone, seen: [ids[0].description: 3]),
+        clock: LogicalClock(2, 2), created: 0, modified: 1_700_000_003, name: gone,
+        seen: [ids[0].description: LogicalClock(2, 2)]),
       secretFile: [], of: circle, by: desk, as: ids[0])
 
     var records: [Vectors.Record] = []

@@ -1,4 +1,5 @@
 import Fingerprint
+import Keys
 import SecretModel
 import SecureMemory
 import Synchronization
@@ -31,6 +32,12 @@ final class MemoryRepository: Sendable {
 
   /// Puts an earlier state, or any other files, back.
   func put(_ files: Files) { states.withLock { $0.append(files) } }
+}
+
+extension Vault {
+  fileprivate func renewRecoveryKey() throws {
+    try SyncedItems(presence.passcodes.store, nonces).use(recoveryKey: SharedSecret(RecoveryKey.generate().text()))
+  }
 }
 
 /// A store of a machine that is in a circle, or comes into one, with an owner who touches and types.
@@ -143,6 +150,11 @@ final class SyncMachine: Sendable {
   func approve(_ id: MemberID, replacing old: SyncMachine? = nil) async throws {
     let replaced = try await old?.id
     try await asking { try await self.session.sync.change(.approve(id, replacing: replaced), $0) }
+  }
+
+  /// Changes this machine's own entry in the list of members.
+  func renewRecoveryKey() async throws {
+    try await vault.renewRecoveryKey()
   }
 
   /// Confirms what other members have changed.

@@ -45,8 +45,9 @@ private func sign(_ secret: SharedSecret) throws {
   let item = NewItem(named: try ItemName(parsing: "mail"), access: AccessControl(.none))
   let hidden = try HiddenSecret(secret.bytes)
   let head = Revision.Head(
-    clock: 1, created: 0, item: DescribedItem(item, secret: secret.bytes.count), commitment: hidden.commitment,
-    modified: 0, seen: [id.description: 1])
+    clock: LogicalClock(1, 1), created: 0, item: DescribedItem(item, secret: secret.bytes.count),
+    commitment: hidden.commitment,
+    modified: 0, seen: [id.description: LogicalClock(1, 1)])
   _ = try Revision(
     head, secretFile: hidden.file(under: SecretLock(item), for: [], epoch: 1), of: "circle", by: keys, as: id)
 }

@@ -1,0 +1,78 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+/// The calls that `whorl` makes to its vault. A relay in the vault's place passes them on and writes their names down.
+@Suite("The calls of whorl to its vault")
+struct RoundTripTests {
+  @Test(
+    "whorl get makes at most five calls for a secret that needs a finger, and at most four for one that needs nobody")
+  func get() async throws {
+    try await TestStore.enrolled { store in
+      let open = try await calls(of: ["get", "open"], in: store)
+      #expect(open.first == "Hello" && open.contains("Secrets"), "\(open)")
+      #expect(open.count <= 4, "\(open)")
+      let touched = try await calls(of: ["get", "presence"], in: store, [.right])
+      #expect(touched.filter { $0 == "Secrets" }.count == 1, "\(touched)")
+      #expect(touched.count <= 5, "\(touched)")
+    }
+  }
+
+  /// Runs a command that has to succeed, and returns the names of its calls.
+  private func calls(
+    of words: [String], in store: TestStore, _ touches: [Touches.Touch] = []
+  ) async throws -> [String] {
+    try await withFolder { folder in
+      let (whorl, whorld, list) = ("\(folder)/whorl", "\(folder)/whorld", "\(folder)/calls")
+      try writeFile(whorl, try readFile(try Programs.path("whorl")))
+      try writeFile(whorld, Array(Self.relay(to: try Programs.path("whorld"), writing: list).utf8))
+      for program in [whorl, whorld] { try #require(chmod(program, 0o755) == 0) }
+      let result = try await Invocation(
+        program: whorl, arguments: store.arguments(words + ["--reader", "virtual-image:\(store.socket)"])
+      ).run(heard: Touches(socket: store.socket, touches).heard)
+      try result.mustSucceed()
+      return String(decoding: try readFile(list), as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+  }
+
+  /// A program that passes the bytes and descriptors between its standard input and a vault, and lists the members of the
+  /// calls that the client sends.
+  private static func relay(to vault: String, writing list: String) -> String {
+    """
+    #!/usr/bin/python3
+    import os, re, select, socket, struct, subprocess
+    client = socket.socket(fileno=0)
+    ours, theirs = socket.socketpair()
+    child = subprocess.Popen(["\(vault)", "--private"], stdin=theirs)
+    theirs.close()
+    pending, greeted = b"", False
+    def note(data):
+        global pending, greeted
+        pending += data
+        if not greeted:
+            end = pending.find(b"BEGIN\\r\\n")
+            if end < 0: return
+            pending, greeted = pending[end + 7:], True
+        while len(pending) >= 16:
+            order = "<" if pending[:1] == b"l" else ">"
+            body, _, fields = struct.unpack(order + "III", pending[4:16])
+            size = 16 + (fields + 7) // 8 * 8 + body
+            if len(pending) < size: return
+            member = re.search(b"\\x03\\x01s\\0(....)([A-Za-z]+)\\0", pending[:size], re.DOTALL)
+            if pending[1] == 1 and member:
+                with open("\(list)", "ab") as file: file.write(member.group(2) + b"\\n")
+            pending = pending[size:]
+    while True:
+        for source in select.select([client, ours], [], [])[0]:
+            data, descriptors, _, _ = socket.recv_fds(source, 1 << 16, 16)
+            if not data:
+                ours.close()
+                raise SystemExit(child.wait())
+            if source is client: note(data)
+            target = ours if source is client else client
+            sent = socket.send_fds(target, [data], descriptors) if descriptors else 0
+            target.sendall(data[sent:])
+            for descriptor in descriptors: os.close(descriptor)
+    """
+  }
+}

@@ -1,0 +1,73 @@
+import Keys
+import SecretModel
+import SecureMemory
+import Testing
+import VaultDriver
+
+@testable import Presence
+@testable import Vault
+@testable import VaultItems
+@testable import VaultSync
+
+@Suite("A member's answer to a machine that asks to join")
+struct AnswerTests {
+  private let repository = MemoryRepository()
+
+  /// A machine that asks, and the member that will answer it.
+  private func asked() async throws -> (desk: SyncMachine, lap: SyncMachine) {
+    let desk = try await repository.circle("desk")[0]
+    let lap = try await SyncMachine("lap")
+    try await lap.ask(repository)
+    try await desk.sync(repository)
+    return (desk, lap)
+  }
+
+  /// Changes the machine's own entry in the list of members, as a class that is opened after the circle was made does.
+  private func changeOwnEntry(_ machine: SyncMachine) async throws {
+    try SyncedItems(machine.vault.presence.passcodes.store, machine.vault.nonces).use(
+      recoveryKey: SharedSecret(RecoveryKey.generate().text()))
+  }
+
+  @Test("an answer is made anew where the member's own entry changes before it is published")
+  func unpublished() async throws {
+    let (desk, lap) = try await asked()
+    try await desk.answer(lap)
+    try await changeOwnEntry(desk)
+    for machine in [desk, lap, desk] { try await machine.sync(repository) }
+    let words = try await lap.status.words
+    #expect(words.count == 6)
+    #expect(try await desk.status.candidates.map(\.words) == [words])
+  }
+
+  @Test("an answer is made anew where the list of members changes before the other machine has seen it")
+  func published() async throws {
+    let (desk, lap) = try await asked()
+    try await desk.answer(lap)
+    try await desk.sync(repository)
+    try await changeOwnEntry(desk)
+    // The member finds its earlier answer in the repository, and complains of nothing.
+    #expect(try await desk.receive(repository.tip).refused.isEmpty)
+    for machine in [desk, lap, desk] { try await machine.sync(repository) }
+    let words = try await lap.status.words
+    #expect(words.count == 6)
+    #expect(try await desk.status.candidates.map(\.words) == [words])
+    try await lap.agree()
+    for machine in [lap, desk] { try await machine.sync(repository) }
+    try await desk.approve(lap.id)
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    #expect(try await lap.status.standing == .member)
+  }
+
+  @Test("an answer for which the other machine has opened its number is not replaced")
+  func opened() async throws {
+    let (desk, lap) = try await asked()
+    try await desk.answer(lap)
+    for machine in [desk, lap, desk] { try await machine.sync(repository) }
+    let path = SyncPath.answer(try await lap.id).text
+    let answer = repository.tip[path]
+    try await changeOwnEntry(desk)
+    try await desk.answer(lap)
+    try await desk.sync(repository)
+    #expect(answer != nil && repository.tip[path] == answer)
+  }
+}
