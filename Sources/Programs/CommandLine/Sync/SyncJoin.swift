@@ -142,6 +142,10 @@ struct SyncConfirm: Command {
     for line in SyncOutcome.memberLines(status) { StandardError.line(Visible.text(line)) }
     guard !reject else { return try await refuse(sync, session) }
     if !yes { try session.answers().confirm("Was it you?", assent: "--yes") }
+    // A timed run may have taken another change meanwhile.
+    guard try await sync.status().unconfirmed == status.unconfirmed else {
+      throw Failure(.tryAgain, "your computers have changed once more meanwhile", advice: "run it again")
+    }
     try await sync.change(.confirm, recovery, reason: "share secrets with these computers")
     try await sync.publish()
     try await sync.openWaiting()
