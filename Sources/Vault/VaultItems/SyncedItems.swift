@@ -143,8 +143,15 @@ package struct SyncedItems {
     }
   }
 
-  /// - Parameter shown: the proofs that the owner has given; nil for a change that asks for none.
-  package func change(_ what: SyncMemberChange, _ shown: GivenProofs?) throws(VaultError) {
+  /// The digest of the newest list of members, of which a prompt tells.
+  package func newestList() throws(VaultError) -> [UInt8]? {
+    try store.read { snapshot in try snapshot.circle()?.last.digest }
+  }
+
+  /// - Parameters:
+  ///   - shown: the proofs that the owner has given; nil for a change that asks for none.
+  ///   - list: ``newestList()`` before the owner was asked. A list that came meanwhile is not confirmed with it.
+  package func change(_ what: SyncMemberChange, _ shown: GivenProofs?, after list: [UInt8]?) throws(VaultError) {
     try store.commit(items: true) { change in
       if let shown { try change.requireCurrent(shown) }
       guard var circle = try change.circle() else {
@@ -177,7 +184,11 @@ package struct SyncedItems {
         try circle.remove(id)
         progress.heads[id.description] = nil
         progress.obsolete.append(SyncPath.head(id).text)
-      case .confirm: circle.confirm()
+      case .confirm:
+        guard circle.last.digest == list else {
+          throw VaultError.busy("your computers have changed once more meanwhile")
+        }
+        circle.confirm()
       case .reject: circle.lock()
       case .leave:
         guard try circle.standing == .member, circle.members.count > 1 else { return try change.leaveCircle() }
