@@ -79,9 +79,11 @@ package struct SyncedItems {
     let tier = store.seal.tier
     try store.commit(items: true) { change in
       try proof(change)
-      if let old = try change.circle(), try old.standing == .member {
+      let old = try change.circle()
+      if let old, try old.standing == .member {
         throw VaultError.invalidRequest("this store shares with other computers already")
       }
+      let asked = old?.joining == nil ? [] : try change.syncProgress().ownMessages
       try change.storeEarlierConflicts()
       try change.leaveCircle()
       let owner = try CircleOwner(
@@ -100,6 +102,8 @@ package struct SyncedItems {
       progress.circleRecords = circle.published
       progress.obsolete =
         circle.rescue.map { rescue in rescue.chain.dropFirst().map { SyncPath.circle($0.epoch).text } } ?? []
+      // Beside its new request an earlier one would be that of another machine, and a member could not tell which is which.
+      if old?.circle == circle.circle { progress.obsolete += asked }
       try change.put(circle)
       try change.put(progress)
       if try circle.standing == .member { try change.shareOpenItems() }

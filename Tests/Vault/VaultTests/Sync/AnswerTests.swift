@@ -70,4 +70,19 @@ struct AnswerTests {
     try await desk.sync(repository)
     #expect(answer != nil && repository.tip[path] == answer)
   }
+
+  @Test("a machine that asks again takes its earlier request out of the repository")
+  func askedTwice() async throws {
+    let (desk, lap) = try await asked()
+    try await desk.answer(lap)
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    let first = try await lap.id
+    try await lap.ask(repository)
+    for machine in [lap, desk] { try await machine.sync(repository) }
+    #expect(try await desk.status.candidates.map(\.id) == [lap.id])
+    #expect(repository.tip[SyncPath.request(first).text] == nil && repository.tip[SyncPath.opening(first).text] == nil)
+    try await desk.approve(lap, in: repository)
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    #expect(try await lap.status.standing == .member)
+  }
 }
