@@ -20,8 +20,8 @@ package struct ReaderAccess {
   ) async throws(VaultError) -> HeldReader {
     if purpose != nil { try await requireAllowed(context) }
     let applicant = ReaderApplicant(caller: context.client.caller, purpose: purpose, call: context.call)
-    let claim = try await waiting(context) { [desk, lock = store.directory.scanLock] told in
-      try await desk.claim(for: applicant, storeLock: lock, told: told)
+    let claim = try await waiting(context) { [desk, lock = store.directory.scanLock] activity, told in
+      try await desk.claim(for: applicant, storeLock: lock, activity: activity, told: told)
     }
     // Gives the reader back when it is destroyed, as at every error from here on.
     let turn = ReaderTurn(claim, in: context)
@@ -33,7 +33,7 @@ package struct ReaderAccess {
     let wanted = try await wanted(claim, context)
     // Check again: only now is it known whether the lid covers this reader.
     if purpose != nil, context.readerPlace == .underLid { try await requireAllowed(context) }
-    try await waiting(context) { told in try await claim.lock(wanted) { told(RequestAhead(use: .otherVault)) } }
+    try await waiting(context) { _, told in try await claim.lock(wanted) { told(RequestAhead(use: .otherVault)) } }
     let user = try readerUser
     let lease = try await context.outcome(of: .answer) { try await claim.open(wanted, for: user) }
     return HeldReader(turn, lease)
@@ -72,17 +72,15 @@ package struct ReaderAccess {
 
   /// Waits for the requests ahead of this one, and reports them to the listener.
   private func waiting<T: Sendable>(
-    _ context: Context, _ wait: @escaping @Sendable (@escaping @Sendable (RequestAhead) -> Void) async throws -> T
+    _ context: Context,
+    _ wait: @escaping @Sendable (Activity, @escaping @Sendable (RequestAhead) -> Void) async throws -> T
   ) async throws(VaultError) -> T {
     defer { context.ahead.clear() }
     // While others have their turns, the wait goes on: only one that does not end runs into the context's timeout.
     let activity = Activity()
     return try await context.outcome(of: .turn, activity: activity) {
       [events = context.events, ahead = context.ahead] in
-      try await wait {
-        activity.note()
-        ahead.tell($0, through: events)
-      }
+      try await wait(activity) { ahead.tell($0, through: events) }
     }
   }
 

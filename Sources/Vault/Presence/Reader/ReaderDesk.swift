@@ -54,6 +54,8 @@ package actor ReaderDesk: ReaderOwner {
   private struct Waiting {
     let number: UInt64
     let applicant: ReaderApplicant
+    /// Noted each time another request gets the reader.
+    let activity: Activity?
     let told: @Sendable (RequestAhead) -> Void
     let turn: CheckedContinuation<Turn, Never>
     /// Whether it comes before the others of its user.
@@ -106,12 +108,14 @@ package actor ReaderDesk: ReaderOwner {
   /// - Parameters:
   ///   - storeLock: the lock of the request's store, on which programs with a desk of their own wait; nil if the
   ///     request is for no store.
+  ///   - activity: noted while this request waits, each time a request of any program gets the reader.
   ///   - told: called while this request waits, each time a request of another program gets the reader, except a brief
   ///     one (``ReaderApplicant/isBrief``).
   func claim(
-    for applicant: ReaderApplicant, storeLock: String?, told: @escaping @Sendable (RequestAhead) -> Void
+    for applicant: ReaderApplicant, storeLock: String?, activity: Activity? = nil,
+    told: @escaping @Sendable (RequestAhead) -> Void
   ) async throws(VaultError) -> ReaderClaim {
-    try await turn(of: applicant, told)
+    try await turn(of: applicant, activity, told)
     do throws(VaultError) {
       var lock: FileLock?
       if let storeLock { lock = try await FileLock.awaited(storeLock) { told(RequestAhead(use: .otherVault)) } }
@@ -175,9 +179,9 @@ package actor ReaderDesk: ReaderOwner {
 
   private var isFree: Bool { if case .free = state { true } else { false } }
 
-  private func turn(of applicant: ReaderApplicant, _ told: @escaping @Sendable (RequestAhead) -> Void)
-    async throws(VaultError)
-  {
+  private func turn(
+    of applicant: ReaderApplicant, _ activity: Activity?, _ told: @escaping @Sendable (RequestAhead) -> Void
+  ) async throws(VaultError) {
     lastNumber += 1
     let number = lastNumber
     let granted: Turn = await withTaskCancellationHandler {
@@ -189,7 +193,7 @@ package actor ReaderDesk: ReaderOwner {
           take(for: applicant)
           return turn.resume(returning: .granted)
         }
-        let waiting = Waiting(number: number, applicant: applicant, told: told, turn: turn)
+        let waiting = Waiting(number: number, applicant: applicant, activity: activity, told: told, turn: turn)
         switch WaitingLimits.answer(to: applicant, among: queue.map(\.applicant)) {
         case .waits: queue.append(waiting)
         case .waitsInstead(let index):
@@ -278,7 +282,10 @@ package actor ReaderDesk: ReaderOwner {
     }
     let granted = queue.remove(at: next)
     take(for: granted.applicant)
-    for waiting in queue + outside { tell(waiting, of: granted.applicant) }
+    for waiting in queue + outside {
+      waiting.activity?.note()
+      tell(waiting, of: granted.applicant)
+    }
     granted.turn.resume(returning: .granted)
   }
 
