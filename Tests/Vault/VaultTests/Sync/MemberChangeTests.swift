@@ -120,6 +120,30 @@ struct MemberChangeTests {
     #expect(try await machines[1].get("mail") == "gold")
   }
 
+  /// The operator of an empty repository gets the first list with a push, refuses the push, and answers with a list of
+  /// its own that names the machine as a member.
+  @Test("no other list takes the place of the first one of a new circle, and nothing is encrypted to its members")
+  func firstList() async throws {
+    let desk = try await SyncMachine("desk")
+    try await desk.set("mail", "gold")
+    try await desk.begin()
+    let (circle, thief) = (try await desk.vault.circle, try MemberKeys.make())
+    let member = Member(
+      thief, recovery: thief.encryption.publicKey, salt: [], MemberLocks(classes: [:], passcode: nil, tier: .keyFile))
+    let list = try CircleRecord(
+      after: nil, circle: String(repeating: "0", count: 32), members: [member, circle.own],
+      #require(circle.contents), by: thief, as: member.id)
+    repository.put([SyncPath.format.text: SyncPath.formatLine, SyncPath.circle(1).text: list.bytes])
+    #expect(try await desk.sync(repository).wentBack)
+    #expect(try await desk.status.members.map(\.name) == ["desk"])
+    try await desk.sync(repository, puttingBack: true)
+    let items = repository.tip.filter { $0.key.hasPrefix("items/") }
+    #expect(!items.isEmpty)
+    for (path, file) in items {
+      #expect(throws: (any Error).self, "\(path)") { _ = try AgeMessage.open(file, with: thief.encryption) }
+    }
+  }
+
   @Test("a member's head that knows a list which the repository does not show is reported")
   func hiddenList() async throws {
     let machines = try await repository.circle("desk", "lap")
