@@ -9,6 +9,12 @@ import VaultDriver
 @testable import VaultItems
 @testable import VaultSync
 
+extension Vault {
+  fileprivate func changeOwnEntry() throws {
+    try SyncedItems(presence.passcodes.store, nonces).use(recoveryKey: SharedSecret(RecoveryKey.generate().text()))
+  }
+}
+
 @Suite("A member's answer to a machine that asks to join")
 struct AnswerTests {
   private let repository = MemoryRepository()
@@ -23,10 +29,7 @@ struct AnswerTests {
   }
 
   /// Changes the machine's own entry in the list of members, as a class that is opened after the circle was made does.
-  private func changeOwnEntry(_ machine: SyncMachine) async throws {
-    try SyncedItems(machine.vault.presence.passcodes.store, machine.vault.nonces).use(
-      recoveryKey: SharedSecret(RecoveryKey.generate().text()))
-  }
+  private func changeOwnEntry(_ machine: SyncMachine) async throws { try await machine.vault.changeOwnEntry() }
 
   @Test("an answer is made anew where the member's own entry changes before it is published")
   func unpublished() async throws {
