@@ -26,7 +26,7 @@ struct AnswerTests {
   func unpublished() async throws {
     let (desk, lap) = try await asked()
     try await desk.answer(lap)
-    try await desk.vault.renewRecoveryKey()
+    try await desk.renewRecoveryKey()
     for machine in [desk, lap, desk] { try await machine.sync(repository) }
     let words = try await lap.status.words
     #expect(words.count == 6)
@@ -38,7 +38,7 @@ struct AnswerTests {
     let (desk, lap) = try await asked()
     try await desk.answer(lap)
     try await desk.sync(repository)
-    try await desk.vault.renewRecoveryKey()
+    try await desk.renewRecoveryKey()
     // The member finds its earlier answer in the repository, and complains of nothing.
     #expect(try await desk.receive(repository.tip).refused.isEmpty)
     for machine in [desk, lap, desk] { try await machine.sync(repository) }
@@ -59,7 +59,7 @@ struct AnswerTests {
     for machine in [desk, lap, desk] { try await machine.sync(repository) }
     let path = SyncPath.answer(try await lap.id).text
     let answer = repository.tip[path]
-    try await desk.vault.renewRecoveryKey()
+    try await desk.renewRecoveryKey()
     try await desk.answer(lap)
     try await desk.sync(repository)
     #expect(answer != nil && repository.tip[path] == answer)
