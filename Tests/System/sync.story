@@ -189,7 +189,7 @@ on tower sh -c 'echo /usr/lib/wrong-clock.so >/etc/ld.so.preload
   systemctl restart whorld.service'
 wrong=$(alice tower 'date +%s')
 [ "$((wrong - $(date +%s)))" -gt 34000000 ] || fail "the tower's clock is right"
-expect 0 "wrong-clock.so" on tower sh -c 'cat "/proc/$(pgrep -x whorld)/maps"'
+expect 0 "wrong-clock.so" on tower sh -c 'cat "/proc/$(pgrep -xo whorld)/maps"'
 expect 0 "" alice tower 'whorl unlock --passcode-fd 3 3<passcode'
 expect 0 "" alice tower 'printf "silver of the tower" | whorl set note --replace --access none'
 expect 0 "" alice tower 'printf tin | whorl set "from the future" --sync --access none'

@@ -89,7 +89,7 @@ package struct ReaderAccess {
   {
     if let opened = claim.opened { return opened.description }
     let adapter = try recordedAdapter
-    let attached = try await context.outcome(of: .answer) { [desk] in try await desk.reader.readers(drivenBy: adapter) }
+    let attached = try await context.outcome(of: .answer) { [desk] in try await desk.readers(drivenBy: adapter) }
     let chosen = try choose(from: attached, drivenBy: adapter)
     context.readerIsAlone = chosen.isAlone(among: attached)
     context.readerPlace = chosen.place(among: attached)
@@ -139,9 +139,8 @@ package struct ReaderAccess {
   /// Like ``attached()``, with the place of the reader.
   func attachedAndPlace() async throws(VaultError) -> (reader: ReaderDescription, place: ReaderPlace) {
     if let held = await desk.heldReader { return (held, .inReach) }
-    let readers: [ReaderDescription]
     let adapter = try recordedAdapter
-    do { readers = try await desk.reader.readers(drivenBy: adapter) } catch { throw .reader(error) }
+    let readers = try await desk.readers(drivenBy: adapter)
     let chosen = try choose(from: readers, drivenBy: adapter)
     return (chosen, chosen.place(among: readers))
   }
@@ -149,8 +148,8 @@ package struct ReaderAccess {
   /// The attached readers, and the one that this store would use.
   package func list() async -> ReaderList {
     let attached: [ReaderDescription]
-    do { attached = try await desk.reader.readers() } catch {
-      return ReaderList(readers: [], chosen: nil, problem: .reader(error))
+    do throws(VaultError) { attached = try await desk.readers(drivenBy: nil) } catch {
+      return ReaderList(readers: [], chosen: nil, problem: error)
     }
     do throws(VaultError) {
       return ReaderList(readers: attached, chosen: try choose(from: attached, drivenBy: recordedAdapter), problem: nil)
