@@ -217,8 +217,8 @@ let package = Package(
     .executableTarget(
       name: "whorld",
       dependencies: [
-        "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "SecretModel",
-        "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
+        "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "SDBus",
+        "SecretModel", "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
       ],
       path: "Sources/Programs/whorld"),
     .executableTarget(
@@ -462,6 +462,7 @@ let started: [String: [String]] = [
   "SSHAgentTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "SecretServiceTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "VaultDriver": ["whorl-reader"],
+  "VaultHostTests": ["whorld", "whorl-program-path"],
   "VirtualFingerTests": ["whorl-finger", "whorl-reader"],
   "WalletsTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "WhorlTests": ["whorld", "whorl-reader"],

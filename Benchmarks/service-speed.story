@@ -18,7 +18,7 @@ at_seat alice '
   whorl-bench service --rounds 40' || fail "whorl-bench service"
 
 echo "whorld with 100,000 items, proportional: $(awk '/^Pss:/ { print $2 / 1024 " MiB" }' \
-  "/proc/$(pgrep -x whorld)/smaps_rollup") (at most 25)"
+  "/proc/$(vault_of alice)/smaps_rollup") (at most 25)"
 
 tries=0
 while [ "$tries" -lt "$starts" ]; do

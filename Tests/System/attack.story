@@ -130,6 +130,13 @@ expect 0 bronze elsewhere bob 'whorl get note/bob'
 # One that is stopped in order does not wait at its next start.
 systemctl stop whorld.service
 expect 0 bronze elsewhere bob 'timeout 5 whorl get note/bob'
+# The vault of one user crashes again and again. It waits longer each time, and nobody else does.
+for crash in $(seq 6); do
+  at_seat alice 'whorl get note/alice' >/dev/null || fail "alice is not served after crash $crash of her vault"
+  kill -SEGV "$(vault_of alice)"
+  expect 0 bronze elsewhere bob 'timeout 5 whorl get note/bob'
+done
+expect 0 active systemctl is-active whorld.socket whorld.service
 # The same for the unit that reads the paths of programs, which has no rights over anything else.
 for _ in $(seq 10); do
   systemctl kill --signal=SEGV whorl-program-path.service 2>/dev/null || :

@@ -136,6 +136,9 @@ wait_for() {
   done
 }
 
+# vault_of USER: the process that has this user's store open in the system service.
+vault_of() { pgrep -f "^whorld --of $(id -u "$1") "; }
+
 # waits_of NAME...: how often the threads of these programs have waited so far.
 waits_of() {
   for name; do

@@ -154,6 +154,12 @@ restart
 log_in gdm-password alice 'set by root'
 is_locked
 expect 0 "two different passwords" in_session alice 'whorl login status'
+# Typed at a terminal, the login password is no wrong passcode, however often: the passcode can be typed after it.
+for _ in 1 2 3 4 5 6; do
+  expect 77 "still different" typing 'set by root
+n' alice 'whorl login enable passcode'
+done
+expect 0 '"passcodeDelay":0' in_session alice 'whorl status --json'
 # The store's passcode does not work as the login password.
 expect 77 "that is the passcode of your secrets, and not your login password" in_session alice \
   'whorl login enable passcode --password-fd 3 3<passcode'

@@ -17,6 +17,8 @@ def text(word):
 
 
 peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+# The user of whom it tells: the service passes the connection to that user's vault.
+peer.bind(f"\0whorl-login/{sys.argv[1]}/{os.urandom(8).hex()}")
 peer.connect("/run/whorl/bus")
 peer.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n")
 peer.recv(4096)

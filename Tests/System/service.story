@@ -73,10 +73,14 @@ case $(cat /tmp/alice) in *bronze*) fail "alice got bob's secret" ;; esac
 # Another program of alice's gets no secret without a touch.
 expect 77 "" at_seat alice 'whorl get bank/alice --no-prompt'
 expect 1 "Permission denied" at_seat alice 'ls /var/lib/whorl 2>&1; cat /var/lib/whorl/*/device.key 2>&1'
-expect 1 "Permission denied" at_seat alice 'cat /proc/$(pgrep -x whorld)/environ /proc/$(pgrep -x whorld)/maps 2>&1'
-expect 1 "Permission denied" at_seat alice 'head -c 1 /proc/$(pgrep -x whorld)/mem 2>&1'
-expect 1 "not permitted" at_seat alice 'kill -9 $(pgrep -x whorld) 2>&1'
-expect 2 "Permission denied" at_seat alice 'ls /proc/$(pgrep -x whorld)/fd 2>&1'
+# The service, her own vault and bob's.
+[ "$(pgrep -x whorld | wc -l)" = 3 ] || fail "the processes of the service: $(pgrep -ax whorld)"
+for process in $(pgrep -x whorld); do
+  expect 1 "Permission denied" at_seat alice "cat /proc/$process/environ /proc/$process/maps 2>&1"
+  expect 1 "Permission denied" at_seat alice "head -c 1 /proc/$process/mem 2>&1"
+  expect 1 "not permitted" at_seat alice "kill -9 $process 2>&1"
+  expect 2 "Permission denied" at_seat alice "ls /proc/$process/fd 2>&1"
+done
 expect 1 "Permission denied" at_seat alice 'ln -s /tmp/mine /run/whorl/other 2>&1'
 expect 1 "Permission denied" at_seat alice 'rm -f /run/whorl/bus 2>&1'
 expect 64 "started by systemd" at_seat alice '/usr/libexec/whorl/whorld --system'
@@ -110,14 +114,25 @@ expect 0 silver at_seat alice 'whorl get note/alice'
 # After all this the service does not wake.
 rests whorld
 
-# Killed: the next call works, nothing is lost, and the unlocked items are closed.
-for i in 1 2 3; do
-  kill -9 "$(pgrep -x whorld)"
+# Her vault is ended: the next call works, nothing is lost, and her unlocked items are closed. Bob notices nothing.
+bobs=$(vault_of bob)
+for signal in KILL ILL SEGV; do
+  kill -s "$signal" "$(vault_of alice)"
+  expect 0 bronze at_seat bob 'whorl get note/alice'
   expect 77 "are closed" at_seat alice 'whorl get note/alice'
   expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
   expect 0 silver at_seat alice 'whorl get note/alice'
 done
-(sleep 2 && kill -9 "$(pgrep -x whorld)") &
+[ "$(vault_of bob)" = "$bobs" ] || fail "bob has another vault process"
+journalctl -q --no-pager -u whorld.service | grep -q "the vault of user $(id -u alice) has ended: killed by signal 9" ||
+  fail "the end of her vault is not in the journal"
+# The service itself is ended: all stores are closed, and it comes back.
+kill -9 "$(systemctl show --value --property MainPID whorld.service)"
+expect 77 "are closed" at_seat alice 'whorl get note/alice'
+expect 77 "are closed" at_seat bob 'whorl get note/alice'
+expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
+expect 0 "" at_seat bob 'whorl unlock --passcode-fd 3 3<passcode'
+(sleep 2 && kill -9 "$(vault_of alice)") &
 expect 75 "" at_seat alice 'whorl get bank/alice --timeout 20'
 expect 0 "" at_seat alice 'whorl unlock --passcode-fd 3 3<passcode'
 expect 0 gold touching "$right" at_seat alice 'whorl get bank/alice'

@@ -95,6 +95,9 @@ package final class ChildProcess: Sendable {
     handle.onEnd { _ = self.reap() }
   }
 
+  /// Calls the closure on the bus loop when the child has ended, with how it ended, for people.
+  package func onEnd(_ body: @escaping @Sendable (String) -> Void) { handle.onEnd { body(self.reap()) } }
+
   /// Whether the child has ended.
   package var hasEnded: Bool { handle.hasEnded }
 

@@ -1,9 +1,8 @@
-internal import CSystemd
 internal import Glibc
 
-/// Accepts the connections of a listening Unix socket and owns them: each is a peer-to-peer ``BusConnection`` in the
-/// role of the server. Its state belongs to ``BusLoop``. Its owner must call ``close()``.
-package actor BusListener: BusLoopSource {
+/// Takes the connections of Unix sockets and owns them: each is a peer-to-peer ``BusConnection`` in the role of the
+/// server. Its state belongs to ``BusLoop``. Its owner must call ``close()``.
+package actor BusListener {
   package struct Limits: Sendable {
     /// The most connections at a time. Further ones are closed as soon as they are accepted.
     package var connections = 512
@@ -19,15 +18,12 @@ package actor BusListener: BusLoopSource {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
-  private let socket: BusDescriptor
+  private let intake: SocketIntake
   private let limits: Limits
   private let connectionLimits: BusLimits
   private let isFull: @Sendable (_ user: UInt32) -> Bool
   private let accept: @Sendable (BusPeer) -> BusHandlers?
   private var isListening = true
-  /// When to accept again, in microseconds of `CLOCK_MONOTONIC`, after this process had no descriptor or memory left
-  /// for a connection. The socket stays readable meanwhile, so polling it would never wait.
-  private var pausedUntil: UInt64?
   private var connections: [UInt64: Accepted] = [:]
   /// The connections that wait for a place, in order.
   private var waiting: [Waiting] = []
@@ -46,24 +42,22 @@ package actor BusListener: BusLoopSource {
   }
 
   /// - Parameters:
-  ///   - socket: A listening socket (`listen(2)`).
+  ///   - socket: A listening socket (`listen(2)`), unless connections are passed over it.
+  ///   - passingEnded: Where another process passes connections over the socket: called on the loop when it ends that.
   ///   - isFull: Whether a further connection of this user has to wait until ``placeIsFree()`` is called, if it may wait.
   ///     Runs on the loop and must not block.
   ///   - accept: Returns the handlers of a new connection; nil closes it. Runs on the loop and must not block.
   package init(
     socket: BusDescriptor, limits: Limits = Limits(), connectionLimits: BusLimits = .init(),
+    passingEnded: (@Sendable () -> Void)? = nil,
     isFull: @escaping @Sendable (_ user: UInt32) -> Bool = { _ in false },
     accept: @escaping @Sendable (BusPeer) -> BusHandlers?
   ) throws(BusError) {
-    self.socket = socket
+    intake = try SocketIntake(passingEnded.map { .passed(socket, ended: $0) } ?? .listening(socket))
     self.limits = limits
     self.connectionLimits = connectionLimits
     self.isFull = isFull
     self.accept = accept
-    // A connection can be gone between `poll` and `accept`, which would then block the loop.
-    guard fcntl(socket.rawValue, F_SETFL, fcntl(socket.rawValue, F_GETFL) | O_NONBLOCK) == 0 else {
-      throw .system(errno)
-    }
     BusLoop.shared.post { self.assumeIsolated { $0.attach() } }
   }
 
@@ -77,52 +71,26 @@ package actor BusListener: BusLoopSource {
     BusLoop.shared.post { self.assumeIsolated { $0.letIn() } }
   }
 
+  /// Tells the process that passes connections that none is in use, if that is so.
+  package nonisolated func sayIfUnused() {
+    BusLoop.shared.post {
+      self.assumeIsolated { if $0.connections.isEmpty, $0.waiting.isEmpty { $0.intake.sayUnused() } }
+    }
+  }
+
   private func attach() {
-    if isListening { BusLoop.shared.add(self) }
+    if isListening { intake.begin { socket in self.assumeIsolated { $0.open(socket) } } }
   }
 
   private func end() {
     isListening = false
-    BusLoop.shared.remove(self)
+    intake.end()
     for accepted in connections.values { accepted.connection.close() }
     for each in waiting { Glibc.close(each.socket) }
     waiting = []
   }
 
   // MARK: On the loop
-
-  package nonisolated func pollRequest() -> BusPollRequest? {
-    assumeIsolated { listener in
-      if let pausedUntil = listener.pausedUntil {
-        return BusPollRequest(descriptor: -1, events: 0, deadline: pausedUntil)
-      }
-      return BusPollRequest(descriptor: listener.socket.rawValue, events: Int16(POLLIN))
-    }
-  }
-
-  package nonisolated func dispatch() {
-    assumeIsolated { $0.acceptWaiting() }
-  }
-
-  private func acceptWaiting() {
-    pausedUntil = nil
-    // At most 64 in a row, so that a flood of new connections does not starve existing ones.
-    for _ in 0..<64 {
-      // The address is not needed: a Unix socket's peer is identified by its credentials.
-      let accepted = accept4(socket.rawValue, nil, nil, Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
-      if accepted >= 0 {
-        open(accepted)
-        continue
-      }
-      switch errno {
-      case ECONNABORTED, EINTR: continue
-      case EAGAIN: return
-      default:
-        pausedUntil = LoopClock.now + 100_000
-        return
-      }
-    }
-  }
 
   /// Takes ownership of the socket.
   private func open(_ accepted: Int32) {

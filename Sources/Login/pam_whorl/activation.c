@@ -53,7 +53,7 @@ int whorl_is_starting(int interrupt) {
   state state = {0};
   sd_bus *bus = NULL;
   sd_bus_slot *name = NULL, *time = NULL;
-  int result = whorl_connect(&place, &bus);
+  int result = whorl_connect(&place, NULL, &bus);
   if (result < 0) return 0;
   result = get(bus, &name, "SubState", take_name, &state);
   if (result >= 0) result = get(bus, &time, "StateChangeTimestampMonotonic", take_time, &state);

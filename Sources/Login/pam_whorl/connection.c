@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -31,8 +32,18 @@ static int check_socket(const whorl_place *place) {
   return S_ISSOCK(status.st_mode) && status.st_uid == 0 ? 0 : -EPERM;
 }
 
+// Gives the socket a name that begins with a NUL byte, and is no file.
+static int name_socket(int descriptor, const char *name) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  size_t length = strlen(name);
+  if (length > sizeof address.sun_path - 1) return -ENAMETOOLONG;
+  memcpy(address.sun_path + 1, name, length);
+  socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length);
+  return bind(descriptor, (const struct sockaddr *)&address, size) == 0 ? 0 : -errno;
+}
+
 // Connects to the socket and checks that root listens on it, as systemd does for the service.
-static int connect_socket(const whorl_place *place) {
+static int connect_socket(const whorl_place *place, const char *own_name) {
   int result = check_socket(place);
   if (result < 0) return result;
   int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -41,6 +52,11 @@ static int connect_socket(const whorl_place *place) {
   // this option.
   const int none = 0;
   (void)setsockopt(descriptor, SOL_SOCKET, SO_PASSRIGHTS, &none, sizeof none);
+  result = own_name != NULL ? name_socket(descriptor, own_name) : 0;
+  if (result < 0) {
+    close(descriptor);
+    return result;
+  }
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   strncpy(address.sun_path, place->socket, sizeof address.sun_path - 1);
   struct ucred listener;
@@ -58,8 +74,8 @@ static int connect_socket(const whorl_place *place) {
   return descriptor;
 }
 
-int whorl_connect(const whorl_place *place, sd_bus **made) {
-  int descriptor = connect_socket(place);
+int whorl_connect(const whorl_place *place, const char *own_name, sd_bus **made) {
+  int descriptor = connect_socket(place, own_name);
   if (descriptor < 0) return descriptor;
   sd_bus *bus = NULL;
   int result = sd_bus_new(&bus);

@@ -13,7 +13,9 @@ typedef struct {
 
 // Connects, and does not wait for the handshake. Returns 0 or a negative errno: -ENOENT if there is no such socket,
 // -EPERM if a user other than root could have made it or listens on it.
-int whorl_connect(const whorl_place *place, sd_bus **bus);
+//
+// `own_name`: the abstract name of this end of the connection, which the other side can read; NULL for none.
+int whorl_connect(const whorl_place *place, const char *own_name, sd_bus **bus);
 
 // Handles one event of the connection, or waits for the next one. Returns 0, or a negative errno: -ETIMEDOUT, -EINTR.
 int whorl_step(sd_bus *bus, whorl_deadline deadline);

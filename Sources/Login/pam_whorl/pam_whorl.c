@@ -42,8 +42,8 @@ static void note(pam_handle_t *pamh, const char *what, int result) {
 }
 
 // Connects to the service, which is started where it does not run.
-static int reach(whorl_deadline *deadline, sd_bus **bus) {
-  int result = whorl_service_connect(-1, deadline, bus);
+static int reach(const struct passwd *account, whorl_deadline *deadline, sd_bus **bus) {
+  int result = whorl_service_connect(account->pw_uid, -1, deadline, bus);
   return result == -EINPROGRESS ? whorl_service_start(deadline, *bus) : result;
 }
 
@@ -56,7 +56,7 @@ static int wants_password(pam_handle_t *pamh) {
   whorl_deadline deadline;
   sd_bus *bus = NULL;
   whorl_outcome outcome = whorl_any;
-  int result = reach(&deadline, &bus);
+  int result = reach(account, &deadline, &bus);
   if (result >= 0) {
     result = whorl_service_first_factor(bus, account->pw_uid, deadline, &outcome);
     whorl_close(bus);
@@ -119,7 +119,7 @@ static int tell_of_login(
   if (pam_get_item(pamh, PAM_SERVICE, &service) != PAM_SUCCESS || service == NULL) return -EINVAL;
   whorl_deadline deadline;
   sd_bus *bus = NULL;
-  int result = reach(&deadline, &bus);
+  int result = reach(account, &deadline, &bus);
   if (result < 0) return result;
   result = whorl_service_open_session(
     bus, account->pw_uid, session, service, whorl_password_kept(pamh), deadline, login_milliseconds, outcome);
@@ -206,7 +206,7 @@ EXPORTED int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int count, const ch
   whorl_deadline deadline;
   sd_bus *bus = NULL;
   whorl_outcome outcome = whorl_not_chosen;
-  int result = reach(&deadline, &bus);
+  int result = reach(account, &deadline, &bus);
   if (result >= 0) {
     result =
       whorl_service_change_password(bus, account->pw_uid, old, new, deadline, change_milliseconds, &outcome);

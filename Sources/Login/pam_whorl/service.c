@@ -1,7 +1,10 @@
 #include "service.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "activation.h"
@@ -29,10 +32,20 @@ static int shake_hands(sd_bus *bus, whorl_deadline deadline) {
   return result < 0 ? result : 0;
 }
 
-int whorl_service_connect(int interrupt, whorl_deadline *deadline, sd_bus **made) {
+// The name by which the service passes the connection to the vault of this user, before it reads anything. The random
+// word keeps others from taking the name first.
+static int name_connection(uid_t user, char *name, size_t size) {
+  uint64_t word;
+  if (getrandom(&word, sizeof word, 0) != sizeof word) return -EAGAIN;
+  return snprintf(name, size, "whorl-login/%u/%016" PRIx64, (unsigned)user, word) < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+int whorl_service_connect(uid_t user, int interrupt, whorl_deadline *deadline, sd_bus **made) {
   *deadline = whorl_deadline_in(answer_milliseconds);
   deadline->interrupt = interrupt;
-  int result = whorl_connect(&place, made);
+  char name[64];
+  int result = name_connection(user, name, sizeof name);
+  if (result >= 0) result = whorl_connect(&place, name, made);
   if (result < 0) return result;
   result = shake_hands(*made, *deadline);
   if (result == -ETIMEDOUT && whorl_is_starting(interrupt)) return -EINPROGRESS;

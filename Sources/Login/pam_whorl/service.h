@@ -51,7 +51,7 @@ typedef struct {
 // sooner. Returns 0 or a negative errno: -ENOENT if it is not installed, -EPERM if a user other than root could have made
 // the socket or listens on it, -ETIMEDOUT, -EINTR. whorl_close closes the connection. -EINPROGRESS: systemd is starting
 // the service, and whorl_service_start waits for it.
-int whorl_service_connect(int interrupt, whorl_deadline *deadline, sd_bus **bus);
+int whorl_service_connect(uid_t user, int interrupt, whorl_deadline *deadline, sd_bus **bus);
 
 // Waits as long as systemd is starting the service, for some seconds at most, and sets the deadline anew. Closes the
 // connection if it fails.

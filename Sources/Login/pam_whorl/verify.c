@@ -123,7 +123,7 @@ int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greete
   whorl_outcome outcome = whorl_no_finger;
   asking asking = {.pamh = pamh};
   whorl_interrupt interrupt = whorl_interrupt_begin();
-  int result = whorl_service_connect(interrupt.descriptor, &asking.answer, &asking.bus);
+  int result = whorl_service_connect(account->pw_uid, interrupt.descriptor, &asking.answer, &asking.bus);
   if (result == -EINPROGRESS) {
     tell(&asking);
     result = whorl_service_start(&asking.answer, asking.bus);

@@ -1,23 +1,15 @@
 internal import Executors
-internal import Fingerprint
 internal import Glibc
-internal import Presence
 internal import Primitives
 internal import Processes
-internal import SecretModel
-internal import SystemPolicy
-internal import Vault
-internal import VaultBus
 internal import VaultHost
-internal import VaultStore
 
-/// The vaults of all users of the machine, as a service that systemd starts for its socket.
+/// The service for all users of the machine, which systemd starts for its socket. It starts a vault process for each user
+/// who connects, and holds no key itself.
 enum SystemService {
   private static let socket = "/run/whorl/bus"
-  private static let stores = "/var/lib/whorl"
-  private static let settingsFile = "/etc/whorl/whorld.conf"
-  /// The unit's folder in `/run`, which stays while systemd restarts the service.
-  private static let earlierStarts = EarlierStarts(in: "/run/whorld")
+  private static let places = ServicePlaces()
+  private static let earlierStarts = EarlierStarts(in: places.runtime)
 
   static func run() -> Never {
     guard geteuid() != 0 else { Usage.fail("--system runs as a user of its own, and never as root") }
@@ -25,15 +17,11 @@ enum SystemService {
       Usage.fail("--system is started by systemd, with the socket \(socket); 'whorld --help' explains")
     }
     ServiceHardening.apply()
-    // By default the TPM's library would log each refused command, and other values of this variable would make it log
-    // more.
-    setenv("TSS2_LOG", "all+NONE", 1)
     let wait = earlierStarts.note(at: SystemClock.sinceBoot.nanoseconds)
-    let settings: ServiceSettings
-    let credentials: ServiceCredentials
     do throws(ServiceSettingsError) {
-      settings = try ServiceSettings.read(settingsFile)
-      credentials = try ServiceCredentials(in: activation.credentials)
+      // Each vault process reads them for itself. The service does not start if they are wrong.
+      _ = try ServiceSettings.read(places.settings)
+      _ = try ServiceCredentials(in: activation.credentials)
     } catch {
       Usage.line(error.words)
       // systemd starts the service again, with the settings of then.
@@ -50,35 +38,21 @@ enum SystemService {
     }
     // Before the first thread.
     let endings = HeldEndingSignals()
-    let polkit = Polkit()
-    var configuration = SystemVaultsConfiguration(
-      folder: stores, reader: ServiceReader(settings.reader), accountName: { Account.name(of: $0) },
-      authorizeOwner: { caller, change throws(VaultError) in try await polkit.authorizeOwner(caller, change) },
-      authorizeFingers: { caller throws(VaultError) in try await polkit.authorizeFingers(caller) },
-      authorizeTest: { caller throws(VaultError) in try await polkit.authorizeTest(caller) })
-    let sessions = LoginSessions(polkit: polkit)
-    configuration.sessions = sessions
-    configuration.programPaths = ProgramPaths()
-    configuration.authorizeEnrolment = { caller throws(VaultError) in
-      try await polkit.authorizeEnrolment(caller, by: settings.enrollers)
-    }
-    configuration.shortestPasscode = settings.shortestPasscode
-    configuration.firstUnlock = settings.firstUnlock
-    configuration.storage = settings.storage(of: stores, credentials)
-    let vaults = SystemVaults(configuration)
-    let logins = Logins(
-      vaults, isLocalLogin: { session, user in await sessions.isLocalLogin(session, of: user) },
-      log: { Usage.line($0) })
-    let listener: VaultBusListener
-    do throws(VaultError) {
-      listener = try VaultBusListener(
-        socket: activation.socket, logins: { LoginObject(serving: logins, to: $0, log: { Usage.line($0) }) }
-      ) { vaults.connection(for: $0) }
+    let broker: VaultBroker
+    do {
+      // Opened now, so that an upgrade in the meantime starts no other version.
+      let program = try HelperProgram(
+        at: HelperPlaces.vault.locateWithExecutable() ?? HelperPlaces.vault.installed[0])
+      broker = try VaultBroker(
+        socket: activation.socket, program: program, arguments: { places.arguments(of: $0) },
+        environment: UserVaultProcess.environment(credentials: activation.credentials),
+        hasAccount: { Account.name(of: $0) != nil }, log: { Usage.line($0) })
+    } catch let error as HelperProgramError {
+      Usage.fail("cannot serve: \(error.words)")
     } catch {
       Usage.fail("cannot serve: \(error)")
     }
     activation.notify("READY=1")
-    Vault.prepare()
     RestingMemory.begin()
     endings.wait()
     earlierStarts.forget()
@@ -86,8 +60,7 @@ enum SystemService {
     // Without this, the task would have the main thread's priority, which is higher than the service may set, and
     // libdispatch would log the refusal.
     Task(executorPreference: BackgroundThread.shared, priority: .medium) {
-      await listener.close()
-      await vaults.close()
+      await broker.close()
       exit(0)
     }
     while true { pause() }

@@ -13,7 +13,8 @@ enum Usage {
       --private   Serve the client at the other end of the socket that is descriptor 0, over D-Bus
                   (org.whorl.Vault1), and end with it. The client has to be the program that starts whorld.
       --system    Serve all users of the machine, each with a store of their own in /var/lib/whorl, at the socket
-                  /run/whorl/bus that systemd passes. Runs as a user of its own.
+                  /run/whorl/bus that systemd passes. Runs as a user of its own, and starts whorld once more for each
+                  user who connects (as 'whorld --of USER'), so that a crash closes one user's store.
       --help      Show this help.
 
     Environment variables are ignored, but for those in which systemd passes a socket and credentials.

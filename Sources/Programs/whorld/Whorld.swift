@@ -9,14 +9,19 @@ internal import VaultBus
 internal import VaultHost
 internal import VaultStore
 
-/// The vault: keys, stores and policy, served to the one client that started this process, or to all users of the machine.
+/// The vault: keys, stores and policy, served to the one client that started this process, or to all users of the machine,
+/// each in a process of its own.
 @main
 enum Whorld {
   static func main() {
-    switch Array(CommandLine.arguments.dropFirst()) {
+    let words = Array(CommandLine.arguments.dropFirst())
+    switch words {
     case ["--private"]: serveStarter()
     case ["--system"]: SystemService.run()
     case ["--help"]: print(Usage.help)
+    case _ where words.count == 5 && words[0] == "--of":
+      guard let user = UInt32(words[1]) else { Usage.fail("'\(words[1])' is no user id") }
+      UserVaultProcess.run(of: user, at: ServicePlaces(stores: words[2], settings: words[3], runtime: words[4]))
     default: Usage.fail("takes --private, --system or --help; 'whorld --help' explains")
     }
   }

@@ -14,8 +14,8 @@ package final class PromptTurns: Sendable {
   package init(onBus address: String) { bus = address }
 
   /// Runs `body` when it is this program's turn. Nil if the task was cancelled first.
-  package func run<Value: Sendable, Failure: Error>(
-    for program: String, _ body: () async throws(Failure) -> Value
+  package nonisolated(nonsending) func run<Value: Sendable, Failure: Error>(
+    for program: String, _ body: nonisolated(nonsending) () async throws(Failure) -> Value
   ) async throws(Failure) -> Value? {
     guard let turn = try? await programs.turn(for: program) else { return nil }
     guard !Task.isCancelled else { return nil }

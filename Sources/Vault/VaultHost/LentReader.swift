@@ -63,7 +63,9 @@ actor LentReader: FingerprintReader {
 
   // MARK: FingerprintReader
 
-  func readers() async throws(ReaderError) -> [ReaderDescription] { try await desk.lendable() }
+  func readers() async throws(ReaderError) -> [ReaderDescription] {
+    do throws(VaultError) { return try await desk.lendable() } catch { throw ReaderError(ofLoan: error) }
+  }
 
   /// - Parameter user: ignored: none of these readers is fprintd's.
   func open(_ id: String, for user: ReaderUser) async throws(ReaderError) -> ReaderDescription {

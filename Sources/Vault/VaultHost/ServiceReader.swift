@@ -24,15 +24,21 @@ package enum ServiceReader: Sendable {
 }
 
 extension ReaderDesk {
-  /// The readers of the service, for the vaults of all its users.
-  init(for reader: ServiceReader) {
+  /// The readers of the service, for the vaults of all users in this process.
+  ///
+  /// - Parameter locks: the folder of the locks that all vault processes share; nil: this process is alone.
+  init(for reader: ServiceReader, sharedIn locks: String?) {
+    let turn = locks.map { $0 + "/reader.lock" }
     switch reader {
-    case .units(let units): self.init(units.reader(), preference: ReaderPreference(units.selection))
+    case .units(let units):
+      self.init(
+        units.reader(), preference: ReaderPreference(units.selection),
+        machine: turn.map { MachineTurn($0, at: .ofUnits) })
     case .child(let selection):
       self.init(
         ReaderProcess(
           program: HelperPlaces.reader.locate() ?? HelperPlaces.reader.installed[0], selection: selection),
-        preference: ReaderPreference(selection))
+        preference: ReaderPreference(selection), machine: turn.map { MachineTurn($0, at: .ofOwnProcess) })
     }
   }
 }

@@ -7,8 +7,8 @@ import SystemPolicy
 import Vault
 import VaultStore
 
-/// The stores of all users of a machine in one process, as the system service serves them. Each user has one vault on
-/// its own executor, shared by all of the user's connections.
+/// The stores of users of a machine in this process. In the system service each user has a process (``VaultBroker``).
+/// Each user has one vault on its own executor, shared by all of the user's connections.
 package final class SystemVaults: Sendable {
   private let configuration: SystemVaultsConfiguration
   private let desk: ReaderDesk
@@ -16,7 +16,7 @@ package final class SystemVaults: Sendable {
 
   package init(_ configuration: SystemVaultsConfiguration) {
     self.configuration = configuration
-    desk = ReaderDesk(for: configuration.reader)
+    desk = ReaderDesk(for: configuration.reader, sharedIn: configuration.locks)
     if let sessions = configuration.sessions {
       Task(executorPreference: BackgroundThread.shared) {
         await sessions.followSleep { [weak self] in
@@ -54,6 +54,12 @@ package final class SystemVaults: Sendable {
   private func resume() async {
     for store in stores.withLock({ Array($0.values) }) { store.dropExpiredKey() }
     await desk.resume()
+  }
+
+  /// Whether no store is open or being made, and no key of one is kept, so that nothing is lost when the process ends.
+  package func areUnused() async -> Bool {
+    for store in stores.withLock({ Array($0.values) }) where await !store.isUnused { return false }
+    return true
   }
 
   /// Closes every store. All connections must have ended before.

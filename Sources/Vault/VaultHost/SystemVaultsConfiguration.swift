@@ -37,8 +37,11 @@ package struct SystemVaultsConfiguration: Sendable {
   package var storage = RootStorage.keyFile
   /// The most bytes that one user may store.
   package var quota = 256 << 20
+  /// The folder of the locks that the vault processes of all users share: one has the readers at a time, and two derive
+  /// keys from passcodes. Nil where this process is the only one.
+  package let locks: String?
   /// The queue in which all stores run scrypt on passcodes.
-  let scrypt = ScryptQueue()
+  let scrypt: ScryptQueue
   /// Sends a log entry of a user to the system's journal. May block.
   package var journal: @Sendable (AuditEntry, UInt32) -> Void = { JournalEntry($0, of: $1).send() }
   /// The thread that writes the logs of all stores.
@@ -49,12 +52,15 @@ package struct SystemVaultsConfiguration: Sendable {
   package var floor = Scrypt.Floor.standard
 
   package init(
-    folder: String, reader: ServiceReader, accountName: @escaping @Sendable (UInt32) -> String?,
+    folder: String, locks: String? = nil, reader: ServiceReader,
+    accountName: @escaping @Sendable (UInt32) -> String?,
     authorizeOwner: @escaping @Sendable (Caller, OwnersChange) async throws(VaultError) -> Void,
     authorizeFingers: @escaping @Sendable (Caller) async throws(VaultError) -> Void,
     authorizeTest: @escaping @Sendable (Caller) async throws(VaultError) -> Void
   ) {
     self.folder = folder
+    self.locks = locks
+    scrypt = ScryptQueue(sharedIn: locks)
     self.reader = reader
     self.accountName = accountName
     self.authorizeOwner = authorizeOwner

@@ -100,6 +100,12 @@ actor UserStore {
     if sessions == 0, idleNumber == number { await close() }
   }
 
+  /// Whether the store is closed, and no key of it is kept for the next time.
+  var isUnused: Bool {
+    guard case .closed = opened, sessions == 0, draft == nil, !isCreating else { return false }
+    return unlocked.withLock { $0?.keys.expire(configuration.clock) } == nil
+  }
+
   /// Closes the vault of a store that an administrator has removed, even if programs have it open. Otherwise it would
   /// continue to write to the removed files, and a new store could not be opened.
   private func closeRemoved() async {

@@ -23,7 +23,8 @@ struct SyncPublisher {
     progress.lost = 0
     switch try circle.standing {
     case .none, .outdated: return SyncBatch(files: [], next: nil)
-    case .asking: return SyncBatch(files: ownMessages(progress), next: nil)
+    case .asking:
+      return SyncBatch(files: ownMessages(progress) + progress.obsolete.map { SyncFile($0, nil) }, next: nil)
     case .removed: return SyncBatch(files: circleFiles(progress), next: nil)
     case .member: break
     }

@@ -79,9 +79,11 @@ package struct SyncedItems {
     let tier = store.seal.tier
     try store.commit(items: true) { change in
       try proof(change)
-      if let old = try change.circle(), try old.standing == .member {
+      let old = try change.circle()
+      if let old, try old.standing == .member {
         throw VaultError.invalidRequest("this store shares with other computers already")
       }
+      let asked = old?.joining == nil ? [] : try change.syncProgress().ownMessages
       try change.storeEarlierConflicts()
       try change.leaveCircle()
       let owner = try CircleOwner(
@@ -100,6 +102,8 @@ package struct SyncedItems {
       progress.circleRecords = circle.published
       progress.obsolete =
         circle.rescue.map { rescue in rescue.chain.dropFirst().map { SyncPath.circle($0.epoch).text } } ?? []
+      // Beside its new request an earlier one would be that of another machine, and a member could not tell which is which.
+      if old?.circle == circle.circle { progress.obsolete += asked }
       try change.put(circle)
       try change.put(progress)
       if try circle.standing == .member { try change.shareOpenItems() }
@@ -143,8 +147,15 @@ package struct SyncedItems {
     }
   }
 
-  /// - Parameter shown: the proofs that the owner has given; nil for a change that asks for none.
-  package func change(_ what: SyncMemberChange, _ shown: GivenProofs?) throws(VaultError) {
+  /// The digest of the newest list of members, of which a prompt tells.
+  package func newestList() throws(VaultError) -> [UInt8]? {
+    try store.read { snapshot in try snapshot.circle()?.last.digest }
+  }
+
+  /// - Parameters:
+  ///   - shown: the proofs that the owner has given; nil for a change that asks for none.
+  ///   - list: ``newestList()`` before the owner was asked. A list that came meanwhile is not confirmed with it.
+  package func change(_ what: SyncMemberChange, _ shown: GivenProofs?, after list: [UInt8]?) throws(VaultError) {
     try store.commit(items: true) { change in
       if let shown { try change.requireCurrent(shown) }
       guard var circle = try change.circle() else {
@@ -177,7 +188,11 @@ package struct SyncedItems {
         try circle.remove(id)
         progress.heads[id.description] = nil
         progress.obsolete.append(SyncPath.head(id).text)
-      case .confirm: circle.confirm()
+      case .confirm:
+        guard circle.last.digest == list else {
+          throw VaultError.busy("your computers have changed once more meanwhile")
+        }
+        circle.confirm()
       case .reject: circle.lock()
       case .leave:
         guard try circle.standing == .member, circle.members.count > 1 else { return try change.leaveCircle() }

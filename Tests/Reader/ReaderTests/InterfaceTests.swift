@@ -38,7 +38,8 @@ struct InterfaceTests {
     [
       .absent, .permissionDenied(nil), .permissionDenied("/dev/bus/usb/001/004"), .busy(holder: nil),
       .busy(holder: "fprintd"), .removed, .tooHot, .cancelled, .notSupported, .storageFull, .notOnChip, .duplicate,
-      .badTemplate, .suspended, .processDied("exit status 1"), .cannotStart("why"),
+      .badTemplate, .suspended, .printsChanged, .looksForAnyFinger, .deletesOnlyAllFingers,
+      .processDied("exit status 1"), .cannotStart("why"),
       .fprintdRefused("polkit"), .fprintdUnreachable("no bus"), .fprintdFilesUnreadable(nil),
       .fprintdFilesUnreadable("/var/lib/fprint"), .missedByFprintd("06cb:00bd"), .notLent("polkit"),
       .device("what libfprint says"),
@@ -48,7 +49,7 @@ struct InterfaceTests {
   @Test("the reader's D-Bus interface transfers every error")
   func errorsRoundTrip() {
     for error in errors { #expect(ReaderError(busName: error.busName, text: error.busText) == error) }
-    #expect(Set(errors.map(\.busName)).count == 20)
+    #expect(Set(errors.map(\.busName)).count == 23)
     #expect(ReaderError(busName: "org.example.Odd", text: "x") == .device("org.example.Odd: x"))
   }
 

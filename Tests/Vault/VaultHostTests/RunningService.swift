@@ -38,6 +38,7 @@ final class RunningService: Sendable {
   ///   - firstUnlock: the least that opens a store after a start.
   ///   - storage: where the keys of the stores' device slots are kept.
   ///   - reader: the readers; by default a virtual one.
+  ///   - locks: the folder of the locks that several services share; nil: this one is alone.
   ///   - programPaths: adds the path of the program to a caller's label.
   ///   - sessions: the machine's login sessions; by default sessions forbid nothing.
   ///   - authorizeFingers: stands in for polkit.
@@ -52,7 +53,8 @@ final class RunningService: Sendable {
     waitingTime: Duration = .milliseconds(100), callBytes: Int = 128 << 20, answerBytes: Int = 512 << 20,
     quota: Int = 256 << 20,
     shortestPasscode: Int = 4, firstUnlock: FirstUnlock = .login, storage: RootStorage = .keyFile,
-    reader: ServiceReader? = nil, accountName: @escaping @Sendable (UInt32) -> String? = { "user\($0)" },
+    reader: ServiceReader? = nil, locks: String? = nil,
+    accountName: @escaping @Sendable (UInt32) -> String? = { "user\($0)" },
     callers: @escaping @Sendable (Caller) -> Caller = { $0 },
     programPaths: ProgramPaths? = nil, sessions: LoginSessions? = nil,
     authorizeFingers: @escaping @Sendable (Caller) async throws(VaultError) -> Void = { _ throws(VaultError) in },
@@ -70,7 +72,8 @@ final class RunningService: Sendable {
     let trust = PathWalk.Trust.rootAndEffectiveUser
     installed = InstalledService(marker: folder + "/system", folder: folder, trust: trust)
     var configuration = SystemVaultsConfiguration(
-      folder: stores, reader: reader ?? .child(.virtualImage(socket: folder + "/sensor")), accountName: accountName,
+      folder: stores, locks: locks, reader: reader ?? .child(.virtualImage(socket: folder + "/sensor")),
+      accountName: accountName,
       authorizeOwner: authorizeOwner, authorizeFingers: authorizeFingers, authorizeTest: authorizeTest)
     configuration.authorizeEnrolment = authorizeEnrolment
     configuration.programPaths = programPaths

@@ -21,18 +21,25 @@ struct ServiceFingerTests {
   private func withService(
     names: [String] = names, _ body: (RunningService, PrivateFprintd, NextCaller) async throws -> Void
   ) async throws {
+    try await withUnit { units, fprintd, _ in
+      let next = NextCaller()
+      let service = try RunningService(
+        reader: .units(units), accountName: { names[Int($0 - geteuid())] },
+        callers: { Caller(user: geteuid() + next.number, process: $0.process) })
+      try await body(service, fprintd, next)
+      try await service.end()
+    }
+  }
+
+  /// fprintd's unit, and a folder.
+  private func withUnit(_ body: (ReaderUnits, PrivateFprintd, String) async throws -> Void) async throws {
     try await PrivateFprintd.with(.image) { fprintd in
       try await withFolder { folder in
         let place = FprintdPlace(bus: fprintd.bus, templates: fprintd.templates)
         try await UnitLauncher.with(.fprintd(device: nil), in: folder, name: "fprintd", fprintd: place) { _, _ in
-          let units = try #require(
-            ReaderUnits(.fprintd(device: nil), in: folder, madeBy: getuid(), fprintd: place))
-          let next = NextCaller()
-          let service = try RunningService(
-            reader: .units(units), accountName: { names[Int($0 - geteuid())] },
-            callers: { Caller(user: geteuid() + next.number, process: $0.process) })
-          try await body(service, fprintd, next)
-          try await service.end()
+          try await body(
+            try #require(ReaderUnits(.fprintd(device: nil), in: folder, madeBy: getuid(), fprintd: place)), fprintd,
+            folder)
         }
       }
     }
@@ -93,6 +100,55 @@ struct ServiceFingerTests {
       }
       // No other user's templates: the unit's own user has none.
       #expect(try folderEntries(fprintd.templates).sorted() == Self.names.sorted())
+    }
+  }
+
+  @Test("the vault processes of two users ask for a finger one after the other, at a unit that serves one at a time")
+  func processes() async throws {
+    try await withUnit { units, fprintd, folder in
+      var stores: [(service: RunningService, vault: any VaultService, item: ItemID)] = []
+      for (number, finger) in [Self.alice, Self.bob].enumerated() {
+        let service = try RunningService(
+          reader: .units(units), locks: folder, accountName: { _ in Self.names[number] },
+          callers: { Caller(user: geteuid() + UInt32(number), process: $0.process) })
+        try await service.makeStore()
+        let vault = try await service.connect().open(.own)
+        try await fprintd.enroll("right-index-finger", of: Self.names[number], pressing: finger)
+        try await Person(passcodes: [RunningService.passcode]).with(vault) {
+          try await vault.useAdapter(.fprintd, Asking(in: $0))
+        }
+        let item = try await vault.add(
+          NewItem(.genericPassword, [.service: .text("bank")], access: AccessControl(.currentSet)),
+          secret: SecretBytes(text: "gold of \(number)"), replacing: false, .nobody)
+        stores.append((service, vault, item.id))
+      }
+      // Alice is asked first, and touches once bob has been told that somebody else is asked.
+      let bobIsTold = Mutex(false)
+      let alice = Person(touches: [
+        {
+          for _ in 0..<1_000 where !bobIsTold.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(10)) }
+          try await self.touches(Self.alice, fprintd, 1)[0]()
+        }
+      ])
+      let bob = Person(touches: touches(Self.bob, fprintd, 3))
+      let (hers, his) = (stores[0], stores[1])
+      async let first = alice.with(hers.vault) {
+        try await hers.vault.secrets(.ids([hers.item]), Asking(in: $0)).first?.text
+      }
+      #expect(try await eventually { !alice.events.isEmpty })
+      async let second = bob.with(his.vault) {
+        try await his.vault.secrets(.ids([his.item]), Asking(in: $0)).first?.text
+      }
+      let told = try await eventually {
+        bob.events.contains { if case .notice(.readerInUse(.anotherUser)) = $0 { true } else { false } }
+      }
+      #expect(told)
+      let isAsked = bob.events.contains { if case .touchWanted = $0 { true } else { false } }
+      #expect(!isAsked)
+      bobIsTold.withLock { $0 = true }
+      #expect(try await first == "gold of 0")
+      #expect(try await second == "gold of 1")
+      for store in stores { try await store.service.end() }
     }
   }
 

@@ -48,6 +48,42 @@ struct ServiceTPMTests {
     try await service.end()
   }
 
+  @Test("vault processes that share a TPM take turns at the machine's record, and no store counts as restored")
+  func processes() async throws {
+    let machine = try SoftwareTPM()
+    let folder = try RunningService.makeFolder()
+    defer { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
+    func service(_ number: UInt32) throws -> RunningService {
+      try RunningService(
+        storage: .tpm(machine.tpm, RollbackGuard(in: folder, machine.tpm)), locks: folder,
+        callers: { Caller(user: geteuid() + number, process: $0.process) })
+    }
+    let services = try [service(0), service(1), service(2)]
+    for service in services { try await service.makeStore() }
+    var stores: [any VaultService] = []
+    for service in services { stores.append(try await service.connect().open(.own)) }
+    // Each wrong and each right passcode is a change that the record has. They come one after another, and at once.
+    for _ in 0..<2 {
+      for store in stores { try await Self.unlock(store, after: "wrong") }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for store in stores { group.addTask { try await Self.unlock(store, after: "wrong") } }
+        try await group.waitForAll()
+      }
+    }
+    for store in stores { #expect(try await store.status().restoreDetected == false) }
+    // A process that starts now finds the record as the last one has left it.
+    let last = RollbackGuard(in: folder, machine.tpm)
+    try last.prepare()
+    for store in stores { try await Self.unlock(store, after: "wrong") }
+    for store in stores { #expect(try await store.status().restoreDetected == false) }
+    for service in services { try await service.end() }
+  }
+
+  /// Gives a wrong passcode, and then the right one.
+  private static func unlock(_ store: any VaultService, after wrong: String) async throws {
+    try await Person(passcodes: [wrong, RunningService.passcode]).with(store) { try await store.unlock(Asking(in: $0)) }
+  }
+
   @Test("the service notices with a TPM that a user's complete store was restored, and the user can accept that")
   func putBack() async throws {
     let machine = try SoftwareTPM()

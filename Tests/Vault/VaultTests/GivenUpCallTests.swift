@@ -38,7 +38,7 @@ struct GivenUpCallTests {
       let context = context()
       if isGivenUp { context.cancel() }
       context.keep(passcode: passcode)
-      #expect((context.shown.passcode == nil) == isGivenUp)
+      #expect((context.proofs.passcode == nil) == isGivenUp)
     }
   }
 }

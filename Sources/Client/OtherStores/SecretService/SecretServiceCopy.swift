@@ -109,8 +109,11 @@ package struct SecretServiceCopy: Sendable {
       let there = peer.listing.items[entry.place].modified
       return there >= earliest && there >= UInt64(max(0, plan.items[entry]?.modified ?? 0))
     }
+    // KWallet knows no times of what KDE's own programs store. Better one that was removed here comes back than that a
+    // new one is missing.
+    func isNew(_ entry: Entry) -> Bool { peer.listing.items[entry.place].modified == 0 || isLater(entry) }
     let (coming, differing, uncompared) = (
-      plan.coming.filter(isLater), plan.differing.filter(isLater), plan.uncompared.filter(isLater)
+      plan.coming.filter(isNew), plan.differing.filter(isLater), plan.uncompared.filter(isLater)
     )
     (plan.coming, plan.differing, plan.uncompared) = (coming, differing, uncompared)
     return plan

@@ -1,4 +1,3 @@
-import Glibc
 internal import Primitives
 
 /// A length of time as people write it: `30m`, `8h`, `3d`.
@@ -39,9 +38,4 @@ enum TimeSpan {
     }
     return "\(Int(clamping: (seconds / 60).rounded(.up))) min"
   }
-}
-
-extension timespec {
-  /// Its whole seconds. Read as the first member, since release builds do not find the name `tv_sec`.
-  var wholeSeconds: Int64 { withUnsafeBytes(of: self) { Int64($0.load(as: time_t.self)) } }
 }

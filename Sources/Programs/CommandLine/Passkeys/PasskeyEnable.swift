@@ -41,7 +41,7 @@ struct PasskeyEnable: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    _ = try await session.openStore()
+    _ = try await session.store()
     let files = try PasskeyFiles()
     guard files.service.isInstalled else { throw PasskeyFiles.missing }
     guard Glibc.access(PasskeyFiles.deviceSocket, F_OK) == 0 else {

@@ -33,7 +33,7 @@ struct SSHEnable: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     // Without a store the agent would have no keys.
-    _ = try await session.openStore()
+    _ = try await session.store()
     let files = try SSHAgentFiles()
     guard files.socket.isInstalled, files.service.isInstalled else { throw SSHAgentFiles.missing }
     // If no other agent was found, keep the one chosen earlier: `SSH_AUTH_SOCK` may already name whorl-agent.

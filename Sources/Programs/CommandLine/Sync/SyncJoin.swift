@@ -148,6 +148,10 @@ struct SyncConfirm: Command {
           .refused, "it was not confirmed, and until then this computer shares nothing", name: "LAError.userCancel",
           advice: "if it was not you, 'whorl sync confirm --reject' lists the secrets to change"))
     }
+    // A timed run may have taken another change meanwhile.
+    guard try await sync.status().unconfirmed == status.unconfirmed else {
+      throw Failure(.tryAgain, "your computers have changed once more meanwhile", advice: "run it again")
+    }
     try await sync.change(.confirm, recovery, reason: "share secrets with these computers")
     try await sync.publish()
     try await sync.openWaiting()

@@ -111,7 +111,7 @@ private struct StoreCeremony: PasskeyCeremony {
 
   /// Runs a call that may prompt, once no other program prompts. Unlocks the store first, if the boot has left it
   /// locked.
-  func run<Value: Sendable>(_ request: AskingRequest<Value, VaultError>) async throws(VaultError) -> Value {
+  func run<Value: Sendable>(_ request: sending AskingRequest<Value, VaultError>) async throws(VaultError) -> Value {
     let value = try await turns.run(for: "passkeys") { () throws(VaultError) in
       try await Inquiry(reason).unlockIfWaiting(store, in: context)
       return try await context.perform(reason, request)

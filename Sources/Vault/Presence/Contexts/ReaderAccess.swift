@@ -20,8 +20,8 @@ package struct ReaderAccess {
   ) async throws(VaultError) -> HeldReader {
     if purpose != nil { try await requireAllowed(context) }
     let applicant = ReaderApplicant(caller: context.client.caller, purpose: purpose, call: context.call)
-    let claim = try await waiting(context) { [desk, lock = store.directory.scanLock] told in
-      try await desk.claim(for: applicant, storeLock: lock, told: told)
+    let claim = try await waiting(context) { [desk, lock = store.directory.scanLock] activity, told in
+      try await desk.claim(for: applicant, storeLock: lock, activity: activity, told: told)
     }
     // Gives the reader back when it is destroyed, as at every error from here on.
     let turn = ReaderTurn(claim, in: context)
@@ -33,7 +33,7 @@ package struct ReaderAccess {
     let wanted = try await wanted(claim, context)
     // Check again: only now is it known whether the lid covers this reader.
     if purpose != nil, context.readerPlace == .underLid { try await requireAllowed(context) }
-    try await waiting(context) { told in try await claim.lock(wanted) { told(RequestAhead(use: .otherVault)) } }
+    try await waiting(context) { _, told in try await claim.lock(wanted) { told(RequestAhead(use: .otherVault)) } }
     let user = try readerUser
     let lease = try await context.outcome(of: .answer) { try await claim.open(wanted, for: user) }
     return HeldReader(turn, lease)
@@ -72,17 +72,15 @@ package struct ReaderAccess {
 
   /// Waits for the requests ahead of this one, and reports them to the listener.
   private func waiting<T: Sendable>(
-    _ context: Context, _ wait: @escaping @Sendable (@escaping @Sendable (RequestAhead) -> Void) async throws -> T
+    _ context: Context,
+    _ wait: @escaping @Sendable (Activity, @escaping @Sendable (RequestAhead) -> Void) async throws -> T
   ) async throws(VaultError) -> T {
     defer { context.ahead.clear() }
     // While others have their turns, the wait goes on: only one that does not end runs into the context's timeout.
     let activity = Activity()
     return try await context.outcome(of: .turn, activity: activity) {
       [events = context.events, ahead = context.ahead] in
-      try await wait {
-        activity.note()
-        ahead.tell($0, through: events)
-      }
+      try await wait(activity) { ahead.tell($0, through: events) }
     }
   }
 
@@ -91,7 +89,7 @@ package struct ReaderAccess {
   {
     if let opened = claim.opened { return opened.description }
     let adapter = try recordedAdapter
-    let attached = try await context.outcome(of: .answer) { [desk] in try await desk.reader.readers(drivenBy: adapter) }
+    let attached = try await context.outcome(of: .answer) { [desk] in try await desk.readers(drivenBy: adapter) }
     let chosen = try choose(from: attached, drivenBy: adapter)
     context.readerIsAlone = chosen.isAlone(among: attached)
     context.readerPlace = chosen.place(among: attached)
@@ -141,9 +139,8 @@ package struct ReaderAccess {
   /// Like ``attached()``, with the place of the reader.
   func attachedAndPlace() async throws(VaultError) -> (reader: ReaderDescription, place: ReaderPlace) {
     if let held = await desk.heldReader { return (held, .inReach) }
-    let readers: [ReaderDescription]
     let adapter = try recordedAdapter
-    do { readers = try await desk.reader.readers(drivenBy: adapter) } catch { throw .reader(error) }
+    let readers = try await desk.readers(drivenBy: adapter)
     let chosen = try choose(from: readers, drivenBy: adapter)
     return (chosen, chosen.place(among: readers))
   }
@@ -151,8 +148,8 @@ package struct ReaderAccess {
   /// The attached readers, and the one that this store would use.
   package func list() async -> ReaderList {
     let attached: [ReaderDescription]
-    do { attached = try await desk.reader.readers() } catch {
-      return ReaderList(readers: [], chosen: nil, problem: .reader(error))
+    do throws(VaultError) { attached = try await desk.readers(drivenBy: nil) } catch {
+      return ReaderList(readers: [], chosen: nil, problem: error)
     }
     do throws(VaultError) {
       return ReaderList(readers: attached, chosen: try choose(from: attached, drivenBy: recordedAdapter), problem: nil)

@@ -7,7 +7,8 @@ import VaultStore
 /// Gives the reader to one request at a time, of all vaults that share it, so that one touch cannot answer two
 /// requests. The next request arms the reader after the previous finger has left the sensor.
 ///
-/// A private vault has its own desk; the vaults of the service share one.
+/// A private vault has its own desk. So has each vault process of the service, and they share the readers by a
+/// ``MachineTurn``.
 package actor ReaderDesk: ReaderOwner {
   private let executor = VaultExecutor()
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -17,6 +18,7 @@ package actor ReaderDesk: ReaderOwner {
   nonisolated let preference: ReaderPreference
   nonisolated let locks: ReaderLocks
   nonisolated let devices: DeviceWatch
+  private let machine: MachineTurn?
   private let holdsReader: Bool
   private let clock: @Sendable () -> UInt64
   private let outsideTime: Duration
@@ -54,6 +56,8 @@ package actor ReaderDesk: ReaderOwner {
   private struct Waiting {
     let number: UInt64
     let applicant: ReaderApplicant
+    /// Noted each time another request gets the reader.
+    let activity: Activity?
     let told: @Sendable (RequestAhead) -> Void
     let turn: CheckedContinuation<Turn, Never>
     /// Whether it comes before the others of its user.
@@ -70,18 +74,21 @@ package actor ReaderDesk: ReaderOwner {
   }
 
   /// - Parameters:
+  ///   - machine: the turn at the readers that other processes use, too; nil if none does.
   ///   - holdsReader: whether to keep the reader open between requests, for a recording, which can be opened only once.
   ///   - locks: the locks of readers, shared with the user's other programs.
   ///   - outsideTime: how long a request over the limits may still reject the one that has the reader.
   ///   - clock: returns nanoseconds since boot; tests pass their own.
   package init(
-    _ reader: any FingerprintReader, preference: ReaderPreference = .any, holdsReader: Bool = false,
+    _ reader: any FingerprintReader, preference: ReaderPreference = .any, machine: MachineTurn? = nil,
+    holdsReader: Bool = false,
     locks: ReaderLocks = ReaderLocks(of: geteuid()), devices: DeviceWatch = DeviceWatch(),
     outsideTime: Duration = .seconds(10),
     clock: @escaping @Sendable () -> UInt64 = ScanClock.now
   ) {
     self.reader = reader
     self.preference = preference
+    self.machine = machine
     self.holdsReader = holdsReader
     self.locks = locks
     self.devices = devices
@@ -106,24 +113,54 @@ package actor ReaderDesk: ReaderOwner {
   /// - Parameters:
   ///   - storeLock: the lock of the request's store, on which programs with a desk of their own wait; nil if the
   ///     request is for no store.
+  ///   - activity: noted while this request waits, each time a request of any program gets the reader.
   ///   - told: called while this request waits, each time a request of another program gets the reader, except a brief
   ///     one (``ReaderApplicant/isBrief``).
   func claim(
-    for applicant: ReaderApplicant, storeLock: String?, told: @escaping @Sendable (RequestAhead) -> Void
+    for applicant: ReaderApplicant, storeLock: String?, activity: Activity? = nil,
+    told: @escaping @Sendable (RequestAhead) -> Void
   ) async throws(VaultError) -> ReaderClaim {
-    try await turn(of: applicant, told)
+    try await turn(of: applicant, activity, told)
     do throws(VaultError) {
-      var lock: FileLock?
-      if let storeLock { lock = try await FileLock.awaited(storeLock) { told(RequestAhead(use: .otherVault)) } }
-      let claim = ReaderClaim(
-        of: self, applicant, store: lock, held: held, fingerMayRestSince: fingerMayRestSince, shutdowns: shutdowns,
-        clock: clock)
-      holder = claim
-      return claim
+      try await machine?.take { told(RequestAhead(use: .anotherUser)) }
+      do throws(VaultError) {
+        return try await claim(for: applicant, storeLock, told)
+      } catch {
+        await machine?.giveBack(reader, after: .request)
+        throw error
+      }
     } catch {
       passOn()
       throw error
     }
+  }
+
+  private func claim(
+    for applicant: ReaderApplicant, _ storeLock: String?, _ told: @Sendable (RequestAhead) -> Void
+  ) async throws(VaultError) -> ReaderClaim {
+    var lock: FileLock?
+    if let storeLock { lock = try await FileLock.awaited(storeLock) { told(RequestAhead(use: .otherVault)) } }
+    let elsewhere = await machine?.fingerMayRestSince ?? 0
+    let claim = ReaderClaim(
+      of: self, applicant, store: lock, held: held, fingerMayRestSince: max(fingerMayRestSince ?? 0, elsewhere),
+      shutdowns: shutdowns, clock: clock)
+    holder = claim
+    return claim
+  }
+
+  /// The attached readers. Waits while another process uses the readers of the machine.
+  ///
+  /// - Parameter adapter: nil for those of all adapters.
+  package func readers(drivenBy adapter: ReaderAdapter?) async throws(VaultError) -> [ReaderDescription] {
+    try await machine?.take()
+    let list: Result<[ReaderDescription], ReaderError>
+    do throws(ReaderError) {
+      list = .success(try await reader.readers(drivenBy: adapter))
+    } catch {
+      list = .failure(error)
+    }
+    await machine?.giveBack(reader, after: .list)
+    do throws(ReaderError) { return try list.get() } catch { throw VaultError(reader: error) }
   }
 
   /// Takes the reader back: closes the device and gives the next request its turn. Does not wait for that.
@@ -139,10 +176,14 @@ package actor ReaderDesk: ReaderOwner {
     case .cancelled: coolDowns.cancelled(claim.applicant.program, now: clock())
     case .failed: break
     }
-    if let lifted = claim.fingerIsOff { fingerMayRestSince = lifted ? nil : clock() }
+    if let lifted = claim.fingerIsOff {
+      fingerMayRestSince = lifted ? nil : clock()
+      await machine?.note(fingerMayRestSince: fingerMayRestSince ?? 0)
+    }
     held = holdsReader && claim.shutdowns == shutdowns ? claim.opened : nil
     if held == nil, claim.hasOpened { try? await reader.close() }
     claim.unlock()
+    await machine?.giveBack(reader, after: .request)
     passOn()
   }
 
@@ -175,9 +216,9 @@ package actor ReaderDesk: ReaderOwner {
 
   private var isFree: Bool { if case .free = state { true } else { false } }
 
-  private func turn(of applicant: ReaderApplicant, _ told: @escaping @Sendable (RequestAhead) -> Void)
-    async throws(VaultError)
-  {
+  private func turn(
+    of applicant: ReaderApplicant, _ activity: Activity?, _ told: @escaping @Sendable (RequestAhead) -> Void
+  ) async throws(VaultError) {
     lastNumber += 1
     let number = lastNumber
     let granted: Turn = await withTaskCancellationHandler {
@@ -189,7 +230,7 @@ package actor ReaderDesk: ReaderOwner {
           take(for: applicant)
           return turn.resume(returning: .granted)
         }
-        let waiting = Waiting(number: number, applicant: applicant, told: told, turn: turn)
+        let waiting = Waiting(number: number, applicant: applicant, activity: activity, told: told, turn: turn)
         switch WaitingLimits.answer(to: applicant, among: queue.map(\.applicant)) {
         case .waits: queue.append(waiting)
         case .waitsInstead(let index):
@@ -278,7 +319,10 @@ package actor ReaderDesk: ReaderOwner {
     }
     let granted = queue.remove(at: next)
     take(for: granted.applicant)
-    for waiting in queue + outside { tell(waiting, of: granted.applicant) }
+    for waiting in queue + outside {
+      waiting.activity?.note()
+      tell(waiting, of: granted.applicant)
+    }
     granted.turn.resume(returning: .granted)
   }
 

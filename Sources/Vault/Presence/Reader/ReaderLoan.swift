@@ -42,8 +42,8 @@ package final class ReaderLoan: Sendable {
 
 extension ReaderDesk {
   /// The readers that can be lent: those of libfprint. fprintd serves its own to other programs itself.
-  package func lendable() async throws(ReaderError) -> [ReaderDescription] {
-    try await reader.readers(drivenBy: .libfprint)
+  package func lendable() async throws(VaultError) -> [ReaderDescription] {
+    try await readers(drivenBy: .libfprint)
   }
 
   /// Waits until nobody has the reader, and lends it. Throws `cancelled` if the task is cancelled.

@@ -51,14 +51,17 @@ struct CircleCalls {
 
   func change(_ change: SyncMemberChange, _ request: Request) async throws(VaultError) {
     // The vault says what is asked for, and not the program: the person lets a machine read what is shared.
-    guard let (reason, access) = try items.prompt(for: change) else { return try items.change(change, nil) }
+    let list = try items.newestList()
+    guard let (reason, access) = try items.prompt(for: change) else {
+      return try items.change(change, nil, after: list)
+    }
     let turn = try await presence.contexts.turn(of: request)
     guard try presence.passcodes.isSet else {
       try await presence.passcodes.authorizeChange(turn.context)
-      return try items.change(change, nil)
+      return try items.change(change, nil, after: list)
     }
     try await presence.freshly(in: turn.context, for: access, reason) { evidence throws(VaultError) in
-      try items.change(change, evidence.current())
+      try items.change(change, evidence.current(), after: list)
       evidence.succeed()
     }
   }

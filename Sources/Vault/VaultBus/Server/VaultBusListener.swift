@@ -9,13 +9,16 @@ package final class VaultBusListener: Sendable {
   private let clients: Clients
 
   /// - Parameters:
-  ///   - socket: a listening socket. It stays open until the last connection has ended.
+  ///   - socket: a listening socket, unless connections are passed over it. It stays open until the last connection has
+  ///     ended.
+  ///   - passingEnded: where another process passes connections over the socket: called when it ends that.
   ///   - logins: makes the object for root's PAM module on the same connection; nil: its calls fail as unknown.
   ///   - serve: returns the vaults for a caller. They are closed with the caller's connection. Called on the bus loop,
   ///     so it must not block.
   /// - Throws: `serviceUnavailable`.
   package init(
-    socket: Int32, limits: ServingLimits = ServingLimits(), logins: (@Sendable (Caller) -> LoginObject)? = nil,
+    socket: Int32, limits: ServingLimits = ServingLimits(), passingEnded: (@Sendable () -> Void)? = nil,
+    logins: (@Sendable (Caller) -> LoginObject)? = nil,
     serve: @escaping @Sendable (Caller) -> any VaultConnection
   ) throws(VaultError) {
     let clients = Clients(limits)
@@ -29,7 +32,7 @@ package final class VaultBusListener: Sendable {
     do throws(BusError) {
       listener = try BusListener(
         socket: BusDescriptor(taking: socket), limits: listening, connectionLimits: .ofServedVaults,
-        isFull: { clients.hasAll(of: $0) }
+        passingEnded: passingEnded, isFull: { clients.hasAll(of: $0) }
       ) { peer in
         guard let caller = Caller(peer) else { return nil }
         return clients.handlers(for: caller, serve, logins?(caller))
@@ -39,6 +42,9 @@ package final class VaultBusListener: Sendable {
     }
     clients.listener.withLock { [listener] in $0.listener = listener }
   }
+
+  /// Tells the process that passes connections that none is in use, if that is so.
+  package func sayIfUnused() { listener.sayIfUnused() }
 
   /// Ends every connection. Returns when their vaults are closed and their calls have ended.
   package func close() async {

@@ -176,8 +176,27 @@ extension MachineRecord {
     return bytes
   }
 
+  /// The identity of one version of the file: which file it is, and when it was put in place.
+  struct File: Equatable {
+    private let device: UInt64
+    private let number: UInt64
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    /// That of the file that is there now; nil if there is none.
+    init?(in folder: String) {
+      var info = stat()
+      guard lstat(MachineRecord.path(in: folder), &info) == 0 else { return nil }
+      (device, number) = (UInt64(info.st_dev), UInt64(info.st_ino))
+      // A new file may get the number of an earlier one, and not the time of its last change.
+      (seconds, nanoseconds) = (info.st_ctim.tv_sec, info.st_ctim.tv_nsec)
+    }
+  }
+
   /// Replaces the file as a whole, and waits until it is on the disk.
-  func write(in folder: String, _ keys: MachineRecordKeys) throws(VaultError) {
+  ///
+  /// - Returns: the new file.
+  func write(in folder: String, _ keys: MachineRecordKeys) throws(VaultError) -> File? {
     let path = Self.path(in: folder)
     let temporary = path + ".new"
     unlink(temporary)
@@ -193,6 +212,7 @@ extension MachineRecord {
       throw failure
     }
     try StoreDirectory(path: folder).sync()
+    return File(in: folder)
   }
 }
 

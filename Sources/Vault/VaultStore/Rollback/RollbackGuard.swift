@@ -1,10 +1,11 @@
+import Glibc
 import SecureMemory
 import Synchronization
 package import TPM
 
 /// Detects that an earlier copy of a whole store, or of the folder of all stores, was put back: keeps the machine's
 /// record, and increments the TPM's counters that number it (docs/decisions/0095). There is one guard for each folder
-/// of stores.
+/// of stores in each process that has some of them open. A lock on a file keeps two of them from writing at a time.
 ///
 /// The record with the next number is on the disk before the counter is incremented. So at a start the record has the
 /// counter's number, or the next one after a crash between the two. Any other number means an earlier copy. Then all
@@ -14,6 +15,8 @@ package final class RollbackGuard: Sendable {
   private struct Written {
     var record: MachineRecord
     let keys: MachineRecordKeys
+    /// The file that has it. Another process that writes the record replaces the file.
+    var file: MachineRecord.File?
   }
 
   private let tpm: TPM
@@ -21,7 +24,7 @@ package final class RollbackGuard: Sendable {
   /// Held while the record is written and the counter incremented.
   private let turn = Mutex(())
   /// What readers use, so that they do not wait for the disk and the TPM; nil before the first use, and after a
-  /// failure.
+  /// failure. Other processes change only the entries of stores that are not open in this one.
   private let written = Mutex<Written?>(nil)
 
   /// - Parameter folder: the folder of the stores, which holds the record.
@@ -35,17 +38,28 @@ package final class RollbackGuard: Sendable {
   /// - Parameter store: the id of its database.
   func entry(of store: [UInt8]) throws(VaultError) -> MachineRecord.Entry? {
     if let known = written.withLock({ $0 }) { return known.record.entries[store] }
-    return try turn.withLock { _ throws(VaultError) in try last() }.record.entries[store]
+    return try alone { () throws(VaultError) in try last() }.record.entries[store]
   }
 
   /// Creates or reads the record.
-  package func prepare() throws(VaultError) { _ = try turn.withLock { _ throws(VaultError) in try last() } }
+  package func prepare() throws(VaultError) { _ = try alone { () throws(VaultError) in try last() } }
+
+  /// Runs the body while no other thread and no other process reads or writes the record.
+  private func alone<Value>(_ body: () throws(VaultError) -> Value) throws(VaultError) -> Value {
+    try turn.withLock { _ throws(VaultError) in
+      // Where nobody can write, nobody has to wait.
+      let isReadOnly = access(folder, W_OK) != 0 && errno == EROFS
+      let lock = isReadOnly ? nil : try FileLock.brief(folder + "/record.lock", .exclusive)
+      defer { withExtendedLifetime(lock) {} }
+      return try body()
+    }
+  }
 
   /// Records the state of a store. Once this has returned, an earlier state that is put back is noticed.
   func record(
     _ entry: MachineRecord.Entry, of store: [UInt8], as number: MachineRecord.Number
   ) throws(VaultError) {
-    try turn.withLock { _ throws(VaultError) in try move(number, recording: entry, of: store) }
+    try alone { () throws(VaultError) in try move(number, recording: entry, of: store) }
   }
 
   private func move(
@@ -55,7 +69,7 @@ package final class RollbackGuard: Sendable {
     next.record.entries[store] = entry
     next.record[number].value += 1
     do throws(VaultError) {
-      try next.record.write(in: folder, next.keys)
+      next.file = try next.record.write(in: folder, next.keys)
       try increment(next.record[number], next.keys)
     } catch {
       // The next use compares record and counters again, as at a start.
@@ -65,9 +79,10 @@ package final class RollbackGuard: Sendable {
     publish(next)
   }
 
-  /// The record as last written. Compares it with the counters at the first use, and after a failure.
+  /// The record as last written. Compares it with the counters at the first use, after a failure, and where another
+  /// process has written it since.
   private func last() throws(VaultError) -> Written {
-    if let known = written.withLock({ $0 }) { return known }
+    if let known = written.withLock({ $0 }), known.file == MachineRecord.File(in: folder) { return known }
     let loaded = try load()
     publish(loaded)
     return loaded
@@ -101,7 +116,7 @@ extension RollbackGuard {
 
   private func load() throws(VaultError) -> Written {
     guard let (record, keys) = try MachineRecord.read(in: folder, tpm) else { return try begin() }
-    var written = Written(record: record, keys: keys)
+    var written = Written(record: record, keys: keys, file: MachineRecord.File(in: folder))
     var isSame = true
     for number in MachineRecord.Number.allCases {
       let count = record[number]
@@ -130,7 +145,7 @@ extension RollbackGuard {
       }
       isSame = false
     }
-    if !isSame { try written.record.write(in: folder, keys) }
+    if !isSame { written.file = try written.record.write(in: folder, keys) }
     return written
   }
 
@@ -159,8 +174,8 @@ extension RollbackGuard {
       throw error
     }
     let record = MachineRecord(changes: changes, touches: touches)
-    try record.write(in: folder, keys)
-    return Written(record: record, keys: keys)
+    let file = try record.write(in: folder, keys)
+    return Written(record: record, keys: keys, file: file)
   }
 
   private func makeCount(_ number: MachineRecord.Number, _ keys: MachineRecordKeys) throws(VaultError)

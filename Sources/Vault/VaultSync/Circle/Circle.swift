@@ -238,14 +238,15 @@ package struct Circle: Sendable {
       published = max(published, epoch)
       return .known
     }
-    guard epoch > published else {
+    // The first list is this machine's own, or that of the members whom it asks: no other one comes into its place.
+    guard epoch > published, epoch > 1 else {
       let before = epoch > 1 ? chain[epoch - 2] : nil
       // Only members can sign a second list after the same one.
       if epoch > 1, (try? CircleRecord(file, after: before)) != nil { isForked = true }
       return .other
     }
     guard epoch == published + 1 else { throw .fileUnreadable("a record before it is missing") }
-    let record = try CircleRecord(file, after: published > 0 ? chain[published - 1] : nil)
+    let record = try CircleRecord(file, after: chain[published - 1])
     if let joining { try joining.requireAgreed(record, machine: id, after: last) }
     try follow(record)
     return .new

@@ -66,7 +66,11 @@ package struct CircleRecord: Sendable {
     guard !body.members.isEmpty, body.members.count <= Self.memberLimit else {
       throw .fileUnreadable("it has no members, or too many")
     }
-    for member in body.members { try member.check() }
+    var ids: Set<MemberID> = []
+    for member in body.members {
+      try member.check()
+      guard ids.insert(try member.id).inserted else { throw .fileUnreadable("it has a member twice") }
+    }
     try signed.verify(.circle, by: Authors((previous ?? self).members))
   }
 

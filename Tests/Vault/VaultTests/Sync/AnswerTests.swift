@@ -22,17 +22,11 @@ struct AnswerTests {
     return (desk, lap)
   }
 
-  /// Changes the machine's own entry in the list of members, as a class that is opened after the circle was made does.
-  private func changeOwnEntry(_ machine: SyncMachine) async throws {
-    try SyncedItems(machine.vault.presence.passcodes.store, machine.vault.nonces).use(
-      recoveryKey: SharedSecret(RecoveryKey.generate().text()))
-  }
-
   @Test("an answer is made anew where the member's own entry changes before it is published")
   func unpublished() async throws {
     let (desk, lap) = try await asked()
     try await desk.answer(lap)
-    try await changeOwnEntry(desk)
+    try await desk.renewRecoveryKey()
     for machine in [desk, lap, desk] { try await machine.sync(repository) }
     let words = try await lap.status.words
     #expect(words.count == 6)
@@ -44,7 +38,7 @@ struct AnswerTests {
     let (desk, lap) = try await asked()
     try await desk.answer(lap)
     try await desk.sync(repository)
-    try await changeOwnEntry(desk)
+    try await desk.renewRecoveryKey()
     // The member finds its earlier answer in the repository, and complains of nothing.
     #expect(try await desk.receive(repository.tip).refused.isEmpty)
     for machine in [desk, lap, desk] { try await machine.sync(repository) }
@@ -65,9 +59,24 @@ struct AnswerTests {
     for machine in [desk, lap, desk] { try await machine.sync(repository) }
     let path = SyncPath.answer(try await lap.id).text
     let answer = repository.tip[path]
-    try await changeOwnEntry(desk)
+    try await desk.renewRecoveryKey()
     try await desk.answer(lap)
     try await desk.sync(repository)
     #expect(answer != nil && repository.tip[path] == answer)
+  }
+
+  @Test("a machine that asks again takes its earlier request out of the repository")
+  func askedTwice() async throws {
+    let (desk, lap) = try await asked()
+    try await desk.answer(lap)
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    let first = try await lap.id
+    try await lap.ask(repository)
+    for machine in [lap, desk] { try await machine.sync(repository) }
+    #expect(try await desk.status.candidates.map(\.id) == [lap.id])
+    #expect(repository.tip[SyncPath.request(first).text] == nil && repository.tip[SyncPath.opening(first).text] == nil)
+    try await desk.approve(lap, in: repository)
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    #expect(try await lap.status.standing == .member)
   }
 }

@@ -212,6 +212,7 @@ struct ForgedFilesTests {
       ("of another epoch", try file(with { $0.epoch += 1 })),
       ("after another record", try file(with { $0.previous = JSONBytes([1]) })),
       ("of another circle", try file(with { $0.circle = String(repeating: "0", count: 32) })),
+      ("with a member twice", try file(with { $0.members.append($0.members[0]) })),
       ("without members", try file(with { $0.members = [] })),
       ("with too many members", try file(with { $0.members = [Member](repeating: strange, count: 101) })),
     ] {

@@ -35,6 +35,7 @@ final class MemoryRepository: Sendable {
 }
 
 extension Vault {
+  /// Changes the machine's own entry in the list of members, as a class that is opened after the circle was made does.
   fileprivate func renewRecoveryKey() throws {
     try SyncedItems(presence.passcodes.store, nonces).use(recoveryKey: SharedSecret(RecoveryKey.generate().text()))
   }

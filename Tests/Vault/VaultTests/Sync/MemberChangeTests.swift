@@ -1,0 +1,296 @@
+import AgeFormat
+import SecretModel
+import Testing
+import VaultDriver
+
+@testable import Presence
+@testable import Vault
+@testable import VaultItems
+@testable import VaultStore
+@testable import VaultSync
+
+@Suite("Changes of the members that others have made")
+struct MemberChangeTests {
+  private let repository = MemoryRepository()
+
+  @Test("a machine publishes nothing before its owner has confirmed that another one was let in, which it names")
+  func addition() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let thief = try await SyncMachine("thief")
+    try await repository.admit(thief, by: machines[1])
+    try await machines[0].sync(repository)
+    #expect(
+      try await machines[0].status.unconfirmed == [
+        SyncStatus.MemberChange(by: "lap", added: ["thief"], removed: [])
+      ])
+    let before = repository.tip
+    try await machines[0].set("mail", "gold")
+    try await machines[0].sync(repository)
+    #expect(repository.tip == before)
+    try await machines[0].confirm()
+    try await machines[0].sync(repository)
+    try await thief.sync(repository)
+    #expect(try await thief.get("mail") == "gold")
+  }
+
+  @Test("a removed machine that goes back to before its removal, and removes another one, gets no new secret")
+  func branch() async throws {
+    let machines = try await repository.circle("desk", "stolen", "attic")
+    let before = repository.tip
+    try await machines[0].remove(machines[1])
+    try await machines[0].sync(repository)
+    // The thief puts the repository back, and removes the owner's machine in that branch.
+    repository.put(before)
+    try await machines[1].forgetAndSync(repository)
+    try await machines[1].remove(machines[0])
+    try await machines[1].sync(repository)
+    // A machine that was asleep since then follows to neither.
+    try await machines[2].sync(repository)
+    #expect(
+      try await machines[2].status.unconfirmed == [
+        SyncStatus.MemberChange(by: "stolen", added: [], removed: ["desk"])
+      ])
+    let tip = repository.tip
+    try await machines[2].set("mail", "gold")
+    try await machines[2].sync(repository)
+    #expect(repository.tip == tip)
+    // The machine that has seen both sides says so.
+    #expect(try await machines[0].receive(repository.tip).wentBack)
+    #expect(try await machines[0].status.isForked)
+    #expect(try await machines[0].session.sync.files(after: nil, puttingBack: true).files.isEmpty)
+  }
+
+  @Test("a machine with the name of another one gets a number, on itself and on the others")
+  func twins() async throws {
+    let machines = try await repository.circle("desk", "desk", "lap")
+    for machine in machines {
+      try await machine.sync(repository)
+      #expect(try await machine.status.members.map(\.name).sorted() == ["desk", "desk (2)", "lap"])
+    }
+    #expect(try await machines[1].status.members.first { $0.isThisMachine }?.name == "desk (2)")
+  }
+
+  @Test("a member that lies cannot rename the others, or give the name of one of them to another")
+  func renamed() async throws {
+    let machines = try await repository.circle("desk", "lap", "liar")
+    let (circle, thief) = (try await machines[2].vault.circle, try await SyncMachine("thief"))
+    try await thief.ask(repository)
+    let (old, contents) = (try await thief.vault.circle.own, try #require(circle.contents))
+    var lying = contents
+    lying.names = [:]
+    for (member, name) in zip(circle.members + [old], ["lap", "desk", "desk", "lap"]) {
+      lying.names[try member.id.description] = name
+    }
+    let list = try CircleRecord(
+      after: circle.last, circle: circle.circle, members: circle.members + [old], lying, by: circle.keys, as: circle.id)
+    _ = try await machines[0].receive(repository.tip.merging([SyncPath.circle(list.epoch).text: list.bytes]) { $1 })
+    #expect(
+      try await machines[0].status.unconfirmed == [
+        SyncStatus.MemberChange(by: "liar", added: ["lap (2)"], removed: [])
+      ])
+    #expect(try await machines[0].status.members.map(\.name).sorted() == ["desk", "lap", "lap (2)", "liar"])
+  }
+
+  @Test("an owner who refuses a change of the members shares nothing more, and nothing is taken")
+  func refused() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let thief = try await SyncMachine("thief")
+    try await repository.admit(thief, by: machines[1])
+    try await machines[0].sync(repository)
+    try await machines[0].session.sync.change(.reject, .nobody)
+    try await thief.set("mail", "iron")
+    try await thief.sync(repository)
+    let tip = repository.tip
+    try await machines[0].set("bank", "silver")
+    try await machines[0].sync(repository)
+    #expect(repository.tip == tip)
+    #expect(try await machines[0].status.isLocked)
+    #expect(try await machines[0].get("mail") == nil)
+  }
+
+  @Test("a member that leaves by itself needs nobody's confirmation")
+  func leaving() async throws {
+    let machines = try await repository.circle("desk", "lap", "attic")
+    try await machines[2].leave()
+    for machine in machines.reversed() { try await machine.sync(repository) }
+    #expect(try await machines[0].status.unconfirmed == [])
+    try await machines[0].set("mail", "gold")
+    try await machines[0].sync(repository)
+    try await machines[1].sync(repository)
+    #expect(try await machines[1].get("mail") == "gold")
+  }
+
+  /// The operator of an empty repository gets the first list with a push, refuses the push, and answers with a list of
+  /// its own that names the machine as a member.
+  @Test("no other list takes the place of the first one of a new circle, and nothing is encrypted to its members")
+  func firstList() async throws {
+    let desk = try await SyncMachine("desk")
+    try await desk.set("mail", "gold")
+    try await desk.begin()
+    let (circle, thief) = (try await desk.vault.circle, try MemberKeys.make())
+    let member = Member(
+      thief, recovery: thief.encryption.publicKey, salt: [], MemberLocks(classes: [:], passcode: nil, tier: .keyFile))
+    let list = try CircleRecord(
+      after: nil, circle: String(repeating: "0", count: 32), members: [member, circle.own],
+      #require(circle.contents), by: thief, as: member.id)
+    repository.put([SyncPath.format.text: SyncPath.formatLine, SyncPath.circle(1).text: list.bytes])
+    #expect(try await desk.sync(repository).wentBack)
+    #expect(try await desk.status.members.map(\.name) == ["desk"])
+    try await desk.sync(repository, puttingBack: true)
+    let items = repository.tip.filter { $0.key.hasPrefix("items/") }
+    #expect(!items.isEmpty)
+    for (path, file) in items {
+      #expect(throws: (any Error).self, "\(path)") { _ = try AgeMessage.open(file, with: thief.encryption) }
+    }
+  }
+
+  @Test("a member's head that knows a list which the repository does not show is reported")
+  func hiddenList() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let before = repository.tip
+    let attic = try await SyncMachine("attic")
+    try await repository.admit(attic, by: machines[0])
+    // The repository's operator keeps the new list from the second machine, but shows it the newest state otherwise.
+    let path = SyncPath.head(try await machines[0].id).text
+    let files = before.merging([path: repository.tip[path] ?? []]) { $1 }
+    #expect(try await machines[1].receive(files).isMixed)
+  }
+
+  @Test("two changes of the members at the same time, of which one reaches the repository first, are both made")
+  func contested() async throws {
+    let machines = try await repository.circle("desk", "lap", "attic", "cellar")
+    try await machines[0].remove(machines[2])
+    try await machines[1].remove(machines[3])
+    try await machines[0].sync(repository)
+    try await machines[1].sync(repository)
+    try await machines[1].confirm()
+    for machine in [machines[1], machines[0]] { try await machine.sync(repository) }
+    try await machines[0].confirm()
+    for machine in [machines[1], machines[0]] {
+      try await machine.sync(repository)
+      #expect(try await machine.status.members.map(\.name).sorted() == ["desk", "lap"], "\(machine.name)")
+      #expect(try await !machine.status.isForked)
+    }
+  }
+
+  @Test("a circle can change its members as often as its owner likes")
+  func manyChanges() async throws {
+    let desk = try await repository.circle("desk")[0]
+    for number in 1...12 {
+      let other = try await SyncMachine("machine \(number)")
+      try await repository.admit(other, by: desk)
+      try await desk.remove(other)
+      try await desk.sync(repository)
+    }
+    #expect(try await desk.status.members.count == 1)
+  }
+
+  @Test("what a machine has encrypted for lists of its own is encrypted again where another list was published first")
+  func overtaken() async throws {
+    let machines = try await repository.circle("desk", "lap", "attic")
+    let (desk, lap, attic) = (machines[0], machines[1], machines[2])
+    // Two lists of its own, with the removed machine, which another list takes the place of.
+    for _ in 1...2 { try await lap.renewRecoveryKey() }
+    try await lap.set("mail", "gold")
+    try await desk.remove(attic)
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    try await lap.confirm()
+    for machine in [lap, desk] { try await machine.sync(repository) }
+    #expect(try await desk.get("mail") == "gold")
+    let keys = try await attic.vault.circle.keys.encryption
+    for (path, file) in repository.tip where path.hasPrefix("items/") {
+      #expect(throws: (any Error).self, "the removed machine reads \(path)") {
+        _ = try AgeMessage.open(file, with: keys)
+      }
+    }
+  }
+
+  /// A thief has the keys of a machine for sharing, from its disk, and neither those of its classes nor its passcode.
+  @Test("new keys of a member are told by name, and nothing is encrypted to them before a yes")
+  func newKeys() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, lap) = (machines[0], machines[1])
+    try await desk.set("bank", "silver", .passcode)
+    for machine in machines { try await machine.sync(repository) }
+    let (circle, thief) = (try await lap.vault.circle, try MemberKeys.make())
+    let own = try #require(try circle.last.member(circle.id))
+    let locks = MemberLocks(
+      classes: Dictionary(uniqueKeysWithValues: Accessibility.allCases.map { ($0, thief.encryption.publicKey) }),
+      passcode: thief.encryption.publicKey, tier: .tpm)
+    let forged = Member(circle.keys, recovery: thief.encryption.publicKey, salt: own.salt.bytes, locks)
+    let list = try CircleRecord(
+      after: circle.last, circle: circle.circle, members: circle.members.filter { $0 != own } + [forged],
+      #require(circle.contents), by: circle.keys, as: circle.id)
+    repository.put(repository.tip.merging([SyncPath.circle(list.epoch).text: list.bytes]) { $1 })
+    try await desk.set("mail", "gold")
+    try await desk.sync(repository)
+    #expect(
+      try await desk.status.unconfirmed == [SyncStatus.MemberChange(by: "lap", added: ["lap"], removed: ["lap"])])
+    let circleOfDesk = try await desk.vault.circle
+    let authors = try circleOfDesk.everyAuthor
+    let keys = SecretKeys(recovery: thief.encryption)
+    for (path, file) in repository.tip where path.hasPrefix("items/") {
+      let revision = try Revision(
+        file, with: circle.keys.encryption, expectedAt: 0, circle: circle.circle, from: authors)
+      #expect(throws: (any Error).self, "\(path)") { _ = try revision.secret(with: keys) }
+    }
+  }
+
+  @Test("a member gives up keys of its own without anybody's yes, and changes no entry of another one without it")
+  func entries() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let circle = try await machines[1].vault.circle
+    let contents = try #require(circle.contents)
+    let none = MemberLocks(classes: [:], passcode: nil, tier: .keyFile)
+    for (id, needsNobody) in [(circle.id, true), (try await machines[0].id, false)] {
+      var members = circle.members
+      for index in members.indices where try members[index].id == id {
+        let keys = id == circle.id ? circle.keys : try await machines[0].vault.circle.keys
+        members[index] = Member(keys, recovery: try members[index].recovery, salt: members[index].salt.bytes, none)
+      }
+      let list = try CircleRecord(
+        after: circle.last, circle: circle.circle, members: members, contents, by: circle.keys, as: circle.id)
+      #expect(try MemberListChange(from: circle.last, to: list).needsNobody == needsNobody)
+    }
+  }
+
+  @Test(
+    "a number of the members' list that was changed in the database does not keep a record from being encrypted again")
+  func editedNumber() async throws {
+    let machines = try await repository.circle("desk", "lap", "attic")
+    try await machines[1].set("mail", "gold")
+    try await machines[0].remove(machines[2])
+    for machine in machines[...1] { try await machine.sync(repository) }
+    try await machines[1].store.edit("UPDATE sync_record SET epoch = 1000")
+    try await machines[1].confirm()
+    for machine in machines[...1].reversed() { try await machine.sync(repository) }
+    #expect(try await machines[0].get("mail") == "gold")
+    let keys = try await machines[2].vault.circle.keys.encryption
+    for (path, file) in repository.tip where path.hasPrefix("items/") {
+      #expect(throws: (any Error).self, "\(path)") { _ = try AgeMessage.open(file, with: keys) }
+    }
+  }
+
+  @Test("a change of the members that arrives while the owner is asked about another one is not confirmed with it")
+  func meanwhile() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    var lists: [[UInt8]] = []
+    for name in ["one", "two"] {
+      try await repository.admit(try await SyncMachine(name), by: machines[1])
+      try await machines[0].sync(repository)
+      lists.append(try await machines[0].vault.circle.last.digest)
+    }
+    await #expect(throws: VaultError.busy("your computers have changed once more meanwhile")) {
+      try await machines[0].vault.confirm(after: lists[0])
+    }
+    #expect(try await machines[0].status.unconfirmed.count == 2)
+    try await machines[0].vault.confirm(after: lists[1])
+    #expect(try await machines[0].status.unconfirmed.isEmpty)
+  }
+}
+
+extension Vault {
+  fileprivate func confirm(after list: [UInt8]) throws {
+    try SyncedItems(presence.passcodes.store, nonces).change(.confirm, nil, after: list)
+  }
+}
