@@ -1,5 +1,6 @@
 import Glibc
 import SecretModel
+import SecureMemory
 import Synchronization
 import VaultBus
 import VaultDriver
@@ -9,16 +10,27 @@ import Whorl
 /// A store whose vault is at the other end of a socket, like `whorld`, and can be ended by a test.
 final class EndingVault: Sendable {
   let scratch: ScratchStore
+  let path: String
   private let servers = Mutex<[VaultBusServer]>([])
 
-  init() async throws { scratch = try await ScratchStore(passcode: ScratchStore.passcode) }
+  /// - Parameter takesPasscode: whether the passcode is as well protected as a real one, so that it can be given.
+  init(takesPasscode: Bool = false) async throws {
+    scratch = try await ScratchStore(passcode: ScratchStore.passcode)
+    path = takesPasscode ? "\(scratch.folder)/real" : scratch.path
+    guard takesPasscode else { return }
+    let connection = LocalVaultConnection()
+    let draft = try await connection.create(
+      StorePlace(directory: path), passcode: SecretBytes(text: ScratchStore.passcode), allowsGuessable: true)
+    try await connection.keep(draft.id)
+    await connection.close()
+  }
 
   /// How often a vault was connected to.
   var connections: Int { servers.withLock { $0.count } }
 
   func store(prompt: any AuthenticationPrompt = TerminalPrompt()) -> SecretStore {
     SecretStore(
-      StoreLink(to: StorePlace(directory: scratch.path)) { () async throws(VaultError) in try self.connect() }, prompt)
+      StoreLink(to: StorePlace(directory: path)) { () async throws(VaultError) in try self.connect() }, prompt)
   }
 
   private func connect() throws(VaultError) -> any VaultConnection {

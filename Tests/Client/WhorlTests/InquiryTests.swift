@@ -39,7 +39,7 @@ struct InquiryTests {
 
   @Test("a request asks nobody for an item that needs nobody, and once for one that needs the passcode")
   func silently() async throws {
-    let store = try await EndingVault().store()
+    let store = try await EndingVault(takesPasscode: true).store()
     let (open, guarded) = (
       try await add("open", AccessControl(.none), to: store),
       try await add("guarded", AccessControl(.passcode), to: store)
@@ -58,10 +58,10 @@ struct InquiryTests {
   @Test("the passcode of a first unlock counts for the request only where the program says so")
   func firstUnlock() async throws {
     for (firstUnlock, questions) in [(Inquiry.FirstUnlock.together, 1), (.apart, 2)] {
-      let vault = try await EndingVault()
+      let vault = try await EndingVault(takesPasscode: true)
       let id = try await add("guarded", AccessControl(.passcode), to: vault.store())
       vault.end()
-      try await makeWaitForPasscode(storeAt: vault.scratch.path, passcode: ScratchStore.passcode)
+      try await makeWaitForPasscode(storeAt: vault.path, passcode: ScratchStore.passcode)
       let prompt = Answering()
       var inquiry = Inquiry("test", prompt: prompt)
       await #expect(throws: VaultError.self) { try await read(id, in: vault.store(), inquiry) }
@@ -74,7 +74,7 @@ struct InquiryTests {
 
   @Test("a request is made again where the vault ends meanwhile, if the program says so")
   func endedVault() async throws {
-    let vault = try await EndingVault()
+    let vault = try await EndingVault(takesPasscode: true)
     let id = try await add("guarded", AccessControl(.passcode), to: vault.store())
     let prompt = Answering { vault.end() }
     var inquiry = Inquiry("test", prompt: prompt)
@@ -88,7 +88,7 @@ struct InquiryTests {
 
   @Test("a kept touch counts for its purpose until it is forgotten, and asks nobody again")
   func kept() async throws {
-    let store = try await EndingVault().store()
+    let store = try await EndingVault(takesPasscode: true).store()
     let id = try await add("guarded", AccessControl(.passcode), to: store)
     let (prompt, kept) = (Answering(), KeptTouches<String>())
     func reuse(_ purpose: String) async throws -> String? {
@@ -110,7 +110,7 @@ struct InquiryTests {
 
   @Test("a kept touch ends after its time, and the one that ends first makes room for another")
   func limits() async throws {
-    let store = try await EndingVault().store()
+    let store = try await EndingVault(takesPasscode: true).store()
     let kept = KeptTouches<Int>(limit: 2)
     kept.keep(store.makeContext(), for: 0, lasting: .zero)
     #expect(kept.context(for: 0) == nil)

@@ -69,19 +69,19 @@ struct Session {
     return made
   }
 
-  /// The store of this command, opened at its first use. Starts no reader.
+  /// The store of this command, opened at its first use: a connection opens one store, once. Starts no reader.
   func openStore() async throws(Failure) -> SecretStore {
     if let open = connection.store { return open }
-    let open = SecretStore(service: try await store())
+    let place = try place()
+    let vault = try await connect(to: place)
+    let open = try await explained { () async throws(VaultError) in SecretStore(service: try await vault.open(place)) }
     connection.keep(open)
     return open
   }
 
-  /// Opens the store, for calls that do not go through ``openStore()`` yet.
+  /// The same, for calls that do not go through ``openStore()`` yet.
   func store() async throws(Failure) -> any VaultService {
-    let place = try place()
-    let connection = try await connect(to: place)
-    return try await explained { () async throws(VaultError) in try await connection.open(place) }
+    try await openStore().call { vault throws(Failure) in vault }
   }
 
   /// Ends the connection to the vault and waits until a private vault has ended.
