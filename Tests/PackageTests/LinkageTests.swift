@@ -5,7 +5,7 @@ import Testing
 struct LinkageTests {
   // Parsing a malicious template may crash the process, and libfprint obeys its environment, so only one process may
   // load it.
-  @Test("only whorl-reader and the checks of GLibKit link libfprint, only they and the window GLib, and the test runner neither")
+  @Test("only whorl-reader and the checks of GLibKit link libfprint, and GLib only they and the window")
   func onlyTheReaderLinksLibfprint() async throws {
     let binaries = try builtBinaries()
     #expect(binaries.count >= 4, "found \(binaries.map(\.lastPathComponent))")

@@ -6,8 +6,8 @@ import Testing
 @Suite("List of secrets")
 struct SecretListTests {
   private func item(
-    _ number: UInt8, _ itemClass: ItemClass = .genericPassword, _ service: String, account: String = "",
-    group: String = "org.example.mail"
+    _ number: UInt8, _ service: String, account: String = "", group: String = "org.example.mail",
+    as itemClass: ItemClass = .genericPassword
   ) -> Item {
     Item(
       id: ItemID(bytes: [UInt8](repeating: number, count: 16)), state: .living, itemClass: itemClass,
@@ -33,7 +33,7 @@ struct SecretListTests {
 
   @Test("A list keeps secrets, passkeys and keys apart")
   func kinds() {
-    let list = SecretList([item(1, "mail"), item(2, .passkey, "example.org"), item(3, .key, "")])
+    let list = SecretList([item(1, "mail"), item(2, "example.org", as: .passkey), item(3, "", as: .key)])
     for kind in SecretEntry.Kind.allCases { #expect(list.entries(of: kind, matching: "").count == 1) }
   }
 
