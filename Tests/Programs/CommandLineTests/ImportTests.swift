@@ -193,7 +193,7 @@ struct ImportTests {
         (["--from", "csv", "/nonexistent"], 66, "there is nothing at /nonexistent"),
         (["--from", "csv", "/nonexistent.1pux"], 66, "there is nothing at /nonexistent.1pux"),
         (["--from", "pass", "/etc/passwd"], 65, "/etc/passwd is a file, and pass keeps a folder"),
-        (["--from", "csv", "/"], 74, "cannot read /: Is a directory"),
+        (["--from", "csv", "/"], 65, "/ is a folder: name the file in it"),
         (["--from", "csv"], 64, "Name the file"),
         (["--from", "secret-service", "x"], 64, "The Secret Service has no path"),
         (["--from", "what"], 64, "what"),

@@ -91,37 +91,6 @@ struct LoginPasscodeTests {
     }
   }
 
-  @Test("the login password typed to login enable passcode is no wrong passcode where the two are known to differ")
-  func countsNothing() async throws {
-    try await TestStore.with { store in
-      let before = try LoginAccount(TestStore.passcode, in: store.folder)
-      try await before.whorl(
-        store.arguments(Self.enabling + ["--passcode-fd", "3"]), [TestStore.passcode]
-      ).mustSucceed()
-      try await Invocation(
-        arguments: store.arguments(TestStore.withPasscode(["passcode"])),
-        descriptors: ["\(TestStore.passcode)\nanother passcode\n"]
-      ).run().mustSucceed()
-      let account = try LoginAccount(TestStore.passcode, in: store.folder)
-      for count in 1...7 {
-        let terminal = try PseudoTerminal(
-          account.words(store.arguments(Self.enabling)), program: "/usr/bin/unshare")
-        try await terminal.waits(for: "The login password: ")
-        try await terminal.becomes(echoing: false)
-        terminal.type(TestStore.passcode + "\n")
-        try await terminal.waits(for: "was another one when the two were last compared.")
-        try await terminal.waits(for: "Make your login password the passcode? [y/N]")
-        terminal.type(count < 7 ? "n\n" : "y\n")
-        guard count == 7 else { continue }
-        try await terminal.waits(for: "Passcode: ")
-        try await terminal.becomes(echoing: false)
-        terminal.type("another passcode\n")
-        #expect(try await terminal.status() == 0, "\(terminal.shown)")
-      }
-      #expect(try await opens(store, TestStore.passcode))
-    }
-  }
-
   @Test("whorl login enable passcode at a terminal changes and enables nothing after a no")
   func kept() async throws {
     try await TestStore.with { store in
