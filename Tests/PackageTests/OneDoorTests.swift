@@ -10,7 +10,7 @@ struct OneDoorTests {
   private static let left: [(place: String, why: String)] = [
     ("Sources/Client/Moving/", "works with the open vault of one request"),
     ("Sources/Client/OtherStores/", "works with the open vault of one request"),
-    ("Sources/Client/SecretServiceItems/SecretServiceContents.swift", "works with the open vault of one request"),
+    ("Sources/Client/SecretServiceItems/SecretServiceFolder.swift", "works with the open vault of one request"),
     ("Sources/Client/Wallets/", "works with the open vault of one request"),
     ("Sources/Programs/CommandLine/Command/Session.swift", "opens the vault for the folders below"),
     ("Sources/Programs/CommandLine/Fingers/FingerLook.swift", "setup and doctor look at fingers with it"),

@@ -222,6 +222,8 @@ struct LoginCommandTests {
             back.type("\(word)\n")
           }
         }
+        // Where the account's password can be compared, another one is confirmed first.
+        if (try? await back.waits(for: "Take it anyway? [y/N]")) != nil { back.type("y\n") }
         #expect(try await back.status() == 0, "\(back.shown)")
         #expect(back.shown.contains("It may not be empty. Type it again."))
         #expect(try await daemon.fileOpens(with: "new"))
