@@ -73,7 +73,7 @@ struct MistakeTests {
       try writeFile("\(folder)/x", [])
       expect(try await store.whorl("export", note), 73, "\(note) exists already", "overwrite it with --replace")
       expect(try await store.whorl("import", "\(note).none"), 66, "there is nothing at", "name where it is")
-      expect(try await store.whorl("import", note), 65, "the file cannot be opened", "copy or export it anew")
+      expect(try await store.whorl("import", note), 65, "has not written \(note)", "name that, as in")
       expect(try await store.whorl("backup", folder), 73, "\(folder) exists already", "name a new directory")
       expect(
         try await store.whorl("restore", "\(note).none", "--yes"), 66, "there is nothing at", "'whorl backup' has made")

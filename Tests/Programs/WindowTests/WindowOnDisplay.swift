@@ -56,23 +56,45 @@ final class WindowOnDisplay: Sendable {
   }
 
   /// Does one thing in the window, and waits for it; throws if it cannot be done within half a minute.
-  func callAsFunction(_ command: String...) throws {
-    guard try ask(command) as? Bool == true else { throw WindowFailure("cannot \(command); there is \(try texts())") }
+  func callAsFunction(_ command: String...) async throws {
+    guard case .done = try await ask(command) else {
+      throw WindowFailure("cannot \(command); there is \(try await texts().map { $0[1] })")
+    }
   }
 
   /// All that the window has, also on pages that are not on top: roles and texts.
-  func texts() throws -> [[String]] { try ask(["texts"]) as? [[String]] ?? [] }
+  func texts() async throws -> [[String]] {
+    if case .texts(let texts) = try await ask(["texts"]) { texts } else { [] }
+  }
 
   /// The roles of controls that a screen reader cannot name.
-  func unnamed() throws -> [String] { try ask(["unnamed"]) as? [String] ?? ["none listed"] }
+  func unnamed() async throws -> [String] {
+    if case .names(let names) = try await ask(["unnamed"]) { names } else { ["none listed"] }
+  }
 
-  private func ask(_ command: [String]) throws -> Any {
+  private enum Answer: Sendable {
+    case done, failed, texts([[String]]), names([String])
+  }
+
+  /// Asks on a thread of its own, since the answer may take half a minute.
+  private func ask(_ command: [String]) async throws -> Answer {
+    try await withCheckedThrowingContinuation { continuation in
+      startThread { continuation.resume(with: Result { try self.exchange(command) }) }
+    }
+  }
+
+  private func exchange(_ command: [String]) throws -> Answer {
     try turn.withLock { _ in
       var line = try JSONSerialization.data(withJSONObject: command)
       line.append(10)
       let sent = line.withUnsafeBytes { write(commands, $0.baseAddress, $0.count) }
       guard sent == line.count else { throw WindowFailure("the screen reader has ended") }
-      return try JSONSerialization.jsonObject(with: Data(readLine()), options: .fragmentsAllowed)
+      switch try JSONSerialization.jsonObject(with: Data(readLine()), options: .fragmentsAllowed) {
+      case let done as Bool: return done ? .done : .failed
+      case let names as [String]: return .names(names)
+      case let texts as [[String]]: return .texts(texts)
+      case let other: throw WindowFailure("the screen reader says \(other)")
+      }
     }
   }
 
