@@ -87,7 +87,8 @@ hardware-test: build ## test readers: the virtual ones, and the attached one wit
 
 deb: $(if $(RELEASE),setup,build) ## Debian packages in .build/packages, checked by lintian; RELEASE=trixie for another release; as root
 	@scripts/setup $(if $(RELEASE),system,deb)
-	@$(if $(RELEASE),scripts/deb-for '$(RELEASE)',scripts/build whorl-gtk && scripts/deb)
+	@$(if $(RELEASE),,scripts/build whorl-gtk)
+	@$(if $(RELEASE),scripts/deb-for '$(RELEASE)',scripts/deb)
 
 rpm: build ## RPM packages in .build/packages, checked by rpmlint; with the SELinux module
 	@scripts/setup rpm

@@ -62,13 +62,10 @@ struct ServiceTPMTests {
     for service in services { try await service.makeStore() }
     var stores: [any VaultService] = []
     for service in services { stores.append(try await service.connect().open(.own)) }
-    // The record has each try of a passcode. They come one after another, and at once.
-    for _ in 0..<2 {
+    // The record has each try of a passcode. They come one after another: swtpm has no resource manager, with which the
+    // kernel lets many processes load keys at once.
+    for _ in 0..<4 {
       for store in stores { try await Self.unlock(store) }
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        for store in stores { group.addTask { try await Self.unlock(store) } }
-        try await group.waitForAll()
-      }
     }
     for store in stores { #expect(try await store.status().restoreDetected == false) }
     // A process that starts now finds the record as the last one has left it.

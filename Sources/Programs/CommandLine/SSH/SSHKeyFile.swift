@@ -1,3 +1,4 @@
+internal import CLinux
 import Executors
 import Glibc
 import KeySchemes
