@@ -7,7 +7,7 @@ internal import Glibc
 internal import Primitives
 
 /// Permanently removes rights that libfprint does not need from a reader process: see
-/// `docs/decisions/0016-the-reader-process-confines-itself.md`.
+/// decision 0016 in `docs/decisions/readers.md`.
 ///
 /// It keeps access to the readers' devices, to files that the libraries read, to the socket of its virtual reader and
 /// to fprintd's template files. It loses the rest of the file system, other processes, and `connect`: the program that
