@@ -18,7 +18,7 @@ final class NewSecretWindow {
     own.set("transient-for", shown.window)
     let fields = [interface["name"], interface["secret"]]
     for field in fields {
-      field.on("changed") { [self] in interface["save"].isSensitive = fields.allSatisfy { !$0.text.isEmpty } }
+      field.on("changed") { [self] in interface["save"].isSensitive = fields.allSatisfy { !$0.isEmpty } }
     }
     for row in fields + [interface["account"]] { row.on("entry-activated") { [self] in save() } }
     interface["generate"].on("clicked") { [self] in

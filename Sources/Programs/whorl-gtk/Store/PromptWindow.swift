@@ -85,7 +85,7 @@ final class PromptWindow {
     window.set("transient-for", parent)
     gtk_window_set_default_widget(window.typed(), interface["answer"].typed())
     let (entry, answer) = (interface["passcode"], interface["answer"])
-    entry.on("changed") { answer.isSensitive = !entry.text.isEmpty }
+    entry.on("changed") { answer.isSensitive = !entry.isEmpty }
     answer.on("clicked") { [weak self] in self?.answer(entry) }
     interface["cancel"].on("clicked") { [weak self] in self?.cancel() }
     // The window closes when the request has ended, and not before.

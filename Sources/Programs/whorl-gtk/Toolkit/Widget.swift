@@ -48,6 +48,12 @@ struct Widget {
     nonmutating set { gtk_editable_set_text(opaque, newValue) }
   }
 
+  /// Whether an entry is empty. Copies nothing of its text, which may be secret.
+  var isEmpty: Bool {
+    // Borrows GTK's text for the comparison.
+    gtk_editable_get_text(opaque).map { $0.pointee == 0 } ?? true
+  }
+
   /// The text of an entry, as a secret. GTK keeps the text of password entries in memory that is not swapped, and wipes it.
   var secret: SecretBytes {
     // Borrows GTK's text until the next change of the entry.
