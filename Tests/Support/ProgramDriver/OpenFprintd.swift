@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// Takes fprintd's name on a private bus, and behaves as open-fprintd with python-validity does, which drives the readers
 /// of many older ThinkPads: it always looks for any of the user's fingers, tells nothing of a finger on the sensor, reports
-/// "no match" for a scan that was stopped, after the answer to that call, and deletes all fingers or none. A test may also make its calls of Claim slow, or refuse them.
+/// "no match" for a scan that was stopped, after the answer to that call, and deletes all fingers or none. A test may also
+/// make its calls of Claim slow, or refuse them.
 package final class OpenFprintd: Sendable {
   package enum Touch: Sendable {
     case right, wrong, unreadable
@@ -85,6 +86,12 @@ package final class OpenFprintd: Sendable {
     if let (member, word, isDone) = signal {
       connection.emit(Self.device, member, [.string(word), .boolean(isDone)])
     }
+  }
+
+  /// Touches the reader as soon as it waits for a finger, in at most ten seconds: a prompt is shown a moment before.
+  package func touchWhenArmed(_ touch: Touch) async throws {
+    for _ in 1...1_000 where !isArmed { try await Task.sleep(for: .milliseconds(10)) }
+    self.touch(touch)
   }
 
   private final class Service: Sendable {

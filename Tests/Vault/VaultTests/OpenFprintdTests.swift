@@ -33,7 +33,7 @@ struct OpenFprintdTests {
   }
 
   private func touching(_ fprintd: OpenFprintd, _ touches: OpenFprintd.Touch...) -> Person {
-    Person(touches: touches.map { touch in { fprintd.touch(touch) } })
+    Person(touches: touches.map { touch in { try await fprintd.touchWhenArmed(touch) } })
   }
 
   private func failures(_ vault: Vault) async throws -> Int { try await vault.status().failures }
@@ -99,9 +99,9 @@ struct OpenFprintdTests {
     _ finger: Finger, _ fprintd: OpenFprintd, _ vault: Vault, confirming confirmation: [OpenFprintd.Touch]
   ) async throws -> Person {
     let stages: @Sendable () async throws -> Void = {
-      for _ in 1...OpenFprintd.stages { fprintd.touch(.right) }
+      for _ in 1...OpenFprintd.stages { try await fprintd.touchWhenArmed(.right) }
     }
-    let touches = confirmation.map { touch in { @Sendable () async throws in fprintd.touch(touch) } }
+    let touches = confirmation.map { touch in { @Sendable () async throws in try await fprintd.touchWhenArmed(touch) } }
     let person = Person(passcodes: [Self.passcode], touches: [stages] + touches)
     _ = try? await person.with(vault) { try await vault.enroll(finger, in: $0) }
     return person
