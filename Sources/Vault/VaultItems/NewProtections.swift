@@ -67,14 +67,15 @@ extension StoreTransaction {
   /// The public keys of this machine for the secrets of shared items. Makes what is missing: a key for what needs the
   /// passcode, once one is set.
   ///
-  /// - Parameter known: those that the other machines know; nil for a new circle. Of a class that is closed now, its key
-  ///   stays.
+  /// - Parameter known: those that the other machines know; nil for a new circle. Before the first unlock, those
+  ///   stay.
   func newLocks(after known: MemberLocks?, tier: VaultStatus.Tier) throws -> MemberLocks {
     var classes: [Accessibility: AgePublicKey] = [:]
     for accessibility in Accessibility.allCases {
       do {
-        guard let key = try circleClassKey(accessibility) else { continue }
-        classes[accessibility] = try EncryptedFile.KeyPair(privateKey: SharedSecret(key)).publicKey
+        guard let bytes = try circleClassPublicKey(accessibility) else { continue }
+        guard let key = AgePublicKey(bytes: bytes) else { throw VaultError.internalError("a class has no public key") }
+        classes[accessibility] = key
       } catch VaultError.notUnlocked {
         classes[accessibility] = try known?.recipient(of: accessibility)
       }

@@ -81,8 +81,9 @@ struct CircleSession: SyncService {
 
   private static func files(
     _ vault: isolated Vault, _ after: String?, _ puttingBack: Bool
-  ) throws(VaultError) -> SyncBatch {
-    try made(vault).items.files(after: after, puttingBack: puttingBack)
+  ) async throws(VaultError) -> SyncBatch {
+    await vault.sessionLock.follow()
+    return try made(vault).items.files(after: after, puttingBack: puttingBack)
   }
 
   private static func change(

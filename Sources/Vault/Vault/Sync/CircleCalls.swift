@@ -35,6 +35,7 @@ struct CircleCalls {
     _ beginning: SyncedItems.Beginning, _ machine: String, _ request: Request
   ) async throws(VaultError) {
     let turn = try await presence.contexts.turn(of: request)
+    await sessionLock.follow()
     if try presence.passcodes.isSet {
       let proven = try await presence.passcodes.prove(turn.context)
       let bytes = try store.read { snapshot in try snapshot.recoveryPublicKey(proven.key.bytes) }
@@ -50,6 +51,7 @@ struct CircleCalls {
   }
 
   func change(_ change: SyncMemberChange, _ request: Request) async throws(VaultError) {
+    await sessionLock.follow()
     // The vault says what is asked for, and not the program: the person lets a machine read what is shared.
     let list = try items.newestList()
     guard let (reason, access) = try items.prompt(for: change) else {

@@ -16,6 +16,19 @@ extension StoreSnapshot {
       throw VaultError(cause: error)
     }
   }
+
+  /// The public half, which others encrypt to. It is known while the login sessions are locked, too, so that a machine
+  /// that joins then gets what it can open later. Nil for `passcode-set` while no passcode is set.
+  ///
+  /// - Throws: `notUnlocked` before the first unlock.
+  package func circleClassPublicKey(_ accessibility: Accessibility) throws -> [UInt8]? {
+    guard let key = try classKeyWhileLocked(accessibility) else { return nil }
+    do {
+      return try DerivedPair.circleClass.publicKey(of: key, store.keys.databaseID)
+    } catch {
+      throw VaultError(cause: error)
+    }
+  }
 }
 
 // The private key with which this machine opens what its circle shares under the passcode. It stays the same while the

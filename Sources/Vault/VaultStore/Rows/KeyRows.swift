@@ -271,6 +271,19 @@ extension StoreSnapshot {
   package func classKey(_ accessibility: Accessibility) throws -> SecretBytes? {
     guard let slot = try slot(.classKey(accessibility)) else { return nil }
     guard closed(slot, accessibility) == nil else { throw VaultError.notUnlocked(accessibility) }
+    return try key(in: slot, accessibility)
+  }
+
+  /// ``classKey(_:)``, but also while the login sessions are locked. Only for public keys that are derived from it: what
+  /// others encrypt to them opens once the class is open.
+  ///
+  /// - Throws: `notUnlocked` before the first unlock.
+  func classKeyWhileLocked(_ accessibility: Accessibility) throws -> SecretBytes? {
+    guard let slot = try slot(.classKey(accessibility)) else { return nil }
+    return try key(in: slot, accessibility)
+  }
+
+  private func key(in slot: Slot, _ accessibility: Accessibility) throws -> SecretBytes {
     guard slot.isSealed else { return try unwrap(slot, under: store.keys.root) }
     guard let first = firstKey else { throw VaultError.notUnlocked(accessibility) }
     if accessibility == .afterFirstUnlock { return first.bytes.copy() }

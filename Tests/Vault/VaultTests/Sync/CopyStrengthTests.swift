@@ -3,6 +3,7 @@ import Glibc
 import Keys
 import SecretModel
 import SecureMemory
+import Synchronization
 import Testing
 import VaultDriver
 
@@ -205,6 +206,33 @@ struct CopyStrengthTests {
     try await lap.forgetAndSync(repository)
     #expect(try await lap.get("mail") == "new")
     #expect(try await lap.status.waiting == [])
+  }
+
+  @Test("a machine that joins while its sessions are locked gets what it can read once they are unlocked")
+  func joinsLocked() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let lap = try await SyncMachine("lap", classKeys: ClassKeys(firstUnlock: .passcode))
+    lap.sessions.unlocked.withLock { $0 = false }
+    try await repository.admit(lap, by: desk)
+    try await desk.set("mail", "gold")
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    #expect(try await lap.status.waiting.map(\.reason) == [.locked])
+    lap.sessions.unlocked.withLock { $0 = true }
+    try await lap.forgetAndSync(repository)
+    #expect(try await lap.get("mail") == "gold")
+  }
+
+  @Test("a machine whose sessions were locked before is not taken for locked when it joins")
+  func joinsAfterLock() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let lap = try await SyncMachine("lap", classKeys: ClassKeys(firstUnlock: .passcode))
+    lap.classKeys.sessionsLocked()
+    try await repository.admit(lap, by: desk)
+    try await desk.set("mail", "gold")
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    #expect(try await lap.get("mail") == "gold")
+    // Its entry was complete at once, so that nobody has to confirm another one.
+    #expect(try await desk.status.unconfirmed.isEmpty)
   }
 
   @Test("a signature of a shared item's version says nothing about its secret: the same secret is signed differently")

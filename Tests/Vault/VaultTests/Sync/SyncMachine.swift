@@ -54,6 +54,7 @@ final class SyncMachine: Sendable {
   private let passcode: Mutex<String?>
   /// What is open of the store's classes.
   let classKeys: ClassKeys
+  let sessions = Sessions()
 
   init(
     _ name: String, reader: any FingerprintReader = ScriptedReader(), classKeys: ClassKeys = ClassKeys(),
@@ -62,7 +63,7 @@ final class SyncMachine: Sendable {
     (self.name, self.classKeys) = (name, classKeys)
     self.passcode = Mutex(passcode)
     store = try await ScratchStore(passcode: passcode)
-    vault = try store.open(reader: reader, classKeys: classKeys)
+    vault = try store.open(reader: reader, gate: sessions, classKeys: classKeys)
     session = VaultSession(of: vault)
   }
 
