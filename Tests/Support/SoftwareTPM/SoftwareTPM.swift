@@ -19,8 +19,6 @@ package final class SoftwareTPM: Sendable {
     guard mkdtemp(&template) != nil else { throw SoftwareTPMFailure("no folder") }
     folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     place = .simulator(socket: folder + "/socket")
-    // Keep the library from printing each refused command.
-    setenv("TSS2_LOG", "all+NONE", 1)
     try powerOn()
   }
 
