@@ -55,7 +55,7 @@ package enum EntryFile {
     var status = stat()
     if fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
       // Some vaults are folders.
-      throw .malformed(ForeignFormat.of(path: path) ?? "\(path) is a folder: name the file in it")
+      throw .malformed(RefusedFormat.of(path: path) ?? "\(path) is a folder: name the file in it")
     }
     return try FileText.utf8(read(file, path), at: path)
   }
@@ -77,7 +77,7 @@ package enum EntryFile {
     let words = head.withUnsafeMutableBytes { head in
       // Writes at most the length of the buffer, which it borrows; fails for a pipe.
       let count = max(0, pread(file, head.baseAddress, head.count, 0))
-      return ForeignFormat.words(for: UnsafeRawBufferPointer(rebasing: head[..<count]), at: name)
+      return RefusedFormat.words(for: UnsafeRawBufferPointer(rebasing: head[..<count]), at: name)
     }
     return words
       ?? "\(name) is larger than \(limit >> 20) MiB: export it as CSV, which has no attached files, or in several parts"

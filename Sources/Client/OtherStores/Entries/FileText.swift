@@ -15,7 +15,7 @@ enum FileText {
     _ bytes: consuming SecretBytes, at path: String?
   ) throws(ImportError) -> (bytes: SharedSecret, wasUTF16: Bool) {
     let found = bytes.withUnsafeBytes { bytes in
-      (foreign: ForeignFormat.words(for: bytes, at: path), order: UTF16Order(of: bytes))
+      (foreign: RefusedFormat.words(for: bytes, at: path), order: UTF16Order(of: bytes))
     }
     if let foreign = found.foreign { throw .malformed(foreign) }
     let text = try found.order.map { (order) throws(ImportError) in try order.utf8(bytes) } ?? bytes.copy()

@@ -162,18 +162,3 @@ struct Import: Command {
     guard skipBound || outcome.isWhole else { throw .incomplete(isTold: options.json) }
   }
 }
-
-/// The programs that `--from` names.
-enum OtherProgram: String, CaseIterable, ExpressibleByArgument {
-  case pass, keepassxc, csv
-  case secretService = "secret-service"
-
-  fileprivate func source(at path: String?, _ session: Session) async throws(ImportError) -> any ImportSource {
-    switch self {
-    case .pass: try PasswordStore(in: path ?? UserEnvironment.passwordStore, environment: UserEnvironment.entries)
-    case .keepassxc: try EntryFile.keepassxc(path ?? EntryFile.standardInput)
-    case .csv: try EntryFile.csv(path ?? EntryFile.standardInput)
-    case .secretService: try await SecretServiceStore(onBus: BaseDirectories.sessionBus)
-    }
-  }
-}

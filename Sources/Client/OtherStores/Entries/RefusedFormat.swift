@@ -3,7 +3,7 @@ internal import SecureMemory
 
 /// A file that is no text of entries: an archive, a vault or a document. Each is told what it is, and which export of its
 /// program works.
-enum ForeignFormat {
+enum RefusedFormat {
   /// What the file is, and what to do with it; nil for one that may be a text of entries.
   ///
   /// - Parameters:
