@@ -2,6 +2,7 @@ import OtherStores
 import Processes
 internal import PromptTexts
 import SecretModel
+import Settings
 import Whorl
 
 /// The removal of the user's own store, and what would go with it.
