@@ -7,14 +7,8 @@ import Whorl
 
 /// A program whose person has named a store in a folder, in which there is none.
 private struct Elsewhere: SettingsContext {
-  var configuration: Configuration
+  let configuration = Configuration()
   let named: NamedStore
-
-  init(_ folder: String, reader: String) {
-    configuration = Configuration()
-    configuration.readerProgram = reader
-    named = NamedStore(directory: folder)
-  }
 
   func openStore() async throws(Failure) -> SecretStore { throw Failure(.storeNotFound(named.directory ?? "")) }
   func connect(to place: StorePlace) async throws(Failure) -> any VaultConnection {
@@ -58,14 +52,31 @@ struct SettingsTests {
     #expect(found.advice == "start one" && found.wayBack == "whorl ssh disable")
   }
 
-  @Test("checks of a store that is not there say how to make one, and a reader's program that is missing fails")
-  func checkup() async throws {
+  @Test("a check of a store that is not there says how to make one, and opens nothing")
+  func missingStore() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-\(UUID().uuidString)").path
-    let findings = await Checkup(Elsewhere(folder, reader: "\(folder)/whorl-reader")).findings()
-    let store = try #require(findings.first { $0.subject == "store" })
-    #expect(store.state == .faulty && store.words == "none in \(folder)" && store.advice == "'whorl init' makes one")
-    let program = try #require(findings.first { $0.subject == "program" })
-    #expect(program.state == .failed && program.failure?.status == .unavailable)
+    var findings: [Finding] = []
+    let store = await Checkup(Elsewhere(named: NamedStore(directory: folder))).openStore(&findings)
+    #expect(store == nil && findings.map(\.subject) == ["service", "store"])
+    let found = try #require(findings.last)
+    #expect(found.state == .faulty && found.words == "none in \(folder)" && found.advice == "'whorl init' makes one")
+  }
+
+  @Test("a problem of sync is told before a lesser one, and a store that does not share has none")
+  func syncChecks() {
+    func check(_ change: (inout SyncStatus) -> Void) -> Finding? {
+      var status = SyncStatus()
+      status.standing = .member
+      change(&status)
+      return SyncSurvey(status).check
+    }
+    #expect(SyncSurvey(SyncStatus()).check == nil)
+    #expect(check { _ in }?.state == .good)
+    #expect(check { $0.pending = 2 }?.words == "2 records not published yet")
+    #expect(check { ($0.pending, $0.isForked) = (2, true) }?.words == "the list of your computers has changed")
+    #expect(check { ($0.lost, $0.isForked) = (1, true) }?.failure?.status == .damaged)
+    #expect(check { $0.standing = .outdated }?.state == .failed)
+    #expect(check { $0.standing = .asking }?.state == .faulty)
   }
 
   @Test("a word in a unit or in a service file of the bus is read back as it was written")

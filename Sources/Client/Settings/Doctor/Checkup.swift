@@ -29,8 +29,8 @@ package struct Checkup {
         "secrets", "\(program) was changed after its passwords were copied into Whorl",
         "'whorl secret-service import' in a terminal brings in what is new")
     }
-    if let store { await checkSync(store, &findings) }
     if let store {
+      await checkSync(&findings)
       await checkLogin(store, &findings)
     } else {
       checkLogins(opening: 0, &findings)
@@ -40,7 +40,7 @@ package struct Checkup {
   }
 
   /// Opens the store; nil if there is none, or it cannot be used.
-  private func openStore(_ findings: inout [Finding]) async -> SecretStore? {
+  func openStore(_ findings: inout [Finding]) async -> SecretStore? {
     do throws(Failure) {
       switch try context.place() {
       case .own:
@@ -164,31 +164,11 @@ package struct Checkup {
   }
 
   /// Checks the sync of the store with the user's other machines, if it is in a circle.
-  private func checkSync(_ store: SecretStore, _ findings: inout [Finding]) async {
-    guard let status = try? await context.request({ try await $0.sync.status() }), status.standing != .none else {
-      return
-    }
-    if status.lost > 0 {
-      findings.fail(
-        "sync",
-        Failure(
-          .damaged, "the remote has lost \(Spoken.plural(status.lost, "record")) that this machine has seen",
-          advice: "check who else can write to it; 'whorl sync now --put-back' publishes them again"))
-    } else if status.standing == .outdated {
-      findings.fail("sync", Failure(.notInCircle(.outdated)))
-    } else if !status.unconfirmed.isEmpty || status.isLocked || status.isForked {
-      findings.warn("sync", "the list of your computers has changed", "'whorl sync confirm' asks you about it")
-    } else if status.standing == .removed {
-      findings.warn(
-        "sync", "this computer no longer shares with your others", "'whorl sync join' asks to be let in again")
-    } else if status.standing == .asking {
-      findings.warn("sync", "this machine is waiting for approval", "'whorl sync approve' on another of your computers")
-    } else if status.pending > 0 {
-      findings.warn(
-        "sync", "\(Spoken.plural(status.pending, "record")) not published yet", "'whorl sync now' tells why")
-    } else {
-      findings.ok("sync", "\(Spoken.plural(status.members.count, "machine")), and all is published")
-    }
+  private func checkSync(_ findings: inout [Finding]) async {
+    guard let status = try? await context.request({ try await $0.sync.status() }),
+      let found = SyncSurvey(status).check
+    else { return }
+    findings.append(found)
     if (try? SyncUnits())?.isEnabled == false {
       findings.warn(
         "sync", "it runs only by 'whorl sync now'", "'systemctl --user enable --now whorl-sync.timer whorl-sync'")
