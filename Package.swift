@@ -187,7 +187,7 @@ let package = Package(
       "Settings", in: "Sources/Client",
       [
         "CLinux", "Confinement", "Fingerprint", "Moving", "OtherStores", "Primitives", "Processes", "PromptTexts",
-        "ReaderBus", "ReaderClient", "SDBus", "SSHKeys", "SecretModel", "SecretServiceItems", "SecureMemory",
+        "ReaderBus", "ReaderClient", "SDBus", "SSHKeys", "SecretModel", "SecretServiceItems",
         "SyncRepository", "Wallets", "Whorl",
       ], onTheWay),
     library(
@@ -216,8 +216,8 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "CLinux", "Confinement", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives",
-        "Processes", "PromptTexts", "ReaderBus", "ReaderClient", "Recordings", "SDBus", "SecretModel",
+        "CLinux", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives",
+        "Processes", "PromptTexts", "ReaderBus", "ReaderClient", "Recordings", "SecretModel",
         "SecretServiceItems", "SecureMemory", "SessionPrompts", "Settings", "SSHKeys", "SyncRepository",
         "TerminalLines", "Wallets", "Whorl", argumentParser,
       ],

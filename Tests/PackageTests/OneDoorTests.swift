@@ -18,7 +18,6 @@ struct OneDoorTests {
     ("Sources/Programs/CommandLine/Moving/", "drives the library Moving"),
     ("Sources/Programs/CommandLine/Passkeys/StoredPasskeys.swift", "sync names passkeys with it"),
     ("Sources/Programs/CommandLine/SecretService/", "becomes a part of the settings"),
-    ("Sources/Programs/CommandLine/Setup/StoreRemoval.swift", "becomes a part of the settings"),
     ("Sources/Programs/CommandLine/Sync/", "is reworked with sync"),
   ]
 
