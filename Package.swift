@@ -182,6 +182,14 @@ let package = Package(
         "CSystemd", "Executors", "Fingerprint", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel",
         "SecureMemory", "TerminalLines", "Whorl",
       ]),
+    // What is set up, and what can be: for the command line and the window.
+    library(
+      "Settings", in: "Sources/Client",
+      [
+        "CLinux", "Confinement", "Fingerprint", "Moving", "OtherStores", "Primitives", "Processes", "PromptTexts",
+        "ReaderBus", "ReaderClient", "SDBus", "SSHKeys", "SecretModel", "SecretServiceItems",
+        "SyncRepository", "Wallets", "Whorl",
+      ], onTheWay),
     library(
       "SecretService", in: "Sources/Session",
       [
@@ -208,10 +216,10 @@ let package = Package(
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "CLinux", "Confinement", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives",
-        "Processes", "PromptTexts", "ReaderBus", "ReaderClient", "Recordings", "SDBus", "SecretModel",
-        "SecretServiceItems", "SecureMemory", "SessionPrompts", "SSHKeys", "SyncRepository", "TerminalLines", "Wallets",
-        "Whorl", argumentParser,
+        "CLinux", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives",
+        "Processes", "PromptTexts", "ReaderBus", "ReaderClient", "Recordings", "SecretModel",
+        "SecretServiceItems", "SecureMemory", "SessionPrompts", "Settings", "SSHKeys", "SyncRepository",
+        "TerminalLines", "Wallets", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/CommandLine"),
     .executableTarget(
@@ -394,6 +402,7 @@ let package = Package(
     tests(
       "OtherStoresTests", in: "Client",
       ["MemorySearch", "Moving", "OtherStores", "ProgramDriver", "SecretModel", "SecureMemory", "VaultDriver"]),
+    tests("SettingsTests", in: "Client", ["SecretModel", "Settings", "Whorl"]),
     tests(
       "WhorlTestingTests", in: "Client",
       ["WhorlTesting", "Whorl", "LocalAuthentication", "KeychainServices", "VaultDriver"]),

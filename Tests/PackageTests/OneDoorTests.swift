@@ -13,15 +13,11 @@ struct OneDoorTests {
     ("Sources/Client/SecretServiceItems/SecretServiceFolder.swift", "works with the open vault of one request"),
     ("Sources/Client/Wallets/", "works with the open vault of one request"),
     ("Sources/Programs/CommandLine/Command/Session.swift", "opens the vault for the folders below"),
-    ("Sources/Programs/CommandLine/Fingers/FingerLook.swift", "setup and doctor look at fingers with it"),
     ("Sources/Programs/CommandLine/Items/ItemChoice.swift", "sync, login and export name items with it"),
     ("Sources/Programs/CommandLine/Login/", "becomes a part of the settings"),
     ("Sources/Programs/CommandLine/Moving/", "drives the library Moving"),
     ("Sources/Programs/CommandLine/Passkeys/StoredPasskeys.swift", "sync names passkeys with it"),
-    ("Sources/Programs/CommandLine/SSH/StoredSSHKeys.swift", "sync and setup name keys with it"),
     ("Sources/Programs/CommandLine/SecretService/", "becomes a part of the settings"),
-    ("Sources/Programs/CommandLine/Setup/", "becomes a part of the settings"),
-    ("Sources/Programs/CommandLine/Store/Doctor.swift", "becomes a part of the settings"),
     ("Sources/Programs/CommandLine/Sync/", "is reworked with sync"),
   ]
 

@@ -2,6 +2,7 @@ import Glibc
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 internal import TerminalLines
 
 /// Answers the vault's questions from a script's descriptors, or else from the person at the terminal.

@@ -2,6 +2,7 @@ public import ArgumentParser
 public import Fingerprint
 package import KeySchemes
 public import SecretModel
+import Settings
 
 /// One command of the program.
 protocol Command: ParsableCommand {

@@ -1,6 +1,7 @@
 import SecretModel
 import SecureMemory
 import SessionPrompts
+import Settings
 import Synchronization
 internal import TerminalLines
 import Whorl
@@ -109,5 +110,3 @@ final class CommandAnswers: PreparedAnswers {
 
   private func fail(_ failure: Failure) { firstFailure.withLock { $0 = $0 ?? failure } }
 }
-
-extension Failure: RequestFailure {}

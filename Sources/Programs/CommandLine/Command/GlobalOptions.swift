@@ -2,11 +2,12 @@ import ArgumentParser
 import Fingerprint
 internal import PromptTexts
 import SecureMemory
+import Settings
 internal import TerminalLines
 import Whorl
 
 /// The options of every command.
-struct GlobalOptions: ParsableArguments {
+struct GlobalOptions: ParsableArguments, Sendable {
   @Option(
     help: ArgumentHelp(
       "The configuration file.", discussion: "Default: $XDG_CONFIG_HOME/whorl/config.json.", valueName: "file"),

@@ -4,6 +4,7 @@ import Executors
 internal import SSHKeys
 import SecretModel
 internal import SecretServiceItems
+import Settings
 import Synchronization
 
 extension CompletionKind {

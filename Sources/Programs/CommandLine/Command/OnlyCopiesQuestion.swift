@@ -2,6 +2,7 @@ import ArgumentParser
 import OtherStores
 internal import PromptTexts
 import SecretModel
+import Settings
 internal import TerminalLines
 
 /// The option with which a script says that what exists nowhere else may go.

@@ -7,12 +7,13 @@ import ReaderBus
 import ReaderClient
 import SecretModel
 import SessionPrompts
+import Settings
 internal import TerminalLines
 import Wallets
 import Whorl
 
 /// The context of one command: the configuration and, when first needed, the vault and the store.
-struct Session {
+struct Session: SettingsContext {
   let options: GlobalOptions
   let configuration: Configuration
   private let connection: CommandConnection
@@ -28,34 +29,11 @@ struct Session {
     }
   }
 
-  var selection: ReaderSelection { options.reader ?? configuration.reader ?? .automatic }
-
-  var ownReaders: OwnReaders { OwnReaders(selection: selection, configuration: configuration) }
-
-  /// The place of the store, and its reader.
-  func place() throws(Failure) -> StorePlace {
-    do throws(VaultError) {
-      return try vaultPlace()
-    } catch {
-      guard case .configuration(let problem) = error else { throw Failure(error) }
-      throw Failure(.configuration, problem, advice: "name the store's directory with --store")
-    }
+  var named: NamedStore {
+    NamedStore(configuration: options.config, directory: options.store, reader: options.reader)
   }
 
-  func vaultPlace() throws(VaultError) -> StorePlace {
-    try StorePlace(directory: options.store, reader: options.reader, configuration)
-  }
-
-  /// Whether this command's store is the user's store in the service, whatever the reader option.
-  var isStoreOfService: Bool {
-    get throws(Failure) {
-      do throws(VaultError) {
-        return try StorePlace(directory: options.store, reader: nil, configuration) == .own
-      } catch {
-        throw Failure(error)
-      }
-    }
-  }
+  func atInterruption(_ action: (@Sendable () -> Void)?) { Interruption.onSignal(action) }
 
   // MARK: The vault
 
@@ -105,13 +83,6 @@ struct Session {
     var options = contextOptions
     options.allowsGuessablePasscode = guessable.allowGuessable
     return options
-  }
-
-  /// Makes a request to the store that asks nobody.
-  func request<Answer>(_ request: VaultRequest<Answer, any Error>) async throws(Failure) -> Answer {
-    try await openStore().call { vault throws(Failure) in
-      do { return try await request(vault) } catch { throw explained(error) }
-    }
   }
 
   /// Makes a request to the store that may prompt the person, and cancels it on a signal. If the store still needs its
@@ -253,30 +224,5 @@ struct Session {
 
   func itemName(_ text: String) throws(Failure) -> ItemName {
     do { return try ItemName(parsing: text) } catch { throw Failure(error) }
-  }
-
-  /// The failure for an error. A missing named reader is reported differently from no reader.
-  func explained(_ error: any Error) -> Failure {
-    switch error {
-    case let failure as Failure: return failure
-    case let error as VaultError:
-      if error == .reader(.absent), let device = selection.device {
-        return Failure(
-          .notFound, "no reader \(device)", name: "LAError.biometryNotAvailable",
-          advice: "'whorl reader list' lists what there is")
-      }
-      return Failure(error)
-    case let error as WalletError: return Failure(error)
-    case let error as ImportError: return Failure(error)
-    case let error as ReaderError: return explained(VaultError.reader(error))
-    case is CancellationError: return .cancelled
-    default:
-      return .defect(error)
-    }
-  }
-
-  /// Runs a call to the vault that shows no prompt.
-  func explained<Answer>(_ call: () async throws(VaultError) -> Answer) async throws(Failure) -> Answer {
-    do { return try await call() } catch { throw explained(error as any Error) }
   }
 }

@@ -3,6 +3,7 @@ import Glibc
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 import Whorl
 
 struct DockerCredential: Command {

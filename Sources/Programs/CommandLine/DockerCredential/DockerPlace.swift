@@ -1,4 +1,5 @@
 import SecretModel
+import Settings
 
 /// A registry as docker names it: `https://index.test/v1/`, `c.test`, `localhost:5000`. A name is stored as attributes
 /// of an internet password, which give the same name again.

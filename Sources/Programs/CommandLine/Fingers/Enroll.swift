@@ -2,6 +2,7 @@ import ArgumentParser
 import Fingerprint
 internal import PromptTexts
 import SecretModel
+import Settings
 
 struct Enroll: Command {
   static let configuration = CommandConfiguration(
@@ -32,14 +33,14 @@ struct Enroll: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
-    let look = try await session.request { try await FingerLook(at: $0) }
+    let look = try await FingerLook(session)
     if look.readerOfFprintd != nil { try FprintdFingers.requirePermission(to: "enrol a finger") }
     try await EnrolmentChange.allow(session, answers, yes: yes)
     let finger = finger
     let change: SetChange
     if let reader = look.readerOfFprintd {
       let bound = try await session.request { try await $0.losses(.fingers) }
-      try await FprintdFingers(session: session).enroll(finger, on: reader)
+      try await FprintdFingers(session).enroll(finger, on: reader)
       let fingers = try await session.request {
         if let problem = try await $0.biometry().problem { throw problem }
         return try await $0.status().sets.filter { $0.reader == reader.identity }.flatMap(\.fingers)
@@ -91,13 +92,13 @@ struct Unenroll: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
-    let look = try await session.request { try await FingerLook(at: $0) }
+    let look = try await FingerLook(session)
     if look.readerOfFprintd != nil { try FprintdFingers.requirePermission(to: "delete a finger") }
     try await EnrolmentChange.allow(session, answers, yes: yes)
     let finger = finger
     if let reader = look.readerOfFprintd {
       // fprintd first: the service may not delete there, and would adopt the finger again.
-      try await FprintdFingers(session: session).delete(finger, on: reader)
+      try await FprintdFingers(session).delete(finger, on: reader)
     }
     let change = try await session.asking(answers) { try await $0.unenroll(finger, $1) }
     let what = finger.map { "\(Spoken.leadingFinger($0)) is" } ?? "All fingers are"

@@ -3,6 +3,7 @@ import Fingerprint
 import Primitives
 internal import PromptTexts
 import SecretModel
+import Settings
 
 struct Fingers: Command {
   static let configuration = CommandConfiguration(
@@ -19,12 +20,9 @@ struct Fingers: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let (sets, look) = try await session.request { vault in
-      let status = try await vault.status()
-      guard status.adapter?.sharesFingers != false else { return (status.sets, nil as FingerLook?) }
-      let look = try await FingerLook(at: vault)
-      return (look.status.sets, look)
-    }
+    let status = try await session.request { try await $0.status() }
+    let look = status.adapter?.sharesFingers == false ? nil : try await FingerLook(session)
+    let sets = (look?.status ?? status).sets
     if options.json { return try JSON.print(["sets": sets.map(SetReport.init)]) }
     if sets.allSatisfy(\.fingers.isEmpty) {
       let (words, advice) = look.map { ($0.absence.words, $0.advice) } ?? ("none enrolled", "'whorl enroll' enrols one")

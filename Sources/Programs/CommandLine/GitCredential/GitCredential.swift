@@ -3,6 +3,7 @@ import Glibc
 import Primitives
 import SecretModel
 import SecureMemory
+import Settings
 import Whorl
 
 struct GitCredential: Command {

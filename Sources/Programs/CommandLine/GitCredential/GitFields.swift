@@ -1,4 +1,5 @@
 import SecureMemory
+import Settings
 
 /// The fields between git and a credential helper: lines of `key=value`, up to an empty line or the end
 /// (git-credential(1), "Input/output format"). The values stay in locked memory.

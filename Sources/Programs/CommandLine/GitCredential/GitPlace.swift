@@ -1,5 +1,6 @@
 internal import PromptTexts
 import SecretModel
+import Settings
 
 /// Where git signs in: the fields of a request that identify the item.
 struct GitPlace: Sendable {

@@ -4,6 +4,7 @@ import Primitives
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 import Whorl
 
 /// The options of the commands that release secrets.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Primitives
 import SecretModel
+import Settings
 
 /// Finds the item that a word on the command line names: `SERVICE[/ACCOUNT]`, the name that `ls` shows, or `id:` and
 /// the item's id.
@@ -88,23 +89,6 @@ struct ItemChoice {
   private func find(_ search: ItemSearch) async throws(Failure) -> [Item] {
     guard let store else { return try await session.request { try await $0.allItems(search) } }
     return try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
-  }
-}
-
-extension ItemID {
-  private static let mark = "id:"
-
-  /// The id as written on the command line: `id:` and 32 hexadecimal digits.
-  var spoken: String {
-    Self.mark + Hexadecimal.text(of: bytes)
-  }
-
-  /// Nil for text of another form.
-  init?(spoken text: String) {
-    guard text.hasPrefix(Self.mark), let bytes = Hexadecimal.bytes(in: text.dropFirst(Self.mark.count)),
-      bytes.count == 16
-    else { return nil }
-    self.init(bytes: bytes)
   }
 }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 internal import Primitives
 internal import PromptTexts
 import SecretModel
+import Settings
 
 struct List: Command {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 internal import PromptTexts
 import SecretModel
+import Settings
 
 struct Remove: Command {
   static let configuration = CommandConfiguration(

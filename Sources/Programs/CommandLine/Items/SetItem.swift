@@ -3,6 +3,7 @@ import Glibc
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 internal import TerminalLines
 import Whorl
 

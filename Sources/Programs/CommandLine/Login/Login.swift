@@ -1,4 +1,5 @@
 import ArgumentParser
+import Settings
 import Whorl
 
 struct Login: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SecretModel
 import SecureMemory
+import Settings
 internal import TerminalLines
 import Wallets
 
@@ -97,7 +98,7 @@ struct LoginEnable: Command {
   }
 
   private func enableKeyring(_ store: any VaultService, _ session: Session) async throws(Failure) {
-    let places = try session.keyringPlaces()
+    let (places, rules) = (try session.keyringPlaces(), KeyringRules(session))
     // Report these problems before anything is asked.
     do throws(WalletError) { try KeyringFile.requireSealed(places.file) } catch { throw Failure(error) }
     let entries = LoginEntries(in: store)
@@ -107,8 +108,8 @@ struct LoginEnable: Command {
         .exists, "the login keyring has a secret of its own already", name: "errSecDuplicateItem",
         advice: "'whorl login repair' checks whether that secret opens it")
     }
-    let isByPassword = try await isOpenedByPassword(store, session)
-    if !anyway { try Self.requireGain() }
+    let isByPassword = try await rules.isOpenedByPassword()
+    if !anyway { try rules.requireGain() }
     let passwords = WalletPasswords(answers: session.answers(), descriptor: passwordFd)
     // A wrong password is told before anything else is asked.
     let password = try await passwords.proven("password of the login keyring", session) { word in
@@ -165,41 +166,6 @@ struct LoginEnable: Command {
     try await session.openIfWaiting(store, session.answers(), to: "keep KWallet's key")
     try await session.explained { () async throws(VaultError) in try await choice.keep(key) }
     say("Logins open KWallet from now on. It keeps its password.")
-  }
-
-  /// Whether a login's password opens the store after a start, and so the keyring. Refuses a store that would still
-  /// need the passcode after a login.
-  private func isOpenedByPassword(_ store: any VaultService, _ session: Session) async throws(Failure) -> Bool {
-    let (first, isPasscode) = try await session.explained { () async throws(VaultError) in
-      (try await store.status().firstUnlock, try await LoginEntries(in: store).has(LoginItem(.passcode)))
-    }
-    guard first == .passcode else { return false }
-    guard isPasscode else {
-      throw Failure(
-        .refused,
-        "this store asks for its passcode after each start, and your login password is not the passcode: the first login would "
-          + "leave the keyring locked",
-        advice: "'whorl login enable passcode' makes one of the two; or the administrator sets "
-          + "require-passcode-after-boot to off")
-    }
-    return true
-  }
-
-  /// Refuses if the change has no effect: no login program takes a finger, so the password opens the keyring anyway, or
-  /// none reports logins to Whorl.
-  private static func requireGain() throws(Failure) {
-    let stacks = LoginStacks()
-    let advice = "'whorl login status' says what to change; with --anyway 'whorl login open' opens the keyring by hand"
-    if let obstacle = stacks.obstacle {
-      throw Failure(
-        .refused, obstacle.words,
-        advice: "\(obstacle.advice); with --anyway 'whorl login open' opens the keyring by hand")
-    }
-    guard stacks.takesFinger else {
-      throw Failure(
-        .refused, "no login of this computer accepts a finger, and a login by password already opens the keyring",
-        advice: advice)
-    }
   }
 
   private func say(_ words: String) {
@@ -268,7 +234,7 @@ struct LoginDisable: Command {
     let entries = LoginEntries(in: store)
     switch choice {
     case .passcode:
-      try await requireOtherWay(store, entries, session)
+      try await KeyringRules(session).requireOtherWayThanPasscode()
       try await session.explained { () async throws(VaultError) in try await entries.remove(LoginItem(.passcode)) }
     case .kwallet:
       let choice = try session.kwalletChoice(in: store)
@@ -306,19 +272,6 @@ struct LoginDisable: Command {
       if !isTyped { StandardError.line(words) }
     }
     return password
-  }
-
-  /// Refuses while only a login with the passcode opens the keyring.
-  private func requireOtherWay(
-    _ store: any VaultService, _ entries: LoginEntries, _ session: Session
-  ) async throws(Failure) {
-    let (first, isKeyring) = try await session.explained { () async throws(VaultError) in
-      (try await store.status().firstUnlock, try await entries.has(KeyringRekeying.entry))
-    }
-    guard isKeyring, first == .passcode else { return }
-    throw Failure(
-      .refused, "the login keyring has a secret of its own, and no login would open it then",
-      advice: "'whorl login disable gnome-keyring' first gives it a password that you know")
   }
 
   private func opens(

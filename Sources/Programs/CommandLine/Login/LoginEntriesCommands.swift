@@ -2,6 +2,7 @@ import ArgumentParser
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 import Wallets
 
 /// The target of a delivery, as written on the command line.
@@ -94,22 +95,12 @@ struct LoginList: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
-    let rows = try await LoginRow.all(in: store)
+    let rows = try await LoginRow.all(in: session.openStore())
     if options.json { return try JSON.print(["entries": rows]) }
     var table = Table()
     for row in rows { table.add([row.spoken, row.item ?? ""]) }
     try table.print(head: ["TO", "ITEM"])
   }
-}
-
-/// A row in the list of login entries.
-struct LoginRow: Encodable {
-  var kind: String
-  var name: String
-  var spoken: String
-  /// The item whose secret is delivered; "gone" if it no longer exists. Nil for an entry with its own secret.
-  var item: String?
 }
 
 struct LoginRemove: Command {
@@ -146,25 +137,5 @@ struct LoginRemove: Command {
       StandardError.line("The session keeps what it has until the logout: \(Failure(error).what)")
     }
     if options.json { try JSON.print(["removed": entry.spoken]) }
-  }
-}
-
-extension LoginRow {
-  /// The entries of a store, each with the title of its item.
-  static func all(in store: any VaultService) async throws(Failure) -> [LoginRow] {
-    do throws(VaultError) {
-      var rows: [LoginRow] = []
-      for (entry, _) in try await LoginEntries(in: store).all() {
-        var item: String?
-        if let source = entry.source {
-          let search = ItemSearch(groups: .all, ids: [source], synchronizable: .any)
-          item = try await store.allItems(search).first.map { $0.title ?? $0.id.spoken } ?? "gone"
-        }
-        rows.append(LoginRow(kind: entry.kind.rawValue, name: entry.name, spoken: entry.spoken, item: item))
-      }
-      return rows
-    } catch {
-      throw Failure(error)
-    }
   }
 }

@@ -3,6 +3,7 @@ import Executors
 import Glibc
 internal import PromptTexts
 import SecretModel
+import Settings
 internal import TerminalLines
 import Wallets
 
@@ -167,16 +168,3 @@ private struct Handed {
 }
 
 extension LoginItem.Kind: ExpressibleByArgument {}
-
-extension LoginItem {
-  /// The entry as written on the command line: its kind and, if the kind has several, its name.
-  var spoken: String {
-    switch kind {
-    case .gnomeKeyring, .kwallet: "\(kind.rawValue) \(name)"
-    case .environment: "env:\(name)"
-    case .file: "file:\(name)"
-    case .command: "command:\(name)"
-    case .passcode: "passcode"
-    }
-  }
-}

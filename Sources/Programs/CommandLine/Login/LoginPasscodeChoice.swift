@@ -1,5 +1,6 @@
 import SecretModel
 import SecureMemory
+import Settings
 import Wallets
 import Whorl
 

@@ -1,5 +1,6 @@
 import SecureMemory
 import SessionPrompts
+import Settings
 import Wallets
 import Whorl
 

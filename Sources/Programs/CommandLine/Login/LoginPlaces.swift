@@ -1,23 +1,12 @@
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 internal import TerminalLines
 import Wallets
 import Whorl
 
 extension Session {
-  /// The paths of the user's keyring.
-  func keyringPlaces() throws(Failure) -> KeyringPlaces {
-    guard let data = BaseDirectories.data else { throw .noHome }
-    return KeyringPlaces(data: data, runtime: BaseDirectories.runtime)
-  }
-
-  /// The paths of the user's wallet of KWallet.
-  func kwalletPlaces() throws(Failure) -> KWalletPlaces {
-    guard let data = BaseDirectories.data else { throw .noHome }
-    return KWalletPlaces(data: data, runtime: BaseDirectories.runtime)
-  }
-
   /// Manages whether logins open the wallet of KWallet. A private vault derives its key.
   func kwalletChoice(in store: any VaultService) throws(Failure) -> KWalletChoice {
     KWalletChoice(try kwalletPlaces(), in: store) { [self] password, salt in
@@ -146,9 +135,6 @@ struct WalletPasswords {
 }
 
 extension Failure {
-  static let noHome = Failure(
-    .configuration, "the home directory is unknown", advice: "set HOME to its path")
-
   /// The failure for an unanswered or impossible prompt.
   init(unanswered error: any Error) {
     switch error {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SecretModel
 import SecureMemory
+import Settings
 import Wallets
 import Whorl
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SecretModel
 import SecureMemory
+import Settings
 import Wallets
 
 /// The option for the keys that a keyring's copy is sealed under.

@@ -4,6 +4,7 @@ import Primitives
 import Processes
 internal import PromptTexts
 import SecretModel
+import Settings
 
 struct Backup: Command {
   static let configuration = CommandConfiguration(

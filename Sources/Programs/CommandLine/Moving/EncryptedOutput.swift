@@ -1,6 +1,7 @@
 import Glibc
 import Primitives
 import Processes
+import Settings
 import Whorl
 
 /// A file that a command writes under a temporary name and renames when it is complete, so that no partial file has its

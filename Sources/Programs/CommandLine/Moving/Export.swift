@@ -3,6 +3,7 @@ internal import Moving
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 import Whorl
 
 struct Export: Command {

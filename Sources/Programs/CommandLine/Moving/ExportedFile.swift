@@ -3,6 +3,7 @@ internal import Moving
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 
 /// A file that `whorl export` has written, open for reading.
 final class ExportedFile: Sendable {

@@ -3,6 +3,7 @@ internal import Moving
 import OtherStores
 internal import PromptTexts
 import SecretModel
+import Settings
 import Whorl
 
 struct Import: Command {

@@ -1,6 +1,7 @@
 internal import Moving
 internal import PromptTexts
 import SecretModel
+import Settings
 
 /// The report of `whorl import`: its plan or its result.
 struct ImportReport: Encodable {

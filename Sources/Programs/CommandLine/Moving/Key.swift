@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import Moving
 import SecretModel
+import Settings
 import Whorl
 
 struct Key: Command {

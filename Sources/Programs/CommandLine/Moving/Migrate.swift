@@ -4,6 +4,7 @@ internal import Moving
 import OtherStores
 internal import PromptTexts
 import SecretModel
+import Settings
 import Whorl
 
 struct Migrate: Command {

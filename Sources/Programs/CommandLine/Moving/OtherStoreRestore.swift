@@ -4,6 +4,7 @@ import Processes
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 import Whorl
 
 /// Copies the items of another store's backup into this user's store: another user's, or one of a time before this

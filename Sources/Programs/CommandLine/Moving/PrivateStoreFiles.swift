@@ -1,5 +1,6 @@
 import Glibc
 import Primitives
+import Settings
 
 /// The files of a private store.
 enum PrivateStoreFiles {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Fingerprint
 internal import PromptTexts
 import SecretModel
+import Settings
 
 /// How `unlock` and `recover` accept a restore of files from an earlier copy: they list what was restored, and ask.
 struct RestoreOptions: ParsableArguments {

@@ -4,6 +4,7 @@ import FoundationEssentials
 import Glibc
 internal import PromptTexts
 import SecretModel
+import Settings
 internal import TerminalLines
 
 /// Standard error, for everything but the result.

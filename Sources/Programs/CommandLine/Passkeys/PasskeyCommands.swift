@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import PromptTexts
 import SecretModel
+import Settings
 
 struct PasskeyGroup: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 internal import PromptTexts
 import SecretModel
+import Settings
 
 struct PasskeyEnable: Command {
   static let configuration = CommandConfiguration(
@@ -50,7 +51,7 @@ struct PasskeyEnable: Command {
         "this computer cannot offer a security key in software: /dev/uhid is missing, or whorl-fido.socket is not running",
         advice: "'sudo modprobe uhid' and 'sudo systemctl enable --now whorl-fido.socket'")
     }
-    let command = try files.command(access: access, try ServiceOptions(options))
+    let command = try files.command(access: access, try ServiceOptions(session.named))
     for file in [files.command] + [command].compactMap({ $0 }) { try file.requireOwn() }
     let removed = command == nil && files.command.ownLines != nil ? [files.command] : []
     let written = [command].compactMap { $0 }.filter { $0.state != .current }

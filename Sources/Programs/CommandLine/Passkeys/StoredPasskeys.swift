@@ -3,6 +3,7 @@ internal import KeySchemes
 internal import Primitives
 internal import PromptTexts
 import SecretModel
+import Settings
 import Whorl
 
 /// The passkeys in a store.

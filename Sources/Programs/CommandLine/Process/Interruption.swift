@@ -4,6 +4,7 @@ import CLinux
 import Executors
 import Glibc
 import Processes
+import Settings
 import Synchronization
 internal import TerminalLines
 

@@ -6,6 +6,7 @@ import Processes
 import SecretModel
 import SecureMemory
 import SessionPrompts
+import Settings
 import Synchronization
 import Whorl
 
@@ -151,13 +152,6 @@ struct ChosenCommand {
     }
   }
 
-  /// Whether it ends with status 0, run without output; nil if there is no such program.
-  func isTrue() -> Bool? {
-    guard let command = try? ForegroundCommand(program, words, isQuiet: true) else { return nil }
-    let status = command.status()
-    return status == Self.notFound ? nil : status == 0
-  }
-
   private static let notFound: Int32 = 127
 
   /// This program's own executable, not one from `PATH`. If possible its path, since a program started through
@@ -168,26 +162,6 @@ struct ChosenCommand {
   }
 
   private var program: String { words[0] == "whorl" ? Self.executable : words[0] }
-}
-
-/// A command in shell syntax.
-enum ShellLine {
-  static func text(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
-
-  private static func quoted(_ word: String) -> String {
-    let isPlain =
-      !word.isEmpty
-      && word.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"):
-          true
-        default: "_@%+=:,./-".utf8.contains(byte)
-        }
-      }
-    return isPlain
-      ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
-  }
 }
 
 /// The descriptors that were open when the program started. Options must not name others, which may be the program's

@@ -6,6 +6,7 @@ import Executors
 import Glibc
 import Processes
 internal import PromptTexts
+import Settings
 internal import TerminalLines
 import Whorl
 

@@ -1,5 +1,6 @@
 import Glibc
 import Processes
+import Settings
 
 /// A new file that a command is to write.
 struct NewFile {

@@ -1,10 +1,11 @@
-// `whorl reader`: the list of readers, and the choice between them. `CommandReaders` is how a command reaches one.
+// `whorl reader`: the list of readers, and the choice between them. `UsableReaders` is how a command reaches one.
 
 import ArgumentParser
 import Fingerprint
 import Primitives
 internal import PromptTexts
 import SecretModel
+import Settings
 
 struct Reader: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -35,7 +36,7 @@ struct ReaderList: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let readers = try await CommandReaders(session: session).attached()
+    let readers = try await UsableReaders(session).listed()
     if options.json { return try JSON.print(["readers": readers]) }
     if readers.isEmpty {
       StandardError.line("No reader is attached. 'whorl doctor' says more.")

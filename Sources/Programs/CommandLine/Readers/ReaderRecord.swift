@@ -4,6 +4,7 @@ internal import PromptTexts
 import ReaderClient
 import Recordings
 internal import SecretModel
+import Settings
 
 struct ReaderRecord: Command {
   static let configuration = CommandConfiguration(
@@ -87,7 +88,7 @@ struct ReaderRecord: Command {
   // MARK: Where it comes from
 
   private func record(into making: RecordingInTheMaking, _ session: Session) async throws(Failure) -> RecordingNote {
-    guard try !CommandReaders(session: session).areLent else {
+    guard try !UsableReaders(session).areLent else {
       throw Failure(
         .refused, "the readers are the system service's, and what goes over the wire to them is recorded by root alone",
         advice: "run it as root: 'sudo whorl reader record'")
@@ -95,7 +96,7 @@ struct ReaderRecord: Command {
     let listing = session.ownReaders.reader()
     let chosen: ReaderDescription
     do {
-      chosen = try CommandReaders(session: session).chosen(
+      chosen = try UsableReaders(session).chosen(
         from: try await listing.readers().filter { $0.identity.adapter.opensDevice }, named: session.selection.device)
     } catch {
       await listing.shutdown()
@@ -133,7 +134,7 @@ struct ReaderRecord: Command {
     let replay = session.ownReaders.reader(.replay(directory: making.folder))
     let described: Result<ReaderDescription, any Error>
     do {
-      described = .success(try CommandReaders(session: session).chosen(from: try await replay.readers(), named: nil))
+      described = .success(try UsableReaders(session).chosen(from: try await replay.readers(), named: nil))
     } catch {
       described = .failure(error)
     }

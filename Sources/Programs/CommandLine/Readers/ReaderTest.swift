@@ -1,5 +1,6 @@
 import ArgumentParser
 import Fingerprint
+import Settings
 internal import TerminalLines
 
 struct ReaderTest: Command {
@@ -99,7 +100,7 @@ struct ReaderTest: Command {
     }
     plan.image = imageFile
     let report = try await plan.run(
-      on: CommandReaders(session: session).tested(), session, named: session.selection.device)
+      on: UsableReaders(session).tested(), session, named: session.selection.device)
     // Write the page even if a step failed: it is needed most then.
     if let pageFile {
       let page = ReaderTestPage(report: report.report)

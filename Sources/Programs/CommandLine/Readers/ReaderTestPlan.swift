@@ -3,6 +3,7 @@
 import Fingerprint
 import FoundationEssentials
 import Primitives
+import Settings
 
 /// The plan of a run of `reader test`.
 struct ReaderTestPlan {
@@ -39,8 +40,8 @@ struct ReaderTestPlan {
     on reader: any FingerprintReader, _ session: Session, _ device: String?
   ) async -> Swift.Result<Result, Failure> {
     do {
-      let chosen = try CommandReaders(session: session).chosen(from: try await reader.readers(), named: device)
-      let opened = try await CommandReaders(session: session).opened(chosen, reader)
+      let chosen = try UsableReaders(session).chosen(from: try await reader.readers(), named: device)
+      let opened = try await UsableReaders(session).opened(chosen, reader, session)
       let steps = self.steps ?? ReaderTestStep.usual(for: opened, touches: touches)
       if image != nil, steps.count(where: { $0 == .capture }) != 1 {
         throw Failure.usage("this run has no step 'capture', or more than one", advice: "name the steps with --steps")

@@ -6,6 +6,7 @@ import Glibc
 import Primitives
 internal import PromptTexts
 internal import SecretModel
+import Settings
 
 /// The results of `reader test`, step by step.
 struct ReaderTestReport {

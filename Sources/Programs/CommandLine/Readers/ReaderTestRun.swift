@@ -6,6 +6,7 @@ import Glibc
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 import Synchronization
 internal import TerminalLines
 import Whorl

@@ -2,6 +2,7 @@ internal import Executors
 import Fingerprint
 internal import PromptTexts
 internal import SecretModel
+import Settings
 
 /// Steps for failures and disturbances, which a secret store must be able to rely on as well as on a match.
 extension ReaderTestRun {

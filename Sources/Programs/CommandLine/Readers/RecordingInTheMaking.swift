@@ -3,6 +3,7 @@ internal import Primitives
 import Processes
 import Recordings
 import SecretModel
+import Settings
 
 /// A recording that is being made: a folder beside its final place, which is removed if the recording fails.
 struct RecordingInTheMaking {

@@ -6,6 +6,7 @@ internal import PromptTexts
 internal import SSHKeys
 import SecretModel
 import SecureMemory
+import Settings
 import Whorl
 
 struct SSHAdd: Command {

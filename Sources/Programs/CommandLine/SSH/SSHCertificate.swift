@@ -4,6 +4,7 @@ internal import Primitives
 internal import PromptTexts
 internal import SSHKeys
 import SecretModel
+import Settings
 
 struct SSHCertificate: Command {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 internal import PromptTexts
+import Settings
 
 struct SSHEnable: Command {
   static let configuration = CommandConfiguration(
@@ -38,7 +39,7 @@ struct SSHEnable: Command {
     guard files.socket.isInstalled, files.service.isInstalled else { throw SSHAgentFiles.missing }
     // If no other agent was found, keep the one chosen earlier: `SSH_AUTH_SOCK` may already name whorl-agent.
     let other = try other() ?? files.namedOtherAgent
-    let command = try files.command(otherAgent: other, try ServiceOptions(options))
+    let command = try files.command(otherAgent: other, try ServiceOptions(session.named))
     let wanted = [command, files.keyring].compactMap { $0 }
     for file in [files.command] + wanted { try file.requireOwn() }
     let obsolete = command == nil && files.command.ownLines != nil ? [files.command] : []

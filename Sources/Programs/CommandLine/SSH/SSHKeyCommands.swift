@@ -3,6 +3,7 @@ import Primitives
 internal import PromptTexts
 internal import SSHKeys
 import SecretModel
+import Settings
 
 /// A key as JSON.
 struct SSHKeyRow: Encodable {

@@ -5,6 +5,7 @@ import KeySchemes
 import Processes
 internal import SSHKeys
 import SecureMemory
+import Settings
 import Whorl
 
 /// A file with a private key for SSH. The user's `ssh-add` reads it, in any format, and asks for its passphrase. This

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Settings
 
 struct SecretServiceGroup: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import OtherStores
 import Processes
 internal import PromptTexts
 import SecretModel
+import Settings
 import Wallets
 import Whorl
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import OtherStores
 internal import PromptTexts
 import SecretModel
+import Settings
 
 struct SecretServiceEnable: Command {
   static let configuration = CommandConfiguration(
@@ -33,7 +34,7 @@ struct SecretServiceEnable: Command {
     // Without a store the service would have nothing to serve.
     _ = try await session.store()
     let files = try SecretServiceFiles()
-    let wanted = files.wanted(agent: try SecretServiceFiles.agent(), try ServiceOptions(options))
+    let wanted = files.wanted(agent: try SecretServiceFiles.agent(), try ServiceOptions(session.named))
     // Without a bus nobody has the name. With --now, a missing bus is an error.
     let before = now ? try await SecretServiceHolderReport.current() : try? await SecretServiceHolderReport.current()
     for file in wanted { try file.requireOwn() }

@@ -2,6 +2,7 @@ import ArgumentParser
 internal import PromptTexts
 import SecretModel
 internal import SecretServiceItems
+import Settings
 
 struct SecretServiceGate: Command {
   static let configuration = CommandConfiguration(

@@ -6,6 +6,7 @@ internal import PromptTexts
 import SecretModel
 import SecretServiceItems
 import SecureMemory
+import Settings
 import Wallets
 import Whorl
 

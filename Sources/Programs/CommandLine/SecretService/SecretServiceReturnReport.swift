@@ -3,6 +3,7 @@ import OtherStores
 internal import PromptTexts
 import SecretModel
 internal import SecretServiceItems
+import Settings
 
 /// The report of `whorl secret-service disable`: its plan or its result.
 struct SecretServiceReturnReport: Encodable {

@@ -2,6 +2,7 @@ internal import PromptTexts
 import SecretModel
 internal import SecretServiceItems
 import SecureMemory
+import Settings
 
 /// A change of the rules of items, and of what a collection or a program stores from now on.
 struct SecretServiceRuleChange {

@@ -3,6 +3,7 @@ import Glibc
 internal import PromptTexts
 import SecretModel
 internal import SecretServiceItems
+import Settings
 
 /// The shell completions for `--program`.
 protocol SecretServicePrograms {

@@ -1,4 +1,5 @@
 import SecureMemory
+import Settings
 internal import TerminalLines
 import Wallets
 

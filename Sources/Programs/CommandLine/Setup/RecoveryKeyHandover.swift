@@ -1,5 +1,6 @@
 import Glibc
 import SecureMemory
+import Settings
 internal import TerminalLines
 
 /// Gives a new recovery key to the person: shows it and asks for a part of it, or saves it in a file.

@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import PromptTexts
 import SecretModel
+import Settings
 internal import TerminalLines
 
 struct Setup: Command {
@@ -38,20 +39,20 @@ struct Setup: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let survey = SetupSurvey(session: session)
+    let survey = SetupSurvey(at: session)
     guard !undo else {
-      return try await SetupUndo(survey: survey, hardening: hardening, isAgreed: yes).run()
+      return try await SetupUndo(session: session, hardening: hardening, isAgreed: yes).run()
     }
     let terminal = options.json ? nil : Terminal()
     if let terminal { try requireOwnAccount(SetupDialogue(terminal: terminal)) }
     let findings = try await survey.findings()
-    guard !options.json else { return try JSON.print(["steps": findings]) }
-    for line in findings.flatMap(\.lines) { try StandardOutput.line(Visible.text(line)) }
+    guard !options.json else { return try JSON.print(["steps": findings.map(SetupReport.init)]) }
+    for line in findings.flatMap(\.setupLines) { try StandardOutput.line(Visible.text(line)) }
     guard let terminal else {
       guard findings.contains(where: { $0.state == .open }) else { return }
       return try StandardOutput.line("Run 'whorl setup' at a terminal to choose.")
     }
-    try await SetupConversation(survey, SetupDialogue(terminal: terminal), hardening).run(findings)
+    try await SetupConversation(session, SetupDialogue(terminal: terminal), hardening).run(findings)
   }
 
   /// Asks whether root's store is meant, if sudo runs this for another user. Nothing else depends on that: the store is

@@ -1,11 +1,12 @@
 import Processes
 internal import PromptTexts
 import SecureMemory
+import Settings
 
 /// `whorl setup` at a terminal: asks for each remaining step and carries out what is chosen. It checks the machine
 /// again before each question, so that it can be stopped anywhere and continued later.
 final class SetupConversation {
-  private let survey: SetupSurvey
+  private let session: Session
   private let dialogue: SetupDialogue
   private let hardening: Hardening
   /// The passcode and the recovery key of a new store, so that no command asks for them again.
@@ -13,14 +14,12 @@ final class SetupConversation {
   /// The commands that failed.
   private var failed: [[String]] = []
 
-  private var session: Session { survey.session }
-
-  init(_ survey: SetupSurvey, _ dialogue: SetupDialogue, _ hardening: Hardening) {
-    (self.survey, self.dialogue, self.hardening) = (survey, dialogue, hardening)
+  init(_ session: Session, _ dialogue: SetupDialogue, _ hardening: Hardening) {
+    (self.session, self.dialogue, self.hardening) = (session, dialogue, hardening)
   }
 
   /// - Parameter findings: the survey's findings, already printed.
-  func run(_ findings: [SetupFinding]) async throws(Failure) {
+  func run(_ findings: [Finding]) async throws(Failure) {
     Interruption.atEnd { StandardError.line("\(SetupDialogue.goesOn).") }
     guard findings.contains(where: { $0.state == .open }) else { return try await page() }
     dialogue.tell("Each step is asked for and can be taken back. Ctrl-C ends this anywhere: \(SetupDialogue.goesOn).")
@@ -36,13 +35,15 @@ final class SetupConversation {
   private func carryOut(_ step: SetupStep) async throws(Failure) {
     var done: [[String]] = []
     // A step may need several commands, and an earlier step may have changed the state of this one.
-    while let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .open {
+    while let finding = try await SetupSurvey(at: session).findings().first(where: { $0.step == step }),
+      finding.state == .open
+    {
       if step == .store { return try await makeStore() }
       if let advice = finding.advice {
         guard step == .fingers else { return dialogue.tell("Whorl is \(finding.words).", "To change that, \(advice)") }
         return try await wait(for: step, finding.words, advice)
       }
-      guard let offer = finding.commands.first(where: { !done.contains($0.command) }),
+      guard let offer = finding.offers.first(where: { !done.contains($0.command) }),
         try isChosen(offer, of: step), try run(offer, of: step)
       else { return }
       done.append(offer.command)
@@ -113,8 +114,10 @@ final class SetupConversation {
     dialogue.tell(
       "Fingers: \(words).", "To have one, \(advice).", "Waiting for it. Press Enter to continue without it.")
     while try !dialogue.isEntered(within: .seconds(2)) {
-      guard await FprintdFingers(session: session).isAnyEnrolled() != false else { continue }
-      guard let finding = try await survey.findings().first(where: { $0.step == step }), finding.state == .done else {
+      guard await FprintdFingers(session).isAnyEnrolled() != false else { continue }
+      guard let finding = try await SetupSurvey(at: session).findings().first(where: { $0.step == step }),
+        finding.isSetUp
+      else {
         continue
       }
       return dialogue.add("Found: \(finding.words).")
@@ -123,11 +126,11 @@ final class SetupConversation {
 
   /// The final summary: what is on, how to undo it, and what is left.
   private func page() async throws(Failure) {
-    let findings = try await survey.findings()
-    var lines = ["", "On:"] + findings.filter { $0.state == .done }.flatMap(\.wayBackLines)
+    let findings = try await SetupSurvey(at: session).findings()
+    var lines = ["", "On:"] + findings.filter { $0.isSetUp }.flatMap(\.wayBackLines)
     let left = findings.filter { $0.state == .open }
-    if !left.isEmpty { lines += ["", "Not done yet; 'whorl setup' continues with:"] + left.flatMap(\.lines) }
-    let next = findings.first(where: \.isFaulty)?.advice ?? "whorl set mail/me"
+    if !left.isEmpty { lines += ["", "Not done yet; 'whorl setup' continues with:"] + left.flatMap(\.setupLines) }
+    let next = findings.first(where: { $0.state == .faulty })?.advice ?? "whorl set mail/me"
     lines += [
       "", "'whorl setup --undo' takes all of it back. 'whorl doctor' checks everything. Next: \(next)",
     ]

@@ -1,4 +1,5 @@
 internal import PromptTexts
+import Settings
 internal import TerminalLines
 
 /// The messages and prompts of `whorl setup` at the terminal.

@@ -1,6 +1,7 @@
 import Glibc
 import SecretModel
 import SecureMemory
+import Settings
 internal import TerminalLines
 import Wallets
 

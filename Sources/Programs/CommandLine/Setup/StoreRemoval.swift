@@ -2,6 +2,7 @@ import OtherStores
 import Processes
 internal import PromptTexts
 import SecretModel
+import Settings
 import Whorl
 
 /// The removal of the user's own store, and what would go with it.
@@ -20,42 +21,39 @@ struct StoreRemoval {
 
   /// The items that other machines have; none without a store.
   func itemsOnOtherMachines() async throws(Failure) -> Set<ItemID> {
-    let store: any VaultService
     do throws(Failure) {
-      store = try await session.store()
+      _ = try await session.openStore()
     } catch {
       guard error.status == .notFound else { throw error }
       return []
     }
-    return try await session.explained { () async throws(VaultError) in try await OnlyCopies.onOtherMachines(store) }
+    return try await session.request { try await OnlyCopies.onOtherMachines($0) }
   }
 
   /// What is in the store, and exists only there. Compares what the desktop's programs have stored with what the program has that keeps
   /// it now, for which items with a rule ask for a touch.
   func contents(elsewhere: Set<ItemID>) async throws(Failure) -> Contents {
-    let store = try await session.store()
     // Read before the comparison: an item that changes during it counts as a new one.
-    let all = try await session.explained { () async throws(VaultError) in try await OnlyCopies(of: store) }
-    let seen = elsewhere.union(await copiedBack(from: store))
-    let only = try await session.explained { () async throws(VaultError) in
-      try await OnlyCopies(of: store, elsewhere: seen)
-    }
+    let all = try await session.request { try await OnlyCopies(of: $0) }
+    let seen = elsewhere.union(await copiedBack())
+    let only = try await session.request { try await OnlyCopies(of: $0, elsewhere: seen) }
     await session.close()
     return Contents(only: only, all: all)
   }
 
   /// The items that the other program has with the same secret; none if that cannot be seen.
-  private func copiedBack(from store: any VaultService) async -> Set<ItemID> {
-    guard let items = try? await SecretServiceReturn.items(of: store), !items.isEmpty,
-      let holder = try? await SecretServiceHolderReport.running(), !holder.own,
-      let there = try? await SecretServiceReturn(onBus: BaseDirectories.sessionBus, from: store)
+  private func copiedBack() async -> Set<ItemID> {
+    guard let items = try? await session.request({ try await SecretServiceReturn.items(of: $0) }), !items.isEmpty,
+      let holder = try? await SecretServiceHolderReport.running(), !holder.own
     else { return [] }
     var context = session.contextOptions
     // One touch and one passcode serve all items.
     context.keepsEvidence = true
     let seen = try? await session.asking(
-      store, session.answers(), options: context, reason: "see which passwords \(PromptLabel.text(holder.name)) has"
-    ) { try await there.itemsThere($0) }
+      session.answers(), options: context, reason: "see which passwords \(PromptLabel.text(holder.name)) has"
+    ) { vault, asking in
+      try await SecretServiceReturn(onBus: BaseDirectories.sessionBus, from: vault).itemsThere(asking)
+    }
     return seen ?? []
   }
 
@@ -65,8 +63,7 @@ struct StoreRemoval {
   /// - Returns: whether it was removed.
   /// - Throws: if anything has come since. Then nothing is removed.
   func remove(with contents: Contents) async throws(Failure) -> Bool {
-    let store = try await session.store()
-    let now = try await session.explained { () async throws(VaultError) in try await OnlyCopies(of: store) }
+    let now = try await session.request { try await OnlyCopies(of: $0) }
     await session.close()
     guard now.isWithin(contents.all) else {
       throw Failure(

@@ -3,6 +3,7 @@ import Glibc
 import OtherStores
 internal import PromptTexts
 import SecretModel
+import Settings
 import Whorl
 
 struct Admin: ParsableCommand {

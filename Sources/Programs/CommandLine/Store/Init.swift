@@ -4,6 +4,7 @@ import Primitives
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 
 struct Init: Command {
   static let configuration = CommandConfiguration(
@@ -68,7 +69,7 @@ struct Init: Command {
 
   /// The next step, for a person. Scripts do not need it, and should not wait for the reader.
   private func next(_ session: Session) async -> String {
-    guard StandardError.isTerminal, let look = try? await session.request({ try await FingerLook(at: $0) }),
+    guard StandardError.isTerminal, let look = try? await FingerLook(session),
       look.count > 0
     else { return "Next: whorl enroll" }
     let them = look.count == 1 ? "it" : "them"

@@ -4,6 +4,7 @@ import Glibc
 import Primitives
 internal import PromptTexts
 import SecretModel
+import Settings
 
 struct Log: Command {
   static let configuration = CommandConfiguration(

@@ -1,6 +1,7 @@
 import Glibc
 import SecretModel
 import SecureMemory
+import Settings
 internal import TerminalLines
 
 /// Where a new recovery key is shown: on a script's descriptor, or at the terminal on standard error.

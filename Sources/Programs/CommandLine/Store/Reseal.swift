@@ -1,5 +1,6 @@
 import ArgumentParser
 import SecretModel
+import Settings
 import Whorl
 
 struct Reseal: Command {

@@ -2,6 +2,7 @@ import CLinux
 import Glibc
 import Primitives
 import Processes
+import Settings
 
 /// The stores of the system service, read from its folder by root.
 enum ServiceStores {
@@ -74,7 +75,8 @@ extension ServiceStores.Store {
       var info = stat()
       guard fstatat(descriptor, file, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
       size += Int64(info.st_blocks) * 512
-      changed = max(changed, info.st_mtim.wholeSeconds)
+      // Its first member, since release builds do not find the name `tv_sec`.
+      changed = max(changed, Int64(withUnsafeBytes(of: info.st_mtim) { $0.load(as: time_t.self) }))
     }
   }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Fingerprint
 internal import PromptTexts
 import SecretModel
+import Settings
 
 struct Status: Command {
   static let configuration = CommandConfiguration(
@@ -23,8 +24,7 @@ struct Status: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
-    let look = try await session.explained { () async throws(VaultError) in try await FingerLook(at: store) }
+    let look = try await FingerLook(session)
     let (status, list) = (look.status, look.readers)
     let readers: Result<[ReaderDescription], Failure> =
       if list.readers.isEmpty, let problem = list.problem, problem != .reader(.absent) {
@@ -186,26 +186,6 @@ struct Status: Command {
         self.readers = []
         readerProblem = failure.words
       }
-    }
-  }
-}
-
-extension ReaderAdapter {
-  /// Why `auto` uses this adapter.
-  var reason: String {
-    "this store has \(rawValue) on record ('whorl reader use' changes it)"
-  }
-}
-
-extension VaultStatus.Tier {
-  /// A description of where the store's keys are, and whether the store is private.
-  func spoken(in place: StorePlace) -> String {
-    switch (self, place) {
-    case (.keyFile, .folder): "key file (private)"
-    case (.keyFile, .own): "key file (system service)"
-    case (.credential, _): "systemd credential (system service), no more than a key file: no TPM is known to seal it"
-    case (.credentialOfTPM, _): "systemd credential sealed by the TPM (system service)"
-    case (.tpm, _): "TPM (system service)"
     }
   }
 }

@@ -2,6 +2,7 @@ import ArgumentParser
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Settings
 import Whorl
 
 struct Unlock: Command {

@@ -3,6 +3,7 @@ internal import Executors
 import Glibc
 internal import PromptTexts
 import SecretModel
+import Settings
 import SyncRepository
 
 /// The arguments of the commands that create or join a circle.
@@ -81,7 +82,7 @@ extension SyncSession {
     }
     do throws(Failure) {
       try units.enable(
-        try ServiceOptions(options), watching: try session.isStoreOfService, ServiceManager(hardening: hardening))
+        try ServiceOptions(session.named), watching: try session.isStoreOfService, ServiceManager(hardening: hardening))
     } catch {
       // Only report it: the circle exists, though nothing syncs automatically.
       StandardError.line(error.line(command: "sync"))

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Settings
 
 struct SyncGroup: ParsableCommand {
   static let configuration = CommandConfiguration(

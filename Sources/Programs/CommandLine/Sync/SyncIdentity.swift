@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import SecretModel
 import SecureMemory
+import Settings
 internal import TerminalLines
 
 struct SyncIdentity: Command {

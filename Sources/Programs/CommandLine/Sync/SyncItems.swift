@@ -4,7 +4,9 @@ internal import PromptTexts
 import SSHKeys
 import SecretModel
 internal import SecretServiceItems
+import Settings
 import SyncRepository
+import Whorl
 
 /// The items of 'add' and 'leave'.
 struct SyncItemOptions: ParsableArguments {
@@ -33,7 +35,7 @@ struct SyncItemOptions: ParsableArguments {
     var named = try await ItemChoice(options: choice, purpose: .naming, store: store, session: session)
       .items(named: names)
     var ids: [ItemID] = []
-    if ssh { ids += try await StoredSSHKeys(in: store).all().map(\.id) }
+    if ssh { ids += try await StoredSSHKeys(in: SecretStore(service: store)).all().map(\.id) }
     if passkeys { ids += try await StoredPasskeys(in: store).all().map(\.id) }
     if let folder {
       let contents = try await session.explained { () async throws(VaultError) in

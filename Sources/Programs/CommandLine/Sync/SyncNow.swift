@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import PromptTexts
 import SecretModel
+import Settings
 import SyncRepository
 
 struct SyncNow: Command {

@@ -1,5 +1,6 @@
 internal import PromptTexts
 import SecretModel
+import Settings
 import SyncRepository
 
 /// The result of a sync, as text and as JSON.

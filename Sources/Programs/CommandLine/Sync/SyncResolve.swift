@@ -2,6 +2,7 @@ import ArgumentParser
 internal import Primitives
 internal import PromptTexts
 import SecretModel
+import Settings
 import SyncRepository
 internal import TerminalLines
 

@@ -1,6 +1,7 @@
 internal import Executors
 internal import PromptTexts
 import SecretModel
+import Settings
 import SyncRepository
 internal import TerminalLines
 import Whorl

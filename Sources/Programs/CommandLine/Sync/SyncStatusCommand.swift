@@ -2,6 +2,7 @@ import ArgumentParser
 internal import Primitives
 internal import PromptTexts
 import SecretModel
+import Settings
 import SyncRepository
 
 struct SyncStatusCommand: Command {
@@ -25,48 +26,15 @@ struct SyncStatusCommand: Command {
     let sync = try await SyncSession(session)
     let status = try await sync.status()
     let remote = await sync.remoteName()
-    let units = (try? SyncUnits())?.isEnabled
-    if options.json { return try JSON.print(SyncStatusReport(status, remote, isAutomatic: units)) }
+    let survey = SyncSurvey(status, remote: remote, isAutomatic: (try? SyncUnits())?.isEnabled)
+    if options.json { return try JSON.print(SyncStatusReport(status, remote, isAutomatic: survey.isAutomatic)) }
     if status.standing == .outdated { throw Failure(.notInCircle(.outdated)) }
     guard status.standing != .none, status.standing != .removed || remote != nil else {
       return try StandardOutput.line(
         "This store shares with no other computer. 'whorl sync init REMOTE' begins, 'whorl sync join REMOTE' joins.")
     }
-    var lines: [(String, String)] = [("remote", remote ?? "not known here: 'whorl sync remote REMOTE' names it")]
-    switch status.standing {
-    case .none, .member, .outdated: break
-    case .removed: lines.append(("standing", "removed by another of your computers: it receives no more changes"))
-    case .asking:
-      lines.append(("standing", "waiting for approval: run 'whorl sync approve' on another of your computers"))
-      if !status.words.isEmpty { lines.append(("words", status.words.joined(separator: " "))) }
-    }
-    // Their names are known to members alone.
-    for member in status.standing == .asking ? [] : status.members {
-      lines.append(("machine", "\(member.name)\(member.isThisMachine ? " (this one)" : "")"))
-    }
-    for candidate in status.candidates {
-      let name = candidate.name.isEmpty ? String(candidate.id.description.prefix(8)) : candidate.name
-      lines.append(("asks", ([name] + candidate.words).joined(separator: " ")))
-    }
-    lines.append(("items", "\(status.items)"))
-    lines.append(("unpublished", status.pending == 0 ? "nothing" : Spoken.plural(status.pending, "record")))
-    if status.lost > 0 {
-      lines.append(
-        (
-          "lost",
-          "\(Spoken.plural(status.lost, "record")) by the remote: 'whorl sync now --put-back' publishes them again"
-        ))
-    }
-    if let units {
-      lines.append(
-        ("automatic", units ? "by the user units, at least every quarter of an hour" : "no: only by 'whorl sync now'"))
-    }
-    for kept in status.kept {
-      lines.append(
-        (
-          "kept",
-          "\(kept.item), as \(kept.writer) wrote it on \(Spoken.time(Int64(clamping: kept.written)))"
-        ))
+    let lines = survey.findings.map { finding in
+      (finding.subject, [finding.words, finding.advice].compactMap { $0 }.joined(separator: ": "))
     }
     let width = lines.map(\.0.count).max() ?? 0
     let text = lines.map { name, value in

@@ -2,6 +2,7 @@ import ArgumentParser
 internal import Executors
 internal import PromptTexts
 import SecretModel
+import Settings
 import SyncRepository
 
 struct SyncWatch: Command {

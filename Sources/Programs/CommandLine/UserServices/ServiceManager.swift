@@ -1,5 +1,6 @@
 internal import Moving
 import OtherStores
+import Settings
 import Whorl
 
 /// Makes the user's service manager and message bus read changed files.
@@ -46,5 +47,20 @@ struct ServiceManager {
         .unavailable, "'\(command.joined(separator: " "))' ended with status \(status)",
         advice: "the files are as they should be; the change counts from your next login on")
     }
+  }
+}
+
+extension SyncUnits {
+  /// - Parameter watching: see ``started(watching:)``.
+  func enable(_ options: ServiceOptions, watching: Bool, _ manager: ServiceManager) throws(Failure) {
+    try write(options)
+    try manager.reload()
+    for unit in started(watching: watching) { try manager.enable(unit) }
+  }
+
+  func disable(_ manager: ServiceManager) throws(Failure) {
+    try manager.disable(started(watching: true))
+    try removeFiles()
+    try manager.reload()
   }
 }
