@@ -109,3 +109,107 @@ case $output in *hunter2*) fail "given to another finger" ;; esac
 # The other program's key has no rule.
 expect 0 "swordfish" at_seat alice 'printf swordfish | flatpak run org.whorl.Chat store chat
   flatpak run org.whorl.Chat lookup chat'
+
+# A program that may talk to the Secret Service itself, in a sandbox with the machine's own Python at its path. Flatpak's
+# proxy is all that Whorl sees of it, so the prompt names no file of the sandbox.
+python=$(readlink -f /usr/bin/python3)
+for file in "$python" $(ldd "$python" | grep -o '/[^ ]*'); do
+  place=$runtime/files/$(echo "${file#/}" | sed 's,^usr/,,')
+  mkdir -p "$(dirname "$place")"
+  cp -L "$file" "$place"
+done
+mkdir -p "$runtime/files/lib/python3/dist-packages"
+cp -R "/usr/lib/${python##*/}" "$runtime/files/lib/"
+cp -R /usr/lib/python3/dist-packages/jeepney "$runtime/files/lib/python3/dist-packages/"
+# Reads an item by the attribute service, over one connection. It waits for the touch in GetSecret, as simple clients do.
+cat >/home/alice/look.py <<'END'
+import sys
+from jeepney import DBusAddress, new_method_call
+from jeepney.io.blocking import open_dbus_connection
+bus = open_dbus_connection()
+def call(path, interface, member, signature, *arguments):
+    address = DBusAddress(path, "org.freedesktop.secrets", "org.freedesktop.Secret." + interface)
+    answer = bus.send_and_get_reply(new_method_call(address, member, signature, arguments), timeout=30)
+    if answer.header.message_type.name == "error":
+        sys.exit(f"{member}: {answer.header.fields} {answer.body}")
+    return answer.body
+root = "/org/freedesktop/secrets"
+session = call(root, "Service", "OpenSession", "sv", "plain", ("s", ""))[1]
+found = sum(call(root, "Service", "SearchItems", "a{ss}", {"service": sys.argv[1]}), [])
+if not found:
+    sys.exit("nothing found")
+print(call(found[0], "Item", "GetSecret", "o", session)[0][2].decode())
+END
+chown -R alice: "$runtime" /home/alice/look.py
+expect 0 "" at_seat alice 'flatpak build-export --files=files --runtime repository runtime 1 &&
+  flatpak --user update -y --noninteractive org.whorl.Platform'
+expect 0 "" at_seat alice 'printf sesame | secret-tool store --label=bank service bank'
+for name in Near Far; do
+  program=/home/alice/$name
+  mkdir -p "$program/files/bin" "$program/export"
+  cp /home/alice/look.py "$program/files/bin/look.py"
+  printf '#!/bin/sh\nexec %s /app/bin/look.py "$1"\n' "$python" >"$program/files/bin/look"
+  chmod 755 "$program/files/bin/look"
+  cat >"$program/metadata" <<END
+[Application]
+name=org.whorl.$name
+runtime=org.whorl.Platform/$arch/1
+sdk=org.whorl.Platform/$arch/1
+command=look
+
+[Session Bus Policy]
+org.freedesktop.secrets=talk
+END
+  chown -R alice: "$program"
+  expect 0 "" at_seat alice "flatpak build-export repository $name stable &&
+    flatpak --user install -y --noninteractive local org.whorl.$name"
+done
+# Without the permission there is no way to the Secret Service, and an item without a rule is read with it, as by any
+# program of the user.
+expect 1 "" at_seat alice 'flatpak run --no-talk-name=org.freedesktop.secrets org.whorl.Near bank'
+case $output in *sesame*) fail "read without the permission" ;; esac
+expect 0 "sesame" at_seat alice 'flatpak run org.whorl.Near bank'
+
+# asked: how often the service has asked for a touch.
+asked() { journalctl -q --no-pager -o cat _COMM=whorl-agent | grep -c 'wants to read “bank”' || :; }
+# looked HOW NAME COMMAND: reads the item, for which a touch is asked (touch) or not (kept). The prompt has NAME.
+looked() {
+  before=$(asked)
+  [ "$1" = kept ] || pressing right-index 1
+  expect 0 "sesame" at_seat alice "$3"
+  wait
+  after=$(asked)
+  [ "$after" -eq "$((before + $([ "$1" = kept ] && echo 0 || echo 1)))" ] || fail "asked $((after - before)) times: $3"
+  [ "$1" = kept ] || journalctl -q --no-pager -o cat _COMM=whorl-agent | grep 'wants to read “bank”' | tail -n 1 |
+    grep -qF "$2" || fail "no '$2' in: $(journalctl -q --no-pager -o cat _COMM=whorl-agent | tail -n 5)"
+}
+outside="$python look.py bank"
+rule='whorl secret-service gate --item bank --access any-finger --yes'
+expect 0 "" at_seat alice "$rule"
+looked touch "$python" "$outside"
+# The touch of the machine's own Python is not for the sandbox's, nor one sandbox's for another or for outside.
+for keeping in "" --once-per-session; do
+  [ -z "$keeping" ] || expect 0 "" touching "$right" at_seat alice "$rule $keeping"
+  looked touch "$python" "$outside"
+  looked touch "a sandboxed program behind" 'flatpak run org.whorl.Near bank'
+  looked touch "a sandboxed program behind" 'flatpak run org.whorl.Far bank'
+  looked touch "a sandboxed program behind" 'flatpak run org.whorl.Near bank'
+done
+# Only the program that root has installed keeps its touch until the service ends.
+looked kept "" "$outside"
+if journalctl -q --no-pager -o cat _COMM=whorl-agent | grep 'a sandboxed program behind' | grep -E '/app/bin|/usr/bin'; then
+  fail "a prompt names a file of a sandbox"
+fi
+
+# Behind the proxy may be any program. So once one program has a rule, a touch is asked for what a sandbox reads itself.
+expect 0 "" at_seat alice 'printf lark | secret-tool store --label=note service note'
+expect 0 "lark" at_seat alice 'flatpak run org.whorl.Near note'
+expect 0 "" at_seat alice 'whorl secret-service gate --program /usr/bin/secret-tool --access any-finger --yes'
+sleep 3
+pressing right-index 2
+expect 1 "" at_seat alice 'flatpak run org.whorl.Near note'
+wait
+case $output in *lark*) fail "given to another finger" ;; esac
+pressing right-index 1
+expect 0 "lark" at_seat alice 'flatpak run org.whorl.Near note'
+wait
