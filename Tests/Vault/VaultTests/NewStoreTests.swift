@@ -1,3 +1,4 @@
+import Executors
 import Glibc
 import Keys
 import Presence
@@ -9,6 +10,8 @@ import Vault
 import VaultDriver
 import VaultItems
 import VaultStore
+
+@testable import Confinement
 
 @Suite("A new store before it is kept")
 struct NewStoreTests {
@@ -73,6 +76,63 @@ struct NewStoreTests {
       try ScratchStore.run("/bin/rm", ["-rf", place])
     }
     try second.keep()
+  }
+
+  @Test(
+    "a new store of a process that may write in its user's folder alone is made there",
+    .enabled(if: VaultConfinement.isPossible))
+  func within() async throws {
+    let file = open(store.folder + "/backup", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(file) }
+    let vault = try store.open()
+    try await vault.put("mail", "gold")
+    try await vault.backUp(to: file)
+    await vault.close()
+    mkdir(place, 0o700)
+    let confinement = VaultConfinement(toStore: place, record: nil, locks: store.folder + "/none", tpm: nil)
+    let (place, recoveryKey, other) = (place, store.recoveryKey, store.path)
+    // Only this thread is confined.
+    try await Task(executorPreference: BackgroundThread()) {
+      try confinement.restrictThread()
+      func make() throws -> NewStore {
+        try StoreCreation.newStore(
+          at: place, from: file, recoveryKey: SecretBytes(text: recoveryKey), owner: geteuid(), floor: .weakForTests)
+      }
+      let discarded = try make()
+      #expect(discarded.directory.path.hasPrefix(place + "/.new-"))
+      discarded.discard()
+      #expect(Folder.names(in: place) == [])
+      let (first, second) = (try make(), try make())
+      try first.keep()
+      #expect(throws: VaultError.storeExists(place)) { try second.keep() }
+      second.discard()
+      #expect(throws: VaultError.storeExists(place)) { _ = try make() }
+      #expect(Folder.names(in: place)?.contains { $0.hasPrefix(".") } == false)
+      #expect(Folder.names(in: other) == nil)
+    }.value
+    #expect(try names == ["another", "backup", "store"])
+    let made = try Vault(at: place, desk: NoReader.desk, floor: .weakForTests)
+    #expect(try await made.get("mail") == "gold")
+    await made.close()
+  }
+
+  @Test("files that a killed program has moved in part are no store, and the next new store takes their place")
+  func partlyMoved() async throws {
+    mkdir(place, 0o700)
+    let stale = place + "/.new-killed"
+    try ScratchStore.run("/bin/cp", ["-a", store.path, stale])
+    try #require(rename(stale + "/state", place + "/state") == 0)
+    try #require(rename(stale + "/device.key", place + "/device.key") == 0)
+    let (new, _) = try await create()
+    try new.keep()
+    #expect(Folder.names(in: place)?.contains(".new-killed") == false)
+    // A store that has lost its database is left alone: its key may still open a copy.
+    unlink(place + "/vault.db")
+    await #expect(throws: VaultError.storeExists(place)) { _ = try await create() }
+    try ScratchStore.run("/bin/cp", ["-a", store.path, place + "/.copy-killed"])
+    unlink(place + "/.copy-killed/state")
+    await #expect(throws: VaultError.storeExists(place)) { _ = try await create() }
+    #expect(access(place + "/device.key", F_OK) == 0)
   }
 
   @Test("a new store of a killed program is removed by the next new store for the same place")

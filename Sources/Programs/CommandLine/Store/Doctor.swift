@@ -255,6 +255,11 @@ struct Doctor: Command {
 
   private static func checkReader(_ session: Session, _ store: (any VaultService)?, _ findings: inout Findings) async {
     if let store, case .own = try? session.vaultPlace() {
+      if !VaultConfinement.isPossible {
+        findings.warn(
+          "stores", "this system cannot keep a fault in one user's vault from the files of other users' stores",
+          "use Linux 5.19 or later, with landlock in CONFIG_LSM or in lsm= on its command line")
+      }
       return await checkReader(of: store, session, &findings)
     }
     guard let program = HelperPlaces.reader.locate(configured: session.configuration.readerProgram) else {
