@@ -320,10 +320,9 @@ let package = Package(
     tests(
       "VaultTests", in: "Vault",
       [
-        "AgeFormat", "Confinement", "DiskWrites", "Executors", "Fingerprint", "Keys", "KeySchemes", "MemorySearch",
-        "Presence", "Primitives", "ProgramDriver", "ReaderClient", "SecretModel", "SecureMemory", "SoftwareTPM", "TPM",
-        "Vault",
-        "VaultDriver", "VaultItems", "VaultStore", "VaultSync", "VirtualFinger", grdb,
+        "AgeFormat", "DiskWrites", "Fingerprint", "Keys", "KeySchemes", "MemorySearch", "Presence", "Primitives",
+        "ProgramDriver", "ReaderClient", "SecretModel", "SecureMemory", "SoftwareTPM", "TPM", "Vault", "VaultDriver",
+        "VaultItems", "VaultStore", "VaultSync", "VirtualFinger", grdb,
       ]),
     tests(
       "PrivateVaultTests", in: "Vault",

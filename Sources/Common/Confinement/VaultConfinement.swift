@@ -54,14 +54,10 @@ package struct VaultConfinement: Sendable {
   ///
   /// - Returns: whether it is confined.
   package func enter() throws(ConfinementError) -> Bool {
-    guard Self.isPossible else { return false }
+    guard Self.isPossible, let version = Landlock.version else { return false }
     try ConfinementError.requireOneThread()
-    try restrictThread()
+    try Landlock.restrict(to: rules, version: version)
     return true
-  }
-
-  func restrictThread() throws(ConfinementError) {
-    if let version = Landlock.version { try Landlock.restrict(to: rules, version: version) }
   }
 
   /// To read files, and to write new ones and rename them.

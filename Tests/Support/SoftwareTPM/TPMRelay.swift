@@ -5,8 +5,6 @@ package import TPM
 /// before it is passed on. It ends with the test's process.
 package final class TPMRelay: Sendable {
   package struct Message: Sendable {
-    /// The number of the connection.
-    package let connection: Int
     /// The code of the command (TPM 2.0, part 2, 6.5.2), also for its answer.
     package let command: UInt32
     package let isAnswer: Bool
@@ -35,12 +33,12 @@ package final class TPMRelay: Sendable {
   }
 
   fileprivate func serve() {
-    for connection in 1... {
+    while true {
       let client = accept(listening, nil, nil)
       guard client >= 0 else { return }
       let tpm = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
       if Self.with(target, { connect(tpm, $0, $1) }) == 0 {
-        while exchange(client, tpm, connection) {}
+        while exchange(client, tpm) {}
       }
       close(client)
       close(tpm)
@@ -48,11 +46,11 @@ package final class TPMRelay: Sendable {
   }
 
   /// Passes one command and its answer on. False where the connection ends.
-  private func exchange(_ client: Int32, _ tpm: Int32, _ connection: Int) -> Bool {
+  private func exchange(_ client: Int32, _ tpm: Int32) -> Bool {
     guard let command = Self.message(from: client) else { return false }
     let code = command[6..<10].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
-    guard pass(Message(connection: connection, command: code, isAnswer: false)), Self.send(command, to: tpm),
-      let answer = Self.message(from: tpm), pass(Message(connection: connection, command: code, isAnswer: true))
+    guard pass(Message(command: code, isAnswer: false)), Self.send(command, to: tpm),
+      let answer = Self.message(from: tpm), pass(Message(command: code, isAnswer: true))
     else { return false }
     return Self.send(answer, to: client)
   }

@@ -24,6 +24,13 @@ enum AttackOnStores {
         "\(attempt) \(user): " + (attempt.make(argument) < 0 ? String(cString: strerror(errno)) : "done") + "\n"
     }
     for user in UInt32(1)...3 {
+      let store = "\(folder)/stores/\(user)-\(Account.name(of: user) ?? "")"
+      errno = 0
+      _ = Attempt.create.make(store + "/folder/file")
+      let isMoved = rename(store + "/folder/file", store + "/file") == 0
+      results += "move \(user): " + (isMoved ? "done" : String(cString: strerror(errno))) + "\n"
+    }
+    for user in UInt32(1)...3 {
       let path = "\(folder)/stores/\(user)-\(Account.name(of: user) ?? "")/results"
       let file = open(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
       guard file >= 0 else { continue }

@@ -23,7 +23,7 @@ struct ConfinedVaultTests {
       // It starts the intruder as its reader program, with its own rights.
       _ = try? await carol.readers()
       #expect(try await eventually { access(own + "/results", F_OK) == 0 })
-      let files = ["list", "read", "write", "create", "remove", "makeFolder"]
+      let files = ["list", "read", "write", "create", "remove", "makeFolder", "move"]
       let results = try Self.results(in: own)
       for user in 1...2 {
         for attempt in files {

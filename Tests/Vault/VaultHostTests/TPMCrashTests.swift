@@ -24,20 +24,18 @@ struct TPMCrashTests {
     let machine = try MachineOfOneUser()
     try await machine.makeStore()
     try machine.keepCopy(as: "first")
-    // A run without a kill shows the steps. The record is on the disk before the connection that moves the counter.
+    // A run without a kill shows the steps.
     let process = try await machine.begin()
     let vault = try await machine.open()
     machine.steps.withLock { $0.begin(killing: process, at: nil) }
     try await Self.unlock(vault)
-    let steps = machine.steps.withLock { $0.messages }
+    let steps = machine.steps.withLock { $0.seen }
     await machine.end()
-    let move = try #require(steps.firstIndex { $0.command == Self.increment && !$0.isAnswer })
-    let connection = steps[move].connection
-    let first = try #require(steps.firstIndex { $0.connection == connection })
-    let last = try #require(steps.lastIndex { $0.connection == connection })
-    #expect(first < move && move < last)
-    // And the step after it, when the counter has moved and the passcode was not tried.
-    for step in first...min(last + 1, steps.count - 1) {
+    // From the first step at which the new record is on the disk to the one after the answer that the counter has moved.
+    let first = try #require(steps.firstIndex { $0.record != steps[0].record })
+    let moved = try #require(steps.firstIndex { $0.command == Self.increment && $0.isAnswer })
+    #expect(first < moved && moved + 1 < steps.count)
+    for step in first...moved + 1 {
       let victim = try await machine.begin()
       let before = try await machine.open()
       machine.steps.withLock { $0.begin(killing: victim, at: step) }
@@ -45,6 +43,7 @@ struct TPMCrashTests {
       #expect(try await eventually { victim.hasEnded })
       #expect(victim.endingSignal == SIGKILL)
       await machine.end()
+      try machine.software.freeAll()
 
       _ = try await machine.begin()
       let after = try await machine.open()
@@ -88,17 +87,19 @@ struct TPMCrashTests {
 private final class MachineOfOneUser: Sendable {
   /// What went over the relay, and at which message a process is killed.
   struct Steps {
-    private(set) var messages: [TPMRelay.Message] = []
+    /// - Parameters:
+    ///   - record: which file the machine's record is in then.
+    private(set) var seen: [(command: UInt32, isAnswer: Bool, record: UInt64)] = []
     private var victim: (process: ChildProcess, step: Int?)?
 
     mutating func begin(killing process: ChildProcess, at step: Int?) {
-      (messages, victim) = ([], (process, step))
+      (seen, victim) = ([], (process, step))
     }
 
-    mutating func take(_ message: TPMRelay.Message) -> Bool {
+    mutating func take(_ message: TPMRelay.Message, _ record: UInt64) -> Bool {
       guard let victim else { return true }
-      messages.append(message)
-      guard messages.count - 1 == victim.step else { return true }
+      seen.append((message.command, message.isAnswer, record))
+      guard seen.count - 1 == victim.step else { return true }
       victim.process.kill()
       self.victim = nil
       return false
@@ -108,7 +109,7 @@ private final class MachineOfOneUser: Sendable {
   let folder: String
   let store: String
   let steps = Mutex(Steps())
-  private let software: SoftwareTPM
+  let software: SoftwareTPM
   private let relay: Mutex<TPMRelay?>
   private let running = Mutex<(ChildProcess, SocketPassing)?>(nil)
 
@@ -120,7 +121,8 @@ private final class MachineOfOneUser: Sendable {
     for name in ["stores", "run"] { mkdir("\(folder)/\(name)", 0o700) }
     relay = Mutex(nil)
     let new = try TPMRelay(to: software.place, in: folder) { [weak self] message in
-      self?.steps.withLock { $0.take(message) } ?? false
+      guard let self else { return false }
+      return steps.withLock { $0.take(message, record) }
     }
     relay.withLock { $0 = new }
     try RunningService.write(
@@ -128,6 +130,12 @@ private final class MachineOfOneUser: Sendable {
   }
 
   deinit { try? ScratchStore.run("/bin/rm", ["-rf", folder]) }
+
+  /// Which file the machine's record is in: it is replaced as a whole.
+  private var record: UInt64 {
+    var status = stat()
+    return lstat(folder + "/stores/machine/record", &status) == 0 ? UInt64(status.st_ino) : 0
+  }
 
   func makeStore() async throws {
     var configuration = SystemVaultsConfiguration(

@@ -101,6 +101,11 @@ struct VaultBrokerTests {
       for _ in 0..<3 {
         let process = try service.process(of: 1)
         kill(process, SIGSTOP)
+        // It may take a moment to stop.
+        let isStopped = try await eventually {
+          String(decoding: try ScratchStore.contents(of: "/proc/\(process)/stat"), as: UTF8.self).contains(") T ")
+        }
+        #expect(isStopped)
         let clients = (0..<3).map { _ in Task { try await service.open(1).read() } }
         // The service has passed them, and they wait in the socket of the process.
         try await Task.sleep(for: .milliseconds(200))

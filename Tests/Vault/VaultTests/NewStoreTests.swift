@@ -1,4 +1,3 @@
-import Executors
 import Glibc
 import Keys
 import Presence
@@ -10,8 +9,6 @@ import Vault
 import VaultDriver
 import VaultItems
 import VaultStore
-
-@testable import Confinement
 
 @Suite("A new store before it is kept")
 struct NewStoreTests {
@@ -78,42 +75,30 @@ struct NewStoreTests {
     try second.keep()
   }
 
-  @Test(
-    "a new store of a process that may write in its user's folder alone is made there",
-    .enabled(if: VaultConfinement.isPossible))
+  @Test("a new store is made in its place where that is a private folder, and has nothing beside it")
   func within() async throws {
+    mkdir(place, 0o700)
+    let (discarded, _) = try await create()
+    #expect(discarded.directory.path.hasPrefix(place + "/.new-"))
+    discarded.discard()
+    #expect(Folder.names(in: place) == [])
+    let (first, _) = try await create()
+    let (second, _) = try await create()
+    #expect(try names == ["another", "store"])
+    try first.keep()
+    #expect(throws: VaultError.storeExists(place)) { try second.keep() }
+    second.discard()
+    await #expect(throws: VaultError.storeExists(place)) { _ = try await create() }
+    #expect(Folder.names(in: place)?.contains { $0.hasPrefix(".") } == false)
+    let vault = try Vault(at: place, desk: NoReader.desk, floor: .weakForTests)
+    try await vault.put("mail", "gold")
+    // A copy for a backup is in the store's folder, too.
     let file = open(store.folder + "/backup", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     defer { close(file) }
-    let vault = try store.open()
-    try await vault.put("mail", "gold")
     try await vault.backUp(to: file)
-    await vault.close()
-    mkdir(place, 0o700)
-    let confinement = VaultConfinement(toStore: place, record: nil, locks: store.folder + "/none", tpm: nil)
-    let (place, recoveryKey, other) = (place, store.recoveryKey, store.path)
-    // Only this thread is confined.
-    try await Task(executorPreference: BackgroundThread()) {
-      try confinement.restrictThread()
-      func make() throws -> NewStore {
-        try StoreCreation.newStore(
-          at: place, from: file, recoveryKey: SecretBytes(text: recoveryKey), owner: geteuid(), floor: .weakForTests)
-      }
-      let discarded = try make()
-      #expect(discarded.directory.path.hasPrefix(place + "/.new-"))
-      discarded.discard()
-      #expect(Folder.names(in: place) == [])
-      let (first, second) = (try make(), try make())
-      try first.keep()
-      #expect(throws: VaultError.storeExists(place)) { try second.keep() }
-      second.discard()
-      #expect(throws: VaultError.storeExists(place)) { _ = try make() }
-      #expect(Folder.names(in: place)?.contains { $0.hasPrefix(".") } == false)
-      #expect(Folder.names(in: other) == nil)
-    }.value
     #expect(try names == ["another", "backup", "store"])
-    let made = try Vault(at: place, desk: NoReader.desk, floor: .weakForTests)
-    #expect(try await made.get("mail") == "gold")
-    await made.close()
+    #expect(Folder.names(in: place)?.contains { $0.hasPrefix(".") } == false)
+    await vault.close()
   }
 
   @Test("files that a killed program has moved in part are no store, and the next new store takes their place")

@@ -8,9 +8,9 @@ import Synchronization
 /// locked while the store is made. It is removed when this object is freed, unless it is kept. The folder of a program
 /// that was killed is removed when the next store is made beside the same place.
 ///
-/// A vault process of the service may make folders only in that of its user (decision 0189). There the new store is in
-/// its place, `PLACE/.new-` and six letters, and its files are moved one after another, the database last: without a
-/// database the folder has no store.
+/// Where the place is a private folder already, the new store is made in it, `PLACE/.new-` and six letters, and its files
+/// are moved one after another, the database last: without a database the folder has no store. So it is for a vault
+/// process of the service, which may make folders only in that of its user (decision 0189).
 package final class NewStore: Sendable {
   private enum State {
     case unkept, kept, discarded
@@ -42,7 +42,7 @@ package final class NewStore: Sendable {
     guard isFree(place) else { throw .storeExists(place) }
   }
 
-  /// Creates the folder beside a store, for a temporary copy.
+  /// Creates the folder in that of a store, for a temporary copy.
   ///
   /// - Parameter place: a full path.
   package convenience init(beside place: String) throws(VaultError) {
@@ -126,21 +126,22 @@ package final class NewStore: Sendable {
       && Folder.names(in: place)?.allSatisfy { $0.hasPrefix(infix) } == true
   }
 
+  private static func isPrivateFolder(_ place: String) -> Bool {
+    var info = stat()
+    return lstat(place, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR && info.st_mode & 0o077 == 0
+      && info.st_uid == geteuid()
+  }
+
   private static let infix = ".new-"
   private static let infixOfCopies = ".copy-"
 
   private static func makeFolder(
     _ place: String, _ infix: String
   ) throws(VaultError) -> (StoreDirectory, FolderLock, isWithin: Bool) {
-    var isWithin = false
+    let isWithin = isPrivateFolder(place)
     for _ in 1...16 {
       var template = Array((place + (isWithin ? "/" : "") + infix + "XXXXXX").utf8CString)
       guard mkdtemp(&template) != nil else {
-        // This process may write in the place alone.
-        if errno == EACCES, !isWithin, access(place, W_OK) == 0 {
-          isWithin = true
-          continue
-        }
         throw .onFile("cannot make a folder beside \(place)")
       }
       let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
