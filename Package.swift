@@ -80,7 +80,7 @@ let package = Package(
     library("Keys", in: "Sources/Vault", ["COpenSSL", "KeySchemes", "Primitives", "SecureMemory"]),
     library("TPM", in: "Sources/Vault", ["CTSS", "SecureMemory"]),
     library("Recordings", in: "Sources/Reader", ["Primitives"]),
-    library("Confinement", in: "Sources/Reader", ["CLinux", "Fingerprint", "Primitives"]),
+    library("Confinement", in: "Sources/Common", ["CLinux", "Fingerprint", "Primitives"]),
     library(
       "ReaderBus", in: "Sources/Reader", ["Fingerprint", "Primitives", "Processes", "SDBus", "SecureMemory"], onTheWay),
     library("SecretModel", in: "Sources/Vault", ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"], onTheWay),
@@ -225,8 +225,8 @@ let package = Package(
     .executableTarget(
       name: "whorld",
       dependencies: [
-        "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "SDBus",
-        "SecretModel", "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
+        "CLinux", "CSystemd", "Confinement", "Executors", "Fingerprint", "Keys", "Presence", "Primitives", "Processes",
+        "SDBus", "SecretModel", "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
       ],
       path: "Sources/Programs/whorld"),
     .executableTarget(
@@ -346,10 +346,10 @@ let package = Package(
     tests(
       "VaultHostTests", in: "Vault",
       [
-        "Executors", "Fingerprint", "Keys", "KeySchemes", "Moving", "Presence", "Primitives", "Processes",
-        "ProgramDriver", "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SoftwareTPM",
-        "SystemPolicy", "SystemVault", "TPM", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems",
-        "VaultStore", "VirtualFinger", "Wallets", "Whorl",
+        "Confinement", "Executors", "Fingerprint", "Keys", "KeySchemes", "Moving", "Presence", "Primitives",
+        "Processes", "ProgramDriver", "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory",
+        "SoftwareTPM", "SystemPolicy", "SystemVault", "TPM", "Vault", "VaultBus", "VaultDriver", "VaultHost",
+        "VaultItems", "VaultStore", "VirtualFinger", "Wallets", "Whorl", grdb,
       ]),
     tests("SystemPolicyTests", in: "Vault", ["SystemPolicy", "SecretModel", "SDBus", "Processes", "ProgramDriver"]),
     tests(
@@ -468,7 +468,7 @@ let started: [String: [String]] = [
   "SSHAgentTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "SecretServiceTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "VaultDriver": ["whorl-reader"],
-  "VaultHostTests": ["whorld", "whorl-program-path"],
+  "VaultHostTests": ["whorld", "whorl-intruder", "whorl-program-path"],
   "VirtualFingerTests": ["whorl-finger", "whorl-reader"],
   "WalletsTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "WhorlTests": ["whorld", "whorl-reader"],

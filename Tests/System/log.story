@@ -90,7 +90,8 @@ expect 77 "only root" at_seat alice 'whorl admin list'
 expect 0 "alice" whorl admin list
 expect 66 "has no store" whorl admin remove nobody --yes
 expect 0 "Removed the store of bob" whorl admin remove bob --yes --delete-only-copies
-[ "$(ls /var/lib/whorl)" = "$(id -u alice)-alice" ] || fail "stores: $(ls /var/lib/whorl)"
+stores=$(cd /var/lib/whorl && ls -d -- */vault.db)
+[ "$stores" = "$(id -u alice)-alice/vault.db" ] || fail "stores: $stores"
 systemctl restart whorld
 expect 66 "whorl init" at_seat bob 'whorl ls'
 expect 77 "are closed" at_seat alice 'whorl get note/2'

@@ -31,14 +31,14 @@ expect 64 "passcode" at_seat alice 'whorl init --no-passcode --recovery-fd 4 4>/
 # Making a store takes alice's login password, which nobody can type here. A program that knows the passcode gets no
 # further either.
 expect 77 "this takes your login password, and nobody can be asked for it here" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
-[ -z "$(ls /var/lib/whorl)" ] || fail "a store was made: $(ls /var/lib/whorl)"
+[ -z "$(find /var/lib/whorl -type f)" ] || fail "a store was made: $(find /var/lib/whorl)"
 # At a terminal whorl starts polkit's own agent.
 echo 'alice:own password' | chpasswd
 expect 77 "your login password was wrong" typing "wrong password
 wrong password
 wrong password" alice \
   'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
-[ -z "$(ls /var/lib/whorl)" ] || fail "a store was made: $(ls /var/lib/whorl)"
+[ -z "$(find /var/lib/whorl -type f)" ] || fail "a store was made: $(find /var/lib/whorl)"
 # After a typing error the login password is asked for again, but not the passcode.
 expect 0 "in the system service" typing "wrong password
 own password" alice \

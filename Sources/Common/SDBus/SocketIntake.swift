@@ -26,6 +26,8 @@ package actor SocketIntake: BusLoopSource {
   private let origin: Origin
   private var take: (@Sendable (Int32) -> Void)?
   private var taken: UInt64 = 0
+  /// Whether the process that passes connections has not been told yet how many were taken.
+  private var isReportDue = false
   /// When to go on, in microseconds of `CLOCK_MONOTONIC`, after this process had no descriptor or memory left for a
   /// connection. The socket stays readable meanwhile, so polling it would never wait.
   private var pausedUntil: UInt64?
@@ -54,10 +56,13 @@ package actor SocketIntake: BusLoopSource {
   /// Tells the process that passes connections that none of those so far is in use. It then closes its end, unless it has
   /// passed another one meanwhile. Call it on the loop.
   package nonisolated func sayUnused() {
+    // Without this message the process stays, and says it again later.
+    assumeIsolated { $0.report(areUnused: true) }
+  }
+
+  private func report(areUnused: Bool = false) {
     guard case .passed(let socket, _) = origin else { return }
-    var count = assumeIsolated { $0.taken }
-    // send: reads as many bytes as it is told. Without this message the process stays, and says it again later.
-    _ = send(socket.rawValue, &count, 8, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+    isReportDue = !PassingReport(taken: taken, areUnused: areUnused).send(to: socket)
   }
 
   package nonisolated func pollRequest() -> BusPollRequest? {
@@ -65,7 +70,8 @@ package actor SocketIntake: BusLoopSource {
       if let pausedUntil = intake.pausedUntil {
         return BusPollRequest(descriptor: -1, events: 0, deadline: pausedUntil)
       }
-      return BusPollRequest(descriptor: intake.origin.descriptor.rawValue, events: Int16(POLLIN))
+      let events = intake.isReportDue ? POLLIN | POLLOUT : POLLIN
+      return BusPollRequest(descriptor: intake.origin.descriptor.rawValue, events: Int16(events))
     }
   }
 
@@ -75,6 +81,7 @@ package actor SocketIntake: BusLoopSource {
 
   private func takeWaiting() {
     pausedUntil = nil
+    if isReportDue { report() }
     // At most 64 in a row, so that a flood of new connections does not starve existing ones.
     for _ in 0..<64 {
       switch next() {
@@ -110,6 +117,9 @@ package actor SocketIntake: BusLoopSource {
       switch whorl_receive_descriptor(socket.rawValue, &passed) {
       case 0:
         taken += 1
+        // Before anything is read from the connection. If this process ends before it has sent this, the one that
+        // passes connections gives it to the next process.
+        report()
         // Where this process has no descriptor left, the kernel closes the connection.
         return passed >= 0 ? .success(passed) : .failure(.system(EMFILE))
       case EPIPE, ECONNRESET: return .failure(.disconnected)
@@ -119,13 +129,53 @@ package actor SocketIntake: BusLoopSource {
   }
 }
 
-/// This process's end of a pair over which it passes connections to another process, unread.
+/// What the process to which connections are passed says of them.
+private struct PassingReport {
+  /// How many it has taken.
+  let taken: UInt64
+  /// Whether none of them is in use.
+  let areUnused: Bool
+
+  /// False where there is no room for it now.
+  func send(to socket: BusDescriptor) -> Bool {
+    var words = [taken, areUnused ? 1 : 0]
+    // send: reads as many bytes as it is told
+    return Glibc.send(socket.rawValue, &words, 16, Int32(MSG_DONTWAIT | MSG_NOSIGNAL)) >= 0 || errno != EAGAIN
+  }
+
+  enum Next {
+    case report(PassingReport)
+    /// There is no more at this moment.
+    case none
+    /// There will be no more.
+    case ended
+  }
+
+  /// The next one that has arrived.
+  static func next(at socket: BusDescriptor) -> Next {
+    var words: [UInt64] = [0, 0]
+    // The kernel reports once that the other side has ended with messages unread, and then passes on what it has sent.
+    for _ in 0..<2 {
+      // recv: writes at most as many bytes as it is told
+      let count = recv(socket.rawValue, &words, 16, Int32(MSG_DONTWAIT))
+      if count == 16 { return .report(PassingReport(taken: words[0], areUnused: words[1] == 1)) }
+      if count < 0, errno == EAGAIN { return .none }
+      guard count < 0, errno == ECONNRESET else { return .ended }
+    }
+    return .ended
+  }
+}
+
+/// This process's end of a pair over which it passes connections to another process, unread. It keeps each one until the
+/// other process has taken it.
 package actor SocketPassing: BusLoopSource {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
   private let socket: BusDescriptor
   private let unused: @Sendable () -> Void
   private var passed: UInt64 = 0
+  /// The last connections that were passed, which the other process has not taken yet.
+  private var kept: [Int32] = []
 
   /// - Parameter unused: called on the loop when the process says that it uses none of the connections.
   private init(_ socket: BusDescriptor, unused: @escaping @Sendable () -> Void) {
@@ -149,15 +199,32 @@ package actor SocketPassing: BusLoopSource {
     return (own, BusDescriptor(taking: pair[1]))
   }
 
-  /// Stops listening to the process. It sees the end when this object is freed. Call it on the loop.
+  deinit { for connection in kept { close(connection) } }
+
+  /// Stops listening to the process. It sees the end when this object is freed, and connections that it has not taken are
+  /// closed then. Call it on the loop.
   package nonisolated func end() { BusLoop.shared.remove(self) }
 
-  /// Passes a connected socket, which stays the caller's. Call it on the loop.
+  /// The connections that the process has not taken, once it has ended. They are the caller's. Call it on the loop.
+  package nonisolated func takeBack() -> [Int32] {
+    assumeIsolated { passing in
+      passing.takeReports()
+      defer { passing.kept = [] }
+      return passing.kept
+    }
+  }
+
+  /// Passes a connected socket, which is this object's from then on. Call it on the loop.
   ///
-  /// - Throws: `disconnected` where the process has ended, `system(EAGAIN)` where it takes no more at this moment.
+  /// - Throws: `disconnected` where the process has ended, `system(EAGAIN)` where it takes no more at this moment. The
+  ///   socket is still the caller's then.
   package nonisolated func pass(_ connection: Int32) throws(BusError) {
     switch whorl_send_descriptor(socket.rawValue, connection) {
-    case 0: assumeIsolated { $0.passed += 1 }
+    case 0:
+      assumeIsolated { passing in
+        passing.passed += 1
+        passing.kept.append(connection)
+      }
     case EPIPE, ECONNRESET: throw .disconnected
     case let code: throw .system(code)
     }
@@ -168,11 +235,23 @@ package actor SocketPassing: BusLoopSource {
   }
 
   package nonisolated func dispatch() {
-    var count: UInt64 = 0
-    // recv: writes at most as many bytes as it is told
-    let read = recv(socket.rawValue, &count, 8, Int32(MSG_DONTWAIT))
-    // The end of the process is seen by its pidfd.
-    guard read > 0 || read < 0 && errno == EAGAIN else { return end() }
-    if read == 8, count == assumeIsolated({ $0.passed }) { unused() }
+    assumeIsolated { $0.takeReports() }
+  }
+
+  private func takeReports() {
+    while true {
+      switch PassingReport.next(at: socket) {
+      case .none: return
+      // The end of the process is seen by its pidfd.
+      case .ended: return end()
+      case .report(let report):
+        let first = passed - UInt64(kept.count)
+        // Numbers that fit to nothing that was passed are ignored.
+        guard (first...passed).contains(report.taken) else { continue }
+        for connection in kept.prefix(Int(report.taken - first)) { close(connection) }
+        kept.removeFirst(Int(report.taken - first))
+        if report.areUnused, report.taken == passed { unused() }
+      }
+    }
   }
 }

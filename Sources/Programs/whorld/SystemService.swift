@@ -1,3 +1,4 @@
+internal import Confinement
 internal import Executors
 internal import Glibc
 internal import Primitives
@@ -46,11 +47,15 @@ enum SystemService {
       broker = try VaultBroker(
         socket: activation.socket, program: program, arguments: { places.arguments(of: $0) },
         environment: UserVaultProcess.environment(credentials: activation.credentials),
-        hasAccount: { Account.name(of: $0) != nil }, log: { Usage.line($0) })
+        hasAccount: { Account.name(of: $0) != nil },
+        afterEnd: { StoreNames(in: places.stores).removeEmpty(of: $0) }, log: { Usage.line($0) })
     } catch let error as HelperProgramError {
       Usage.fail("cannot serve: \(error.words)")
     } catch {
       Usage.fail("cannot serve: \(error)")
+    }
+    if !VaultConfinement.isPossible {
+      Usage.line("the vaults of users are not confined: a kernel with Landlock can do that (Linux 5.19)")
     }
     activation.notify("READY=1")
     RestingMemory.begin()

@@ -56,6 +56,7 @@ enum UserVaultProcess {
     }
     let settings: ServiceSettings
     let storage: RootStorage
+    let own = OwnStore(of: user, in: places.stores)
     do throws(ServiceSettingsError) {
       settings = try ServiceSettings.read(places.settings)
       storage = settings.storage(of: places.stores, try ServiceCredentials(in: credentialFolder))
@@ -63,16 +64,18 @@ enum UserVaultProcess {
       Usage.line(error.words)
       exit(78)
     }
+    own.confine(locks: places.runtime, settings)
     // Before the first thread.
     let endings = HeldEndingSignals()
     let polkit = Polkit()
     var configuration = SystemVaultsConfiguration(
       folder: places.stores, locks: places.runtime, reader: ServiceReader(settings.reader),
       // No other user's store is opened here, whoever asks.
-      accountName: { $0 == user ? Account.name(of: $0) : nil },
+      accountName: { $0 == user ? own.accountName() : nil },
       authorizeOwner: { caller, change throws(VaultError) in try await polkit.authorizeOwner(caller, change) },
       authorizeFingers: { caller throws(VaultError) in try await polkit.authorizeFingers(caller) },
       authorizeTest: { caller throws(VaultError) in try await polkit.authorizeTest(caller) })
+    configuration.otherStore = { _, _ in own.other }
     let sessions = LoginSessions(polkit: polkit)
     configuration.sessions = sessions
     configuration.programPaths = ProgramPaths()

@@ -15,6 +15,15 @@ package enum ServiceTPM: Sendable, Hashable {
 
   private static let device = "/dev/tpmrm0"
 
+  /// The kernel's device; nil where none is used.
+  package var device: String? {
+    switch self {
+    case .ofMachine: Self.device
+    case .device(let path): path
+    case .none, .simulator: nil
+    }
+  }
+
   /// Parses the setting: `auto`, `no`, a path, or `swtpm:` and a path; nil for anything else.
   init?(_ text: String) {
     let socket = "swtpm:"
@@ -27,9 +36,18 @@ package enum ServiceTPM: Sendable, Hashable {
     }
   }
 
+  /// The folder of the machine's record; nil where there is none.
+  package func folderOfRecord(in stores: String) -> String? {
+    switch self {
+    case .none: nil
+    case .ofMachine where access(Self.device, F_OK) != 0: nil
+    case .ofMachine, .device, .simulator: RollbackGuard.folder(inThatOfStores: stores)
+    }
+  }
+
   /// Where the keys of stores are kept, beside credentials.
   ///
-  /// - Parameter folder: the folder of the stores. With a TPM it also has the machine's record.
+  /// - Parameter folder: the folder of the stores. With a TPM it also has that of the machine's record.
   func storage(of folder: String) -> RootStorage {
     let place: TPMPlace
     switch self {
@@ -40,6 +58,6 @@ package enum ServiceTPM: Sendable, Hashable {
     case .simulator(let socket): place = .simulator(socket: socket)
     }
     let tpm = TPM(place)
-    return .tpm(tpm, RollbackGuard(in: folder, tpm))
+    return .tpm(tpm, RollbackGuard(in: RollbackGuard.folder(inThatOfStores: folder), tpm))
   }
 }

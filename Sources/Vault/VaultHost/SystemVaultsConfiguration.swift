@@ -15,6 +15,8 @@ package struct SystemVaultsConfiguration: Sendable {
   package var reader: ServiceReader
   /// The name of a user's account; nil where there is none. May block.
   package var accountName: @Sendable (UInt32) -> String?
+  /// The folder of a store of the user at another place than this one, which an account of another name has left.
+  package var otherStore: @Sendable (UInt32, String) -> String?
   /// Throws where a program may not make such a change of its user's store. May ask the user and wait for the answer.
   package var authorizeOwner: @Sendable (Caller, OwnersChange) async throws(VaultError) -> Void
   /// Throws where a program may not change the fingers that open its user's store, or the reader that they are
@@ -60,6 +62,7 @@ package struct SystemVaultsConfiguration: Sendable {
   ) {
     self.folder = folder
     self.locks = locks
+    otherStore = { StoreNames(in: folder).other(of: $0, than: $1) }
     scrypt = ScryptQueue(sharedIn: locks)
     self.reader = reader
     self.accountName = accountName

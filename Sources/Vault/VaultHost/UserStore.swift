@@ -167,7 +167,7 @@ actor UserStore {
   }
 
   private func missing(_ place: String) -> VaultError {
-    guard let other = StoreNames(in: configuration.folder).other(of: user, than: place) else {
+    guard let other = configuration.otherStore(user, place) else {
       return .storeNotFound(place)
     }
     return .unsafeDirectory(
@@ -238,7 +238,7 @@ actor UserStore {
     let place = try place()
     await closeRemoved()
     // Do not ask for a password for a store that cannot be created.
-    guard access(place, F_OK) != 0 else { throw .storeExists(place) }
+    try NewStore.requireFree(place)
     let passcode = SharedSecret(passcode)
     do throws(VaultError) {
       try StoreCreation.check(
@@ -281,7 +281,7 @@ actor UserStore {
     let recoveryKey = SharedSecret(recoveryKey)
     let place = try place()
     // Do not ask for a password for a store that cannot be created.
-    guard access(place, F_OK) != 0 else { throw .storeExists(place) }
+    try NewStore.requireFree(place)
     do throws(VaultError) {
       try StoreCreation.check(
         backup: file, recoveryKey: recoveryKey.bytes, owner: user, quota: configuration.quota)

@@ -55,6 +55,7 @@ package actor VaultBroker {
   private let arguments: @Sendable (UInt32) -> [String]
   private let environment: [String]
   private let hasAccount: @Sendable (UInt32) -> Bool
+  private let afterEnd: @Sendable (UInt32) -> Void
   private let log: @Sendable (String) -> Void
   private var users: [UInt32: Served] = [:]
   private var isEnding = false
@@ -67,17 +68,19 @@ package actor VaultBroker {
   ///   - arguments: those of the process of this user, with the program's own name.
   ///   - environment: that of every vault process, as `NAME=value`.
   ///   - hasAccount: whether the user has an account. May block.
+  ///   - afterEnd: called when a user's process has ended, before another one is started. Must not block.
   ///   - log: called with a line for the journal about each process that ends by itself.
   package init(
     socket: Int32, program: HelperProgram, arguments: @escaping @Sendable (UInt32) -> [String],
     environment: [String], hasAccount: @escaping @Sendable (UInt32) -> Bool,
-    log: @escaping @Sendable (String) -> Void
+    afterEnd: @escaping @Sendable (UInt32) -> Void = { _ in }, log: @escaping @Sendable (String) -> Void
   ) throws {
     intake = try SocketIntake(.listening(BusDescriptor(taking: socket)))
     self.program = program
     self.arguments = arguments
     self.environment = environment
     self.hasAccount = hasAccount
+    self.afterEnd = afterEnd
     self.log = log
     BusLoop.shared.post { self.intake.begin { socket in self.assumeIsolated { $0.take(socket) } } }
   }
@@ -86,15 +89,18 @@ package actor VaultBroker {
   package func close() async {
     isEnding = true
     intake.end()
-    var children: [ChildProcess] = []
+    var children: [UInt32: ChildProcess] = [:]
     for user in users.keys {
       closeWaiting(of: user)
       guard let child = users[user]?.child else { continue }
       endPassing(to: user)
-      children.append(child)
+      children[user] = child
     }
-    let endings = children.map { $0.end(grace: Self.endGrace) }
-    for ending in endings { _ = await ending.value }
+    let endings = children.mapValues { $0.end(grace: Self.endGrace) }
+    for (user, ending) in endings {
+      _ = await ending.value
+      afterEnd(user)
+    }
   }
 
   // MARK: Connections
@@ -114,7 +120,6 @@ package actor VaultBroker {
     if case .running(_, let passing) = served.process, served.waiting.isEmpty {
       do throws(BusError) {
         try passing.pass(socket)
-        Glibc.close(socket)
         return
       } catch .disconnected {
         // It is ending, and is started again afterwards.
@@ -212,7 +217,8 @@ package actor VaultBroker {
     if users[user]?.waiting.isEmpty == true { endPassing(to: user) }
   }
 
-  /// The process closes its store and ends when the other end of its socket is closed.
+  /// The process closes its store and ends when the other end of its socket is closed. Connections that it has not taken
+  /// are closed.
   private func endPassing(to user: UInt32) {
     guard case .running(let child, let passing) = users[user]?.process else { return }
     passing.end()
@@ -220,8 +226,13 @@ package actor VaultBroker {
   }
 
   private func ended(_ user: UInt32, _ child: ChildProcess, _ how: String) {
-    endPassing(to: user)
+    if case .running(_, let passing) = users[user]?.process {
+      // It has read nothing from these, and the next process serves them.
+      users[user]?.waiting.insert(contentsOf: passing.takeBack(), at: 0)
+      passing.end()
+    }
     users[user]?.process = .none
+    afterEnd(user)
     if child.hasSucceeded {
       users[user]?.starts = RepeatedStarts()
     } else if !isEnding {

@@ -92,6 +92,11 @@ package final class SoftwareTPM: Sendable {
       "tpm2_dictionarylockout", ["-s", "-n", "\(limit)", "-t", "\(seconds)", "-l", "\(seconds)"])
   }
 
+  /// Frees what ended programs have left in it, as the kernel's resource manager does.
+  package func freeAll() throws {
+    for kind in ["-t", "-l", "-s"] { try tool("tpm2_flushcontext", [kind]) }
+  }
+
   /// Forgets all failures, as an administrator with the lockout password can.
   package func forgetFailures() throws { try tool("tpm2_dictionarylockout", ["-c"]) }
 

@@ -3,6 +3,9 @@
 //
 // MODE is `confined`, `free`, or `late` for a confinement that begins after a second thread has started. Prints a line
 // with the result of each attempt.
+//
+// Started as a vault process starts its reader program, with `--reader virtual-image:FOLDER/sensor`, it attacks the
+// stores in FOLDER (`AttackOnStores`).
 
 internal import Confinement
 internal import Fingerprint
@@ -12,6 +15,11 @@ internal import Processes
 let words = CommandLine.arguments.dropFirst()
 if words.elementsEqual(["namespace"]) {
   print(UserNamespace.isInitial ? "initial" : "another")
+  exit(0)
+}
+let virtual = "virtual-image:"
+if let reader = words.first(where: { $0.hasPrefix(virtual) && $0.hasSuffix("/sensor") }), words.first == "--reader" {
+  AttackOnStores.make(in: String(reader.dropFirst(virtual.count).dropLast("/sensor".count)))
   exit(0)
 }
 guard words.count >= 3, let selection = ReaderSelection(words[2]) else { exit(64) }

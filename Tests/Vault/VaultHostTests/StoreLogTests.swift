@@ -12,7 +12,11 @@ import VaultDriver
 struct StoreLogTests {
   private let folder: String
 
-  init() throws { folder = try RunningService.makeFolder() }
+  init() throws {
+    folder = try RunningService.makeFolder()
+    // A folder without a database has no store and gets no log.
+    try RunningService.write("", to: folder + "/vault.db")
+  }
 
   private func entry(_ request: AuditEntry.Request, at time: Int64 = 1_000_000, asks: Bool = false) -> AuditEntry {
     AuditEntry(

@@ -94,6 +94,67 @@ struct VaultBrokerTests {
     }
   }
 
+  @Test("a connection that a vault process has not taken when it is killed is served by the next one")
+  func untaken() async throws {
+    try await BrokeredService.with { service in
+      #expect(try await service.open(1).read() == "gold")
+      for _ in 0..<3 {
+        let process = try service.process(of: 1)
+        kill(process, SIGSTOP)
+        // It may take a moment to stop.
+        let isStopped = try await eventually {
+          String(decoding: try ScratchStore.contents(of: "/proc/\(process)/stat"), as: UTF8.self).contains(") T ")
+        }
+        #expect(isStopped)
+        let clients = (0..<3).map { _ in Task { try await service.open(1).read() } }
+        // The service has passed them, and they wait in the socket of the process.
+        try await Task.sleep(for: .milliseconds(200))
+        kill(process, SIGKILL)
+        for client in clients { #expect(try await client.value == "gold") }
+        #expect(try service.process(of: 1) != process)
+      }
+    }
+  }
+
+  @Test("an upgrade changes no running vault, and after its restart each user is served by the new version")
+  func upgrade() async throws {
+    try await BrokeredService.with(ownPrograms: true, closedAtStart: [3]) { service in
+      let users = BrokeredService.users
+      let isOver = Flag()
+      let readers = [
+        reading(try await service.open(1), until: isOver), reading(try await service.open(2), until: isOver),
+      ]
+      await #expect(throws: VaultError.self) { _ = try await service.open(3).read() }
+      let before = try users.map { try service.process(of: $0) }
+      // As dpkg does: the new file is put in the place of the old one.
+      try service.replaceProgram()
+      for process in before { #expect(try service.program(of: process).hasSuffix(" (deleted)")) }
+      isOver.set()
+      for reader in readers { #expect(try await reader.value > 0) }
+      #expect(try users.map { try service.process(of: $0) } == before)
+      // A vault that ends before the restart comes back in the version that runs.
+      kill(before[1], SIGKILL)
+      #expect(try await eventually { (try? await service.open(2).read()) == "gold" })
+      #expect(try service.program(of: service.process(of: 2)).hasSuffix(" (deleted)"))
+      // The package restarts the socket, and with it the service. Programs ask meanwhile.
+      let connected = try await service.open(1)
+      await service.close()
+      await #expect(throws: VaultError.self) { _ = try await connected.read() }
+      let waiting = users.map { user in Task { try await service.open(user).read() } }
+      try service.begin()
+      #expect(try await waiting[0].value == "gold")
+      #expect(try await waiting[1].value == "gold")
+      // Closed as after every start, until the passcode is given.
+      await #expect(throws: VaultError.self) { _ = try await waiting[2].value }
+      #expect(try await service.open(3).openClasses().contains(.afterFirstUnlock) == false)
+      for user in users {
+        let process = try service.process(of: user)
+        #expect(!before.contains(process))
+        #expect(try service.program(of: process).hasSuffix("/bin/whorld"))
+      }
+    }
+  }
+
   @Test("a vault process opens no store but its user's, and users without an account share one that opens none")
   func walls() async throws {
     try await BrokeredService.with { service in
@@ -115,7 +176,6 @@ struct VaultBrokerTests {
       let connection = try VaultBusClient(socket: pair[0])
       try await onLoop {
         try passing.pass(passed)
-        close(passed)
       }
       let error = await vaultError { try await connection.open(.own) }
       guard case .serviceUnavailable(let why) = error else { throw RunningService.Failed(what: "\(error as Any)") }
@@ -155,7 +215,7 @@ struct UnusedVaultTests {
     var pair: [Int32] = [-1, -1]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
     let passed = pair[0]
-    defer { for end in pair { close(end) } }
+    defer { close(pair[1]) }
     try await onLoop {
       intake.begin { socket in
         count.add()
@@ -203,175 +263,9 @@ struct UnusedVaultTests {
   }
 }
 
-private final class Flag: Sendable {
-  private let state = Mutex(false)
-
-  var isSet: Bool { state.withLock { $0 } }
-  func set() { state.withLock { $0 = true } }
-}
-
 private final class Count: Sendable {
   private let state = Mutex(0)
 
   var value: Int { state.withLock { $0 } }
   func add() { state.withLock { $0 += 1 } }
-}
-
-/// The service as systemd runs it, with the stores of three users in a folder of its own.
-private final class BrokeredService: Sendable {
-  /// Accounts that every machine has: daemon, bin and sys.
-  static let users: [UInt32] = [1, 2, 3]
-
-  private let folder: String
-  private let socket: Int32
-  private let broker = Mutex<VaultBroker?>(nil)
-  private let logged = Mutex<[String]>([])
-
-  var lines: [String] { logged.withLock { $0 } }
-
-  static func with(_ body: (BrokeredService) async throws -> Void) async throws {
-    let service = try await BrokeredService()
-    try await body(service)
-    await service.close()
-    try ScratchStore.run("/bin/rm", ["-rf", service.folder])
-  }
-
-  private init() async throws {
-    folder = try RunningService.makeFolder()
-    // Other users reach the socket, and nothing else.
-    chmod(folder, 0o711)
-    for name in ["stores", "run"] { mkdir("\(folder)/\(name)", 0o700) }
-    try RunningService.write(
-      "require-passcode-after-boot = no\ntpm = no\nreader = virtual-image:\(folder)/sensor\n", to: folder + "/conf")
-    socket = try RunningService.listen(at: folder + "/bus")
-    chmod(folder + "/bus", 0o666)
-    var configuration = SystemVaultsConfiguration(
-      folder: folder + "/stores", reader: .child(.virtualImage(socket: folder + "/sensor")),
-      accountName: { Account.name(of: $0) }, authorizeOwner: { _, _ in }, authorizeFingers: { _ in },
-      authorizeTest: { _ in })
-    configuration.floor = .weakForTests
-    configuration.firstUnlock = .none
-    let vaults = SystemVaults(configuration)
-    for user in Self.users {
-      let connection = vaults.connection(for: Caller(user: user))
-      let draft = try await connection.create(.own, passcode: SecretBytes(text: RunningService.passcode))
-      try await connection.keep(draft.id)
-      _ = try await connection.open(.own).add(
-        NewItem(.genericPassword, [.service: .text("note")], access: .none, accessibility: .afterFirstUnlock),
-        secret: SecretBytes(text: "gold"), replacing: false, .nobody)
-      await connection.close()
-    }
-    await vaults.close()
-    try begin()
-  }
-
-  func begin() throws {
-    let new = try VaultBroker(
-      socket: fcntl(socket, F_DUPFD_CLOEXEC, 3), program: HelperProgram(at: Programs.path("whorld")),
-      arguments: { [folder] in Self.arguments(of: $0, in: folder) }, environment: ["SWIFT_BACKTRACE=enable=no"],
-      hasAccount: { Account.name(of: $0) != nil },
-      log: { [weak self] line in self?.logged.withLock { $0.append(line) } })
-    broker.withLock { $0 = new }
-  }
-
-  func close() async {
-    await broker.withLock { broker in
-      defer { broker = nil }
-      return broker
-    }?.close()
-  }
-
-  func arguments(of user: UInt32) -> [String] { Self.arguments(of: user, in: folder) }
-
-  private static func arguments(of user: UInt32, in folder: String) -> [String] {
-    ["whorld", "--of", "\(user)", folder + "/stores", folder + "/conf", folder + "/run"]
-  }
-
-  /// The vault processes of a user.
-  func processes(of user: UInt32) -> [pid_t] {
-    ProgramDriver.processes(with: arguments(of: user).map { $0 + "\0" }.joined())
-  }
-
-  func process(of user: UInt32) throws -> pid_t { try #require(processes(of: user).first) }
-
-  func open(_ user: UInt32) async throws -> any VaultService {
-    try await VaultBusClient(socket: connected(user)).open(.own)
-  }
-
-  /// The answer to the question of a PAM module, or the name of the error.
-  func firstFactor(of user: UInt32, by caller: UInt32, named name: String) async throws -> String? {
-    let connection = try BusConnection(socket: connected(caller, named: name), role: .client, handlers: .init())
-    defer { connection.close() }
-    do {
-      return try await connection.call(LoginInterface.target, "FirstFactor", [.uint32(user)]).first?.asString
-    } catch BusError.remote(let name, _, _) {
-      return name
-    }
-  }
-
-  /// A socket whose other end sees this user. Only the calling thread becomes that user, while it connects.
-  private func connected(_ user: UInt32, named name: String? = nil) throws -> Int32 {
-    let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    if let name {
-      // A name is free when its last holder has closed, which takes a moment.
-      let name = "\(name)-\(UInt64.random(in: 0...UInt64.max))"
-      let (address, length) = Self.address([0] + Array(name.utf8))
-      try Self.checked(Self.with(address) { bind(descriptor, $0, length) })
-    }
-    let (address, length) = Self.address(Array((folder + "/bus").utf8) + [0])
-    try Self.become(user)
-    let result = Self.with(address) { Glibc.connect(descriptor, $0, length) }
-    let why = errno
-    try Self.become(0)
-    guard result == 0 else { throw SystemFailure("connect", why) }
-    return descriptor
-  }
-
-  private static func checked(_ result: Int32) throws { if result != 0 { throw SystemFailure("socket") } }
-
-  private static func address(_ name: [UInt8]) -> (sockaddr_un, socklen_t) {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
-    return (address, socklen_t(MemoryLayout<sa_family_t>.size + name.count))
-  }
-
-  private static func with(_ address: sockaddr_un, _ body: (UnsafePointer<sockaddr>) -> Int32) -> Int32 {
-    withUnsafePointer(to: address) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, body) }
-  }
-
-  /// seteuid(2) would change every thread of the process, and the vaults that it starts meanwhile.
-  private static func become(_ user: UInt32) throws {
-    typealias Call = @convention(c) (Int, Int, Int, Int) -> Int
-    #if arch(x86_64)
-      let setresuid = 117
-    #else
-      let setresuid = 147
-    #endif
-    // `syscall` is variadic and is not imported.
-    let call = unsafeBitCast(try #require(dlsym(nil, "syscall")), to: Call.self)
-    guard call(setresuid, -1, Int(user), -1) == 0 else { throw SystemFailure("setresuid") }
-  }
-}
-
-extension VaultService {
-  /// The secret of the one item.
-  fileprivate func read() async throws -> String? {
-    try await secrets(.search(ItemSearch(.genericPassword)), .nobody).first?.text
-  }
-}
-
-private func vaultError<Value>(_ call: () async throws -> Value) async -> VaultError? {
-  do {
-    _ = try await call()
-    return nil
-  } catch {
-    return error as? VaultError
-  }
-}
-
-private func onLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-  try await withCheckedThrowingContinuation { continuation in
-    BusLoop.shared.post { continuation.resume(with: Result { try body() }) }
-  }
 }

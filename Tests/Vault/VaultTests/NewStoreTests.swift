@@ -75,6 +75,51 @@ struct NewStoreTests {
     try second.keep()
   }
 
+  @Test("a new store is made in its place where that is a private folder, and has nothing beside it")
+  func within() async throws {
+    mkdir(place, 0o700)
+    let (discarded, _) = try await create()
+    #expect(discarded.directory.path.hasPrefix(place + "/.new-"))
+    discarded.discard()
+    #expect(Folder.names(in: place) == [])
+    let (first, _) = try await create()
+    let (second, _) = try await create()
+    #expect(try names == ["another", "store"])
+    try first.keep()
+    #expect(throws: VaultError.storeExists(place)) { try second.keep() }
+    second.discard()
+    await #expect(throws: VaultError.storeExists(place)) { _ = try await create() }
+    #expect(Folder.names(in: place)?.contains { $0.hasPrefix(".") } == false)
+    let vault = try Vault(at: place, desk: NoReader.desk, floor: .weakForTests)
+    try await vault.put("mail", "gold")
+    // A copy for a backup is in the store's folder, too.
+    let file = open(store.folder + "/backup", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(file) }
+    try await vault.backUp(to: file)
+    #expect(try names == ["another", "backup", "store"])
+    #expect(Folder.names(in: place)?.contains { $0.hasPrefix(".") } == false)
+    await vault.close()
+  }
+
+  @Test("files that a killed program has moved in part are no store, and the next new store takes their place")
+  func partlyMoved() async throws {
+    mkdir(place, 0o700)
+    let stale = place + "/.new-killed"
+    try ScratchStore.run("/bin/cp", ["-a", store.path, stale])
+    try #require(rename(stale + "/state", place + "/state") == 0)
+    try #require(rename(stale + "/device.key", place + "/device.key") == 0)
+    let (new, _) = try await create()
+    try new.keep()
+    #expect(Folder.names(in: place)?.contains(".new-killed") == false)
+    // A store that has lost its database is left alone: its key may still open a copy.
+    unlink(place + "/vault.db")
+    await #expect(throws: VaultError.storeExists(place)) { _ = try await create() }
+    try ScratchStore.run("/bin/cp", ["-a", store.path, place + "/.copy-killed"])
+    unlink(place + "/.copy-killed/state")
+    await #expect(throws: VaultError.storeExists(place)) { _ = try await create() }
+    #expect(access(place + "/device.key", F_OK) == 0)
+  }
+
   @Test("a new store of a killed program is removed by the next new store for the same place")
   func stale() async throws {
     let (first, _) = try await create()

@@ -218,6 +218,11 @@ package struct Checkup {
 
   private func checkReader(_ store: SecretStore?, _ findings: inout [Finding]) async {
     if let store, context.isOwn {
+      if !VaultConfinement.isPossible {
+        findings.warn(
+          "stores", "this system cannot keep a fault in one user's vault from the files of other users' stores",
+          "use Linux 5.19 or later, with landlock in CONFIG_LSM or in lsm= on its command line")
+      }
       return await checkReader(of: store, &findings)
     }
     guard let program = HelperPlaces.reader.locate(configured: context.configuration.readerProgram) else {

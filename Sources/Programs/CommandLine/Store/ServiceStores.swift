@@ -46,7 +46,13 @@ enum ServiceStores {
     defer { for each in [parent, descriptor] where each >= 0 { close(each) } }
     guard descriptor >= 0 else { throw failure("cannot open \(store.folder)") }
     for name in Folder.names(at: descriptor) ?? [] {
-      guard unlinkat(descriptor, name, 0) == 0 else { throw failure("cannot remove \(store.folder)/\(name)") }
+      // What a killed vault process has left of a store that it was making.
+      let unfinished = openat(descriptor, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+      defer { if unfinished >= 0 { close(unfinished) } }
+      for file in unfinished >= 0 ? Folder.names(at: unfinished) ?? [] : [] { unlinkat(unfinished, file, 0) }
+      guard unlinkat(descriptor, name, unfinished >= 0 ? AT_REMOVEDIR : 0) == 0 else {
+        throw failure("cannot remove \(store.folder)/\(name)")
+      }
     }
     guard unlinkat(parent, store.folder, AT_REMOVEDIR) == 0 else { throw failure("cannot remove \(store.folder)") }
   }
@@ -58,7 +64,8 @@ enum ServiceStores {
 }
 
 extension ServiceStores.Store {
-  /// Nil for a folder that is not a store, such as an unfinished one, whose name has a point.
+  /// Nil for a folder that is not a store: an unfinished one, whose name has a point, and the empty one of a user whose
+  /// vault process runs without a store.
   fileprivate init?(named name: String, in parent: Int32) {
     let parts = name.split(separator: "-", maxSplits: 1)
     guard parts.count == 2, !name.contains("."), let user = UInt32(parts[0]), let account = Self.unescaped(parts[1])
@@ -66,12 +73,13 @@ extension ServiceStores.Store {
     let descriptor = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
+    guard let files = Folder.names(at: descriptor), !files.isEmpty else { return nil }
     folder = name
     self.user = user
     self.account = account
     hasAccount = Account.name(of: user) == account
     (size, changed) = (0, 0)
-    for file in Folder.names(at: descriptor) ?? [] {
+    for file in files {
       var info = stat()
       guard fstatat(descriptor, file, &info, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
       size += Int64(info.st_blocks) * 512

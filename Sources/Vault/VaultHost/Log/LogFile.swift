@@ -2,6 +2,7 @@ import Glibc
 import Keys
 internal import Primitives
 import SecretModel
+import Vault
 
 /// The log of one store: entries in two files in its folder. When the newer file is full, the older one is deleted.
 ///
@@ -10,12 +11,14 @@ struct LogFile {
   /// The most bytes of one of the two files.
   static let limit = 512 << 10
 
+  private let database: String
   private let newer: String
   private let older: String
   private let limit: Int
 
   /// - Parameter folder: of the store.
   init(in folder: String, limit: Int = LogFile.limit) {
+    database = Vault.database(in: folder)
     newer = folder + "/log"
     older = folder + "/log.old"
     self.limit = limit
@@ -24,8 +27,9 @@ struct LogFile {
   /// The entries of both files, the oldest first. A file is read up to the first entry that cannot be decoded.
   func entries() -> [AuditEntry] { Self.entries(of: older) + Self.entries(of: newer) }
 
-  /// Appends entries. Writes nothing if the store is gone or the disk is full.
+  /// Appends entries. Writes nothing if the store is gone or not made yet, or the disk is full.
   func append(_ entries: [AuditEntry]) {
+    guard access(database, F_OK) == 0 else { return }
     var bytes: [UInt8] = []
     for entry in entries {
       let encoded = entry.encoded

@@ -27,10 +27,23 @@ package final class RollbackGuard: Sendable {
   /// failure. Other processes change only the entries of stores that are not open in this one.
   private let written = Mutex<Written?>(nil)
 
-  /// - Parameter folder: the folder of the stores, which holds the record.
+  /// - Parameter folder: the folder that holds the record.
   package init(in folder: String, _ tpm: TPM) {
     self.folder = folder
     self.tpm = tpm
+  }
+
+  /// The folder of the record beside the stores. Makes it, and moves the record of earlier versions into it, which was in
+  /// the folder of the stores itself. What fails is noticed when the record is used.
+  package static func folder(inThatOfStores stores: String) -> String {
+    let folder = stores + "/machine"
+    if mkdir(folder, 0o700) == 0 || errno == EEXIST, access(folder + "/record", F_OK) != 0,
+      rename(stores + "/record", folder + "/record") == 0
+    {
+      unlink(stores + "/record.lock")
+      for changed in [folder, stores] { try? StoreDirectory(path: changed).sync() }
+    }
+    return folder
   }
 
   /// The record's entry of a store; nil if it has none.

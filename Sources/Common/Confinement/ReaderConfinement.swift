@@ -1,5 +1,6 @@
-// Confinement: what a reader process gives up before libfprint runs. Begin with `ReaderConfinement`; `Landlock.swift` and
-// `SystemCallFilter.swift` are its two means.
+// Confinement: what a reader process gives up before libfprint runs, and what the vault process of one user gives up before
+// a client reaches it. Begin with `ReaderConfinement` and `VaultConfinement`; `Landlock.swift` and `SystemCallFilter.swift`
+// are their means.
 
 internal import CLinux
 package import Fingerprint
@@ -37,17 +38,17 @@ package struct ReaderConfinement: Sendable {
   ) {
     isInTestbed = testbed != nil
     isFprintdUnit = selection.adapter == .fprintd && role == .unit
-    var rules = Self.libraries
+    var rules = Landlock.libraries
     switch selection {
     case .virtualImage(let socket), .virtualStorage(let socket):
       // libfprint makes the socket, and removes one that an earlier reader has left.
-      rules.append(.init(Self.folder(of: socket), [.makeSocket, .removeFile]))
+      rules.append(.init(Landlock.folder(of: socket), [.makeSocket, .removeFile]))
     // Its devices are in the testbed.
     case .replay: break
     // Of fprintd's readers it only checks whether they are attached.
-    default: rules += isFprintdUnit ? [.init("/sys", Self.read)] : Self.devices
+    default: rules += isFprintdUnit ? [.init("/sys", .read)] : Self.devices
     }
-    if selection.adapter != .libfprint { rules.append(.init(fprintd.templates, Self.read)) }
+    if selection.adapter != .libfprint { rules.append(.init(fprintd.templates, .read)) }
     if let testbed { rules.append(.init(testbed, .all(in: .max).subtracting(.execute))) }
     self.rules = rules
   }
@@ -56,7 +57,7 @@ package struct ReaderConfinement: Sendable {
   ///
   /// Without Landlock in the kernel only the filter of system calls applies.
   package func enter() throws(ConfinementError) {
-    guard Self.threads == 1 else { throw ConfinementError("there are threads already", EBUSY) }
+    try ConfinementError.requireOneThread()
     // Drop capabilities, so that root has no more rights than other owners of files.
     guard whorl_drop_capabilities(isFprintdUnit ? whorl_capability_to_read_files : 0) == 0 else {
       throw ConfinementError("capset", errno)
@@ -68,33 +69,15 @@ package struct ReaderConfinement: Sendable {
 
   // MARK: Files
 
-  private static let read: Landlock.Access = [.readFile, .readFolder]
-  private static let use: Landlock.Access = [.readFile, .writeFile, .readFolder, .controlDevice]
-
-  /// Files that the libraries read while they run: modules, settings, random numbers.
-  private static let libraries: [Landlock.Rule] =
-    [
-      "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf",
-      "/etc/crypto-policies", "/proc",
-    ].map { .init($0, read) }
-    + ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"].map { .init($0, use) }
-
   /// USB readers, including those plugged in later, and SPI readers. libfprint also needs the HID device of an SPI
   /// reader. Without an SPI reader no HID devices are allowed, since they are keyboards and mice.
   private static var devices: [Landlock.Rule] {
     let nodes = Folder.names(in: "/dev") ?? []
     let serial = nodes.filter { $0.hasPrefix("spidev") }
     let human = serial.isEmpty ? [] : nodes.filter { $0.hasPrefix("hidraw") }
-    return ["/sys", "/run/udev", "/etc/udev"].map { .init($0, read) }
-      + (["bus/usb"] + serial + human).map { .init("/dev/\($0)", use) }
+    return ["/sys", "/run/udev", "/etc/udev"].map { .init($0, .read) }
+      + (["bus/usb"] + serial + human).map { .init("/dev/\($0)", .use) }
   }
-
-  private static func folder(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
-    return slash == path.startIndex ? "/" : String(path[..<slash])
-  }
-
-  private static var threads: Int { (Folder.names(in: "/proc/self/task") ?? []).count }
 
   // MARK: System calls
 

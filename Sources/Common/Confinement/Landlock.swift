@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Primitives
 
 /// Landlock, with which a process permanently gives up access to files (landlock(7)).
 ///
@@ -36,6 +37,10 @@ package enum Landlock {
     /// To use the ioctls of a device. Since version 5.
     static let controlDevice = Access(rawValue: 1 << 15)
 
+    static let read: Access = [.readFile, .readFolder]
+    /// To use a device.
+    static let use: Access = [.readFile, .writeFile, .readFolder, .controlDevice]
+
     /// The rights that apply to files.
     static let ofFiles: Access = [.execute, .writeFile, .readFile, .truncate, .controlDevice]
 
@@ -58,6 +63,20 @@ package enum Landlock {
     var access: Access
 
     init(_ path: String, _ access: Access) { (self.path, self.access) = (path, access) }
+  }
+
+  /// Files that libraries read while they run: modules, settings, random numbers, the state of processes.
+  static let libraries: [Rule] =
+    [
+      "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf",
+      "/etc/crypto-policies", "/proc",
+    ].map { .init($0, .read) }
+    + ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"].map { .init($0, .use) }
+
+  /// The folder that a path names a file of.
+  static func folder(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
   /// Restricts this thread, and all threads and processes it starts, to the access that the rules give. TCP, abstract
@@ -100,6 +119,13 @@ package enum Landlock {
 package struct ConfinementError: Error, Sendable, Hashable {
   /// What failed and why, for messages.
   package let words: String
+
+  /// Only the thread that gives up rights loses them, and those that it starts later.
+  static func requireOneThread() throws(ConfinementError) {
+    guard Folder.names(in: "/proc/self/task")?.count == 1 else {
+      throw ConfinementError("there are threads already", EBUSY)
+    }
+  }
 
   init(_ what: String, _ code: Int32) { words = "\(what): \(String(cString: strerror(code)))" }
 }
