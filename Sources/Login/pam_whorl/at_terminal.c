@@ -170,12 +170,17 @@ int whorl_at_terminal(
   } else if (result == -EINTR) {
     *outcome = whorl_no_finger;
     if (!prompting.has_signal) whorl_terminal_write(&prompting.terminal, "\n");
-    if (prompting.line == whorl_line_complete) pam_set_item(pamh, PAM_AUTHTOK, prompting.terminal.line);
+    if (prompting.line == whorl_line_complete) {
+      pam_set_item(pamh, PAM_AUTHTOK, prompting.terminal.line);
+      // The rest of a paste, as sudo does: it may be a secret.
+      whorl_terminal_flush(&prompting.terminal);
+    }
   } else {
     // The next module asks in this place.
     replace(&prompting, "");
   }
   whorl_terminal_close(&prompting.terminal);
   whorl_interrupt_end_at_terminal(prompting.interrupt);
+  if (prompting.interrupt.taken != 0) whorl_interrupt_repeat(pamh, prompting.interrupt.taken);
   return result;
 }

@@ -10,10 +10,10 @@
 #include "password.h"
 
 enum {
-  // Somebody whose last key is not longer ago is still typing.
-  typing_microseconds = 1000000,
-  // The pause that ends the typing, and the longest wait for it.
-  pause_milliseconds = 300,
+  // How long after a match nobody may have pressed a key, where nothing was typed before and where something was, and the
+  // longest wait for that.
+  settle_milliseconds = 150,
+  pause_milliseconds = 400,
   drain_milliseconds = 2000,
 };
 
@@ -111,7 +111,7 @@ static whorl_line take(whorl_terminal *terminal, char key) {
 
 whorl_line whorl_terminal_read(whorl_terminal *terminal) {
   for (;;) {
-    // One at a time: the next program reads what follows Enter.
+    // One at a time, so that no more than the line is read.
     char key = '\0';
     ssize_t count = read(terminal->descriptor, &key, 1);
     if (count < 0 && errno == EINTR) continue;
@@ -124,18 +124,18 @@ whorl_line whorl_terminal_read(whorl_terminal *terminal) {
   }
 }
 
+void whorl_terminal_flush(const whorl_terminal *terminal) { tcflush(terminal->descriptor, TCIFLUSH); }
+
 void whorl_terminal_drain(whorl_terminal *terminal) {
   whorl_deadline end = whorl_deadline_in(drain_milliseconds);
   whorl_line line = whorl_terminal_read(terminal);
-  int is_typing = terminal->last_key != 0 && whorl_now() - terminal->last_key < typing_microseconds;
-  while (is_typing && line == whorl_line_open) {
+  while (line == whorl_line_open) {
     struct pollfd polled = {.fd = terminal->descriptor, .events = POLLIN};
-    int left = whorl_milliseconds_left(end);
-    if (left > pause_milliseconds) left = pause_milliseconds;
-    if (left == 0 || poll(&polled, 1, left) <= 0) break;
+    int left = whorl_milliseconds_left(end), pause = terminal->last_key == 0 ? settle_milliseconds : pause_milliseconds;
+    if (left == 0 || poll(&polled, 1, left < pause ? left : pause) <= 0) break;
     line = whorl_terminal_read(terminal);
   }
-  tcflush(terminal->descriptor, TCIFLUSH);
+  whorl_terminal_flush(terminal);
   whorl_terminal_clear(terminal);
 }
 

@@ -44,14 +44,17 @@ void whorl_terminal_pause(whorl_terminal *terminal);
 // The same; wipes what was typed, and closes the terminal.
 void whorl_terminal_close(whorl_terminal *terminal);
 
-// Reads the keys that were typed, up to Enter. What follows Enter stays for the next reader.
+// Reads the keys that were typed, up to Enter.
 whorl_line whorl_terminal_read(whorl_terminal *terminal);
 
 // Forgets what has been typed in this line.
 void whorl_terminal_clear(whorl_terminal *terminal);
 
-// Takes away what was typed. If somebody is typing, waits for Enter or a short pause, so that the rest of a password does
-// not appear in the program that comes next.
+// Takes away what was typed and not read.
+void whorl_terminal_flush(const whorl_terminal *terminal);
+
+// Takes away what is typed, until Enter or a short pause, so that the rest of a password does not appear in the program that
+// comes next: somebody who has begun to type notices only then that a finger has matched.
 void whorl_terminal_drain(whorl_terminal *terminal);
 
 // Writes the whole text. Returns 0 or a negative errno; it does not wait.
