@@ -34,7 +34,7 @@ void whorl_interrupt_end(whorl_interrupt interrupt) {
 // MARK: At a terminal
 
 // When the next module has shown its prompt.
-enum { repeat_nanoseconds = 100000000 };
+enum { repeat_nanoseconds = 40000000 };
 
 static void add(sigset_t *signals, const int *numbers, size_t count) {
   for (size_t index = 0; index < count; index++) {
