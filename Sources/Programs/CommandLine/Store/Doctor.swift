@@ -214,6 +214,9 @@ struct Doctor: Command {
   ///
   /// - Parameter count: how many things the user has chosen for a login to open.
   private static func checkLogins(opening count: Int, _ session: Session, _ findings: inout Findings) {
+    for stack in LoginStacks().withoutPassword {
+      findings.fail("login", Failure(.unavailable, stack.words, advice: stack.advice))
+    }
     guard case .own = try? session.vaultPlace() else { return }
     let chosen = "\(Spoken.plural(count, "entry", "entries")) for a login to open"
     guard let obstacle = LoginStacks().obstacle else {
