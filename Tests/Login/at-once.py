@@ -138,13 +138,16 @@ def begin(terminal, command=SUDO, prompt=b"Password, or touch the reader: "):
     # The end of the echo of the command.
     terminal.expect(b"\n")
     if prompt is not None:
-        check(service.wait_until_armed(), f"the reader is not armed: {terminal.heard!r} {terminal.read(0.3)} {terminal.heard!r}")
+        check(service.wait_until_armed(), f"the reader is not armed: {terminal.heard!r}")
         terminal.expect(prompt)
         check(terminal.echo_is_off(), "the echo is on")
 
 
 def end(terminal, is_in, prompts=1):
     said = terminal.end_of_round()
+    # What was typed may also come after the shell's prompt.
+    terminal.type(b"\n")
+    said += terminal.end_of_round()
     shows_nothing_typed(said)
     check((b"IN " in said) == is_in, f"in: {not is_in}: {said!r}")
     check(b"not found" not in said, f"the shell got something typed: {said!r}")
@@ -609,8 +612,9 @@ def random_round(terminal, rng):
         raise Raw
     check(service.wait_until_idle(), "armed")
     check(settings == terminal.settings, f"the terminal has other settings: {settings}")
-    terminal.type(b"\n")
-    after = terminal.end_of_round()
+    # Ctrl-C may have reached the shell itself, which shows its prompt once more then.
+    terminal.type("echo SY''NC\n")
+    after = terminal.expect(b"SYNC\r\n") + terminal.end_of_round()
     shown = any(secret in said + rest + after for secret in (PASSWORD, b"not it", b"not found"))
     # Nobody begins to type that long after a match or Ctrl-C has ended the prompt: those keys are the command's.
     begins = [step[0] for step in plan if step[1] == "type"]
