@@ -2,6 +2,9 @@
 //
 // usage: many-logins FOLDER COUNT in|out
 //
+// Its name may be that of a program at whose prompts the module asks at once (su, polkit-agent-helper-1). A password is
+// read from standard input as polkit's helper does.
+//
 // Uses the folder's services in turn: finger (a login by finger), login (one by password), passwd. With `in` every
 // login by finger must succeed, with `out` none. Status 1 means a wrong outcome or a descriptor left open; SIGALRM
 // means a login that exceeded the module's own limit.
@@ -13,17 +16,24 @@
 #include <string.h>
 #include <unistd.h>
 
-// More than the module's longest limit, that of all touches together.
-enum { limit_seconds = 45, leak_check_interval = 200 };
+// More than the module's longest limit: that of all touches together, and then of a line that somebody has begun.
+enum { limit_seconds = 75, leak_check_interval = 200 };
 
 static unsigned messages;
 
 static int converse(int count, const struct pam_message **shown, struct pam_response **answers, void *data) {
   (void)data;
   *answers = calloc((size_t)count, sizeof **answers);
-  for (int index = 0; index < count; index++)
-    if (shown[index]->msg_style == PAM_TEXT_INFO || shown[index]->msg_style == PAM_ERROR_MSG) messages++;
-  return *answers == NULL ? PAM_BUF_ERR : PAM_SUCCESS;
+  if (*answers == NULL) return PAM_BUF_ERR;
+  for (int index = 0; index < count; index++) {
+    char line[512];
+    // Two threads may be here.
+    if (shown[index]->msg_style == PAM_TEXT_INFO || shown[index]->msg_style == PAM_ERROR_MSG)
+      __atomic_add_fetch(&messages, 1, __ATOMIC_RELAXED);
+    else if (fgets(line, sizeof line, stdin) != NULL)
+      (*answers)[index].resp = strdup(line);
+  }
+  return PAM_SUCCESS;
 }
 
 static unsigned descriptors(void) {

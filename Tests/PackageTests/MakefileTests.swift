@@ -40,7 +40,7 @@ struct MakefileTests {
       for completion in ["bash-completion/completions/whorl", "zsh/vendor-completions/_whorl"] {
         #expect(files.fileExists(atPath: folder.appending(path: "usr/share/\(completion)").path), "\(completion)")
       }
-      for helper in ["whorld", "whorl-reader", "may-remove"] {
+      for helper in ["whorld", "whorl-reader", "may-remove", "finger-login"] {
         #expect(files.isExecutableFile(atPath: folder.appending(path: "usr/libexec/whorl/\(helper)").path))
         #expect(!files.fileExists(atPath: folder.appending(path: "usr/bin/\(helper)").path))
       }

@@ -113,6 +113,35 @@ private final class EndWait: BusLoopSource {
 }
 
 extension ProcessHandle {
+  /// The number and start time of the process that a pidfd names. Nil if it is no pidfd, the process has ended, or it cannot
+  /// be seen from this process's PID namespace.
+  ///
+  /// - Parameter pidfd: stays open and the caller's.
+  package static func instance(of pidfd: Int32) -> (number: Int32, started: UInt64)? {
+    // The kernel writes "Pid:", a tab and the number: -1 for a process that has ended, 0 for one of another namespace.
+    guard let number = line("Pid:", of: "/proc/self/fdinfo/\(pidfd)").flatMap({ Int32($0) }), number > 0,
+      let started = start(of: number)
+    else { return nil }
+    // A pidfd becomes readable when its process ends. If it still runs, the number was its own when the start was read.
+    var polled = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
+    return poll(&polled, 1, 0) == 0 ? (number, started) : nil
+  }
+
+  /// What follows a name in a file of the kernel's.
+  private static func line(_ name: String, of path: String) -> String? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    // read: writes at most as many bytes as it is told
+    let count = read(descriptor, &buffer, buffer.count)
+    guard count > 0 else { return nil }
+    for line in buffer[..<count].split(separator: UInt8(ascii: "\n")) where line.starts(with: name.utf8) {
+      return String(decoding: line.dropFirst(name.utf8.count + 1), as: UTF8.self)
+    }
+    return nil
+  }
+
   /// When the process with this number was started, in clock ticks since boot (`starttime` of proc_pid_stat(5)). Nil if
   /// there is none, or if `/proc` hides it.
   package static func start(of pid: Int32) -> UInt64? {

@@ -47,9 +47,9 @@ static int get(sd_bus *bus, sd_bus_slot **slot, const char *property, sd_bus_mes
     "org.freedesktop.systemd1.Unit", property);
 }
 
-int whorl_is_starting(int interrupt) {
+int whorl_is_starting(const whorl_watch *watch) {
   whorl_deadline deadline = whorl_deadline_in(answer_milliseconds);
-  deadline.interrupt = interrupt;
+  deadline.watch = watch;
   state state = {0};
   sd_bus *bus = NULL;
   sd_bus_slot *name = NULL, *time = NULL;

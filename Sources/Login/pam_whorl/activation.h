@@ -2,8 +2,10 @@
 #ifndef WHORL_ACTIVATION_H
 #define WHORL_ACTIVATION_H
 
+#include "deadline.h"
+
 // Asks systemd whether it is starting the service, or has within the last seconds. Not if the service fails, is stopped,
-// masked or not installed, nor if systemd does not answer or the descriptor INTERRUPT (or -1) becomes readable.
-int whorl_is_starting(int interrupt);
+// masked or not installed, nor if systemd does not answer or WATCH (or NULL) ends the wait.
+int whorl_is_starting(const whorl_watch *watch);
 
 #endif

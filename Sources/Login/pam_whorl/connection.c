@@ -106,11 +106,15 @@ int whorl_step(sd_bus *bus, whorl_deadline deadline) {
   if (sd_bus_get_timeout(bus, &wanted.microseconds) < 0) return -ECONNRESET;
   if (wanted.microseconds < deadline.microseconds) left = whorl_milliseconds_left(wanted);
   int events = sd_bus_get_events(bus);
+  const whorl_watch *watch = deadline.watch;
   struct pollfd polled[] = {
-    {.fd = sd_bus_get_fd(bus), .events = (short)events}, {.fd = deadline.interrupt, .events = POLLIN}};
+    {.fd = sd_bus_get_fd(bus), .events = (short)events},
+    {.fd = watch == NULL ? -1 : watch->descriptors[0], .events = POLLIN},
+    {.fd = watch == NULL ? -1 : watch->descriptors[1], .events = POLLIN}};
   if (polled[0].fd < 0 || events < 0) return -ECONNRESET;
-  if (poll(polled, 2, left) < 0) return errno == EINTR ? 0 : -errno;
-  return polled[1].revents != 0 ? -EINTR : 0;
+  if (poll(polled, 3, left) < 0) return errno == EINTR ? 0 : -errno;
+  if (polled[1].revents == 0 && polled[2].revents == 0) return 0;
+  return watch->ends == NULL || watch->ends(watch->data) ? -EINTR : 0;
 }
 
 void whorl_close(sd_bus *bus) {

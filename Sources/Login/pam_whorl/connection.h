@@ -17,7 +17,8 @@ typedef struct {
 // `own_name`: the abstract name of this end of the connection, which the other side can read; NULL for none.
 int whorl_connect(const whorl_place *place, const char *own_name, sd_bus **bus);
 
-// Handles one event of the connection, or waits for the next one. Returns 0, or a negative errno: -ETIMEDOUT, -EINTR.
+// Handles one event of the connection, or waits for the next one. Returns 0, or a negative errno: -ETIMEDOUT,
+// -EINTR if what is watched has ended the step.
 int whorl_step(sd_bus *bus, whorl_deadline deadline);
 
 // Closes and frees a connection.

@@ -1,14 +1,23 @@
-// The time on CLOCK_MONOTONIC by which a step of the module must end, and a descriptor that ends it sooner.
+// The time on CLOCK_MONOTONIC by which a step of the module must end, and what is watched meanwhile and ends it sooner.
 #ifndef WHORL_DEADLINE_H
 #define WHORL_DEADLINE_H
 
 #include <stdint.h>
 #include <time.h>
 
+// Descriptors that are watched during a step.
+typedef struct {
+  // Those that are not there are -1.
+  int descriptors[2];
+  // Called when one is readable: whether the step ends. NULL if it always does.
+  int (*ends)(void *data);
+  void *data;
+} whorl_watch;
+
 typedef struct {
   uint64_t microseconds;
-  // A descriptor that becomes readable to end the step early; -1 if there is none.
-  int interrupt;
+  // NULL if nothing is watched.
+  const whorl_watch *watch;
 } whorl_deadline;
 
 static inline uint64_t whorl_now(void) {
@@ -18,7 +27,7 @@ static inline uint64_t whorl_now(void) {
 }
 
 static inline whorl_deadline whorl_deadline_in(unsigned milliseconds) {
-  whorl_deadline deadline = {whorl_now() + (uint64_t)milliseconds * 1000, -1};
+  whorl_deadline deadline = {whorl_now() + (uint64_t)milliseconds * 1000, NULL};
   return deadline;
 }
 

@@ -28,6 +28,8 @@ whorl_options whorl_options_read(pam_handle_t *pamh, int count, const char **wor
       options.first_password = 1;
     else if (strcmp(words[index], "verify") == 0)
       options.verify = 1;
+    else if (strcmp(words[index], "serial") == 0)
+      options.serial = 1;
     else
       pam_syslog(pamh, LOG_ERR, "the option %s is not known", words[index]);
   }

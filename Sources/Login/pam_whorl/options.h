@@ -11,9 +11,12 @@ typedef struct {
   int first_password;
   // On an auth line: whether the module asks for a finger itself.
   int verify;
+  // With `verify`: whether it asks for nothing but the finger, also where it could ask for the password at once.
+  int serial;
 } whorl_options;
 
-// Reads the options of a line: `services=NAME,NAME,...`, `first-password` and `verify`.
+// Reads the options of a line: `services=NAME,NAME,...`, `first-password`, `verify` and
+// `serial`.
 whorl_options whorl_options_read(pam_handle_t *pamh, int count, const char **words);
 
 // Whether the module acts for the PAM service of this transaction.

@@ -2,7 +2,8 @@
 //
 // An auth line with `verify` returns PAM_SUCCESS only if whorl_verify does: the service has matched a finger.
 // Everything else returns PAM_IGNORE, or in the auth phase PAM_AUTHINFO_UNAVAIL or PAM_AUTH_ERR, even if the service
-// fails. The module sees no stored secret, and puts nothing into PAM_AUTHTOK.
+// fails. The module sees no stored secret. It puts into PAM_AUTHTOK only what a person types at its own prompt, for the
+// module after it.
 #include <errno.h>
 #include <security/pam_ext.h>
 #include <security/pam_modules.h>
@@ -43,7 +44,7 @@ static void note(pam_handle_t *pamh, const char *what, int result) {
 
 // Connects to the service, which is started where it does not run.
 static int reach(const struct passwd *account, whorl_deadline *deadline, sd_bus **bus) {
-  int result = whorl_service_connect(account->pw_uid, -1, deadline, bus);
+  int result = whorl_service_connect(account->pw_uid, NULL, deadline, bus);
   return result == -EINPROGRESS ? whorl_service_start(deadline, *bus) : result;
 }
 
@@ -68,7 +69,7 @@ static int wants_password(pam_handle_t *pamh) {
 static const char verified[] = "whorl_verified";
 
 // Asks for a finger, unless a password has been typed already or the login is remote.
-static int verify(pam_handle_t *pamh) {
+static int verify(pam_handle_t *pamh, int is_serial) {
   const void *password = NULL, *host = NULL;
   // A password has been typed already.
   if (pam_get_item(pamh, PAM_AUTHTOK, &password) == PAM_SUCCESS && password != NULL) return PAM_IGNORE;
@@ -79,7 +80,7 @@ static int verify(pam_handle_t *pamh) {
   if (pam_get_user(pamh, &name, NULL) != PAM_SUCCESS) return PAM_AUTHINFO_UNAVAIL;
   const struct passwd *account = person(pamh);
   if (account == NULL) return PAM_AUTHINFO_UNAVAIL;
-  int result = whorl_verify(pamh, account, whorl_is_greeter(pamh));
+  int result = whorl_verify(pamh, account, whorl_is_greeter(pamh), is_serial);
   // For pam_sm_setcred.
   if (result == PAM_SUCCESS && pam_set_data(pamh, verified, (void *)verified, NULL) != PAM_SUCCESS)
     return PAM_AUTHINFO_UNAVAIL;
@@ -93,7 +94,7 @@ EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int count, const
   (void)flags;
   whorl_options options = whorl_options_read(pamh, count, words);
   if (geteuid() != 0 || !whorl_serves(pamh, options)) return PAM_IGNORE;
-  if (options.verify) return verify(pamh);
+  if (options.verify) return verify(pamh, options.serial);
   if (options.first_password) return wants_password(pamh) ? PAM_AUTHINFO_UNAVAIL : PAM_IGNORE;
   const void *password = NULL;
   if (pam_get_item(pamh, PAM_AUTHTOK, &password) == PAM_SUCCESS && password != NULL)

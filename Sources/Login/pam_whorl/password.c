@@ -7,27 +7,35 @@
 #include <unistd.h>
 
 static const char name[] = "whorl_password";
-// PAM's own limit for typed text (PAM_MAX_RESP_SIZE) is smaller.
-enum { page = 4096 };
+
+char *whorl_page_make(void) {
+  char *page = mmap(NULL, whorl_page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return NULL;
+  if (madvise(page, whorl_page_size, MADV_DONTDUMP) != 0 || madvise(page, whorl_page_size, MADV_WIPEONFORK) != 0) {
+    munmap(page, whorl_page_size);
+    return NULL;
+  }
+  // Some containers forbid mlock. The page may then be swapped, like the login program's own copy of the password.
+  (void)mlock(page, whorl_page_size);
+  return page;
+}
+
+void whorl_page_wipe(char *page) {
+  explicit_bzero(page, whorl_page_size);
+  munmap(page, whorl_page_size);
+}
 
 static void wipe(pam_handle_t *pamh, void *data, int status) {
   (void)pamh;
   (void)status;
-  explicit_bzero(data, page);
-  munmap(data, page);
+  whorl_page_wipe(data);
 }
 
 void whorl_password_keep(pam_handle_t *pamh, const char *password) {
   size_t length = strlen(password);
-  if (length == 0 || length >= page) return;
-  char *kept = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (kept == MAP_FAILED) return;
-  if (madvise(kept, page, MADV_DONTDUMP) != 0 || madvise(kept, page, MADV_WIPEONFORK) != 0) {
-    munmap(kept, page);
-    return;
-  }
-  // Some containers forbid mlock. The page may then be swapped, like the login program's own copy of the password.
-  (void)mlock(kept, page);
+  if (length == 0 || length >= whorl_page_size) return;
+  char *kept = whorl_page_make();
+  if (kept == NULL) return;
   memcpy(kept, password, length + 1);
   // On success PAM owns the page, and wipes an earlier one.
   if (pam_set_data(pamh, name, kept, wipe) != PAM_SUCCESS) wipe(pamh, kept, 0);

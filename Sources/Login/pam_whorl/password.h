@@ -5,8 +5,17 @@
 #include <security/pam_modules.h>
 #include <stddef.h>
 
-// Keeps what the person typed until the session phase, or until the PAM transaction ends. It has a memory page of its
-// own: left out of core dumps, empty in forked processes, and locked if the system allows it.
+// A page of memory for something typed: left out of core dumps, empty in forked processes, and locked if the system
+// allows it. PAM's own limit for typed text (PAM_MAX_RESP_SIZE) is smaller.
+enum { whorl_page_size = 4096 };
+
+// A page of zeros, or NULL. whorl_page_wipe wipes and frees it.
+char *whorl_page_make(void);
+
+void whorl_page_wipe(char *page);
+
+// Keeps what the person typed until the session phase, or until the PAM transaction ends. It has a page of its
+// own.
 void whorl_password_keep(pam_handle_t *pamh, const char *password);
 
 // The kept password; NULL if there is none. It is wiped by whorl_password_forget.

@@ -25,6 +25,8 @@ enum {
 
 // MARK: Connecting
 
+int whorl_service_is_installed(void) { return access(place.socket, F_OK) == 0 || errno != ENOENT; }
+
 // Waits for the handshake: before it is complete, sd-bus would block when it sends a descriptor.
 static int shake_hands(sd_bus *bus, whorl_deadline deadline) {
   int result = 0;
@@ -40,29 +42,30 @@ static int name_connection(uid_t user, char *name, size_t size) {
   return snprintf(name, size, "whorl-login/%u/%016" PRIx64, (unsigned)user, word) < (int)size ? 0 : -ENAMETOOLONG;
 }
 
-int whorl_service_connect(uid_t user, int interrupt, whorl_deadline *deadline, sd_bus **made) {
+int whorl_service_connect(uid_t user, const whorl_watch *watch, whorl_deadline *deadline, sd_bus **made) {
   *deadline = whorl_deadline_in(answer_milliseconds);
-  deadline->interrupt = interrupt;
+  deadline->watch = watch;
   char name[64];
   int result = name_connection(user, name, sizeof name);
   if (result >= 0) result = whorl_connect(&place, name, made);
   if (result < 0) return result;
   result = shake_hands(*made, *deadline);
-  if (result == -ETIMEDOUT && whorl_is_starting(interrupt)) return -EINPROGRESS;
+  if (result == -ETIMEDOUT && whorl_is_starting(watch)) return -EINPROGRESS;
   if (result < 0) whorl_close(*made);
   return result;
 }
 
 int whorl_service_start(whorl_deadline *deadline, sd_bus *bus) {
-  int interrupt = deadline->interrupt, result;
+  const whorl_watch *watch = deadline->watch;
+  int result;
   whorl_deadline end = whorl_deadline_in(start_milliseconds);
   do {
     *deadline = whorl_deadline_in(answer_milliseconds);
-    deadline->interrupt = interrupt;
+    deadline->watch = watch;
     result = shake_hands(bus, *deadline);
-  } while (result == -ETIMEDOUT && whorl_milliseconds_left(end) > 0 && whorl_is_starting(interrupt));
+  } while (result == -ETIMEDOUT && whorl_milliseconds_left(end) > 0 && whorl_is_starting(watch));
   *deadline = whorl_deadline_in(first_milliseconds);
-  deadline->interrupt = interrupt;
+  deadline->watch = watch;
   if (result < 0) whorl_close(bus);
   return result;
 }
@@ -110,14 +113,17 @@ static int new_call(sd_bus *bus, const char *member, sd_bus_message **message) {
   return sd_bus_message_new_method_call(bus, message, NULL, path, interface, member);
 }
 
+// Appends an array of one descriptor, which sd-bus duplicates, or an empty array for -1.
+static int append_descriptor(sd_bus_message *message, int descriptor) {
+  return descriptor < 0 ? sd_bus_message_append(message, "ah", 0) : sd_bus_message_append(message, "ah", 1, descriptor);
+}
+
 // Appends the password as an array of one sealed memory file, or an empty array for NULL.
 static int append_password(sd_bus_message *message, const char *password) {
-  if (password == NULL) return sd_bus_message_append(message, "ah", 0);
-  int file = whorl_password_file(password);
-  if (file < 0) return file;
-  // sd-bus duplicates the descriptor.
-  int result = sd_bus_message_append(message, "ah", 1, file);
-  close(file);
+  int file = password == NULL ? -1 : whorl_password_file(password);
+  if (password != NULL && file < 0) return file;
+  int result = append_descriptor(message, file);
+  if (file >= 0) close(file);
   return result;
 }
 
@@ -144,10 +150,10 @@ void whorl_service_forget(whorl_answer *answer) {
 }
 
 int whorl_service_has_just_started(whorl_deadline *deadline) {
-  int interrupt = deadline->interrupt;
-  if (!whorl_is_starting(interrupt)) return 0;
+  const whorl_watch *watch = deadline->watch;
+  if (!whorl_is_starting(watch)) return 0;
   *deadline = whorl_deadline_in(first_milliseconds);
-  deadline->interrupt = interrupt;
+  deadline->watch = watch;
   return 1;
 }
 
@@ -214,6 +220,7 @@ int whorl_service_verify(sd_bus *bus, const whorl_login *login, whorl_answer *an
   if (result >= 0)
     result = sd_bus_message_append(
       message, "ubsss", (uint32_t)login->user, login->is_greeter, login->pam_service, login->seat, login->terminal);
+  if (result >= 0) result = append_descriptor(message, login->agent);
   return send(bus, message, result, answer);
 }
 

@@ -45,13 +45,17 @@ typedef struct {
   int is_greeter;
   // Its PAM service name, its seat and its terminal; empty if unknown.
   const char *pam_service, *seat, *terminal;
+  // A pidfd of the process that it works for; -1 if it works for itself.
+  int agent;
 } whorl_login;
 
-// Connects to the service, and sets the deadline for its first answer, which the descriptor INTERRUPT (or -1) ends
-// sooner. Returns 0 or a negative errno: -ENOENT if it is not installed, -EPERM if a user other than root could have made
+// Whether the service is installed; without waiting for anything.
+int whorl_service_is_installed(void);
+
+// Connects to the service, and sets the deadline for its first answer, which WATCH (or NULL) ends sooner. Returns 0 or a negative errno: -ENOENT if it is not installed, -EPERM if a user other than root could have made
 // the socket or listens on it, -ETIMEDOUT, -EINTR. whorl_close closes the connection. -EINPROGRESS: systemd is starting
 // the service, and whorl_service_start waits for it.
-int whorl_service_connect(uid_t user, int interrupt, whorl_deadline *deadline, sd_bus **bus);
+int whorl_service_connect(uid_t user, const whorl_watch *watch, whorl_deadline *deadline, sd_bus **bus);
 
 // Waits as long as systemd is starting the service, for some seconds at most, and sets the deadline anew. Closes the
 // connection if it fails.

@@ -3,34 +3,45 @@
 #include <errno.h>
 #include <security/pam_ext.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <syslog.h>
+#include <unistd.h>
 
-#include "connection.h"
+#include "at_dialog.h"
+#include "at_terminal.h"
 #include "interrupt.h"
+#include "program.h"
 #include "service.h"
+#include "touch.h"
 
-enum {
-  // The longest wait for the reader to become ready (the service itself gives up after ten seconds), and the time after
-  // which the person is told of the wait.
-  reader_milliseconds = 15000,
-  silent_milliseconds = 1500,
-  // For each touch. The service itself ends the wait after ten seconds.
-  touch_milliseconds = 10500,
-  // For all touches together.
-  whole_milliseconds = 30000,
-};
-// The limit for unreadable touches: the service ends a request after far fewer touches that do not match.
-enum { most_prompts = 20 };
+#ifndef SO_PEERPIDFD
+// Of Linux 6.5, and of later kernel headers than those of some distributions.
+#define SO_PEERPIDFD 77
+#endif
 
 static const char *text(const void *item) { return item == NULL ? "" : item; }
 
-static whorl_login describe(pam_handle_t *pamh, const struct passwd *account, int is_greeter) {
+// The process that polkit's helper works for, if systemd has started the helper with that process's socket as its input.
+// The caller closes the descriptor; -1 if there is none.
+static int agent_of(const whorl_program *program) {
+  int agent = -1;
+  socklen_t size = sizeof agent;
+  if (program->kind != whorl_program_of_polkit ||
+      getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERPIDFD, &agent, &size) != 0)
+    return -1;
+  return agent;
+}
+
+static whorl_login describe(
+  pam_handle_t *pamh, const struct passwd *account, int is_greeter, const whorl_program *program
+) {
   const void *service = NULL, *terminal = NULL;
   if (pam_get_item(pamh, PAM_SERVICE, &service) != PAM_SUCCESS) service = NULL;
   if (pam_get_item(pamh, PAM_TTY, &terminal) != PAM_SUCCESS) terminal = NULL;
   whorl_login login = {
     .user = account->pw_uid, .is_greeter = is_greeter, .pam_service = text(service),
-    .seat = text(pam_getenv(pamh, "XDG_SEAT")), .terminal = text(terminal)};
+    .seat = text(pam_getenv(pamh, "XDG_SEAT")), .terminal = text(terminal),
+    .agent = agent_of(program)};
   return login;
 }
 
@@ -47,105 +58,49 @@ static const char *prompt(whorl_outcome outcome) {
   }
 }
 
-// A login by finger, from the call to the result.
-typedef struct {
-  pam_handle_t *pamh;
-  sd_bus *bus;
-  // For the first answer, and for all of it.
-  whorl_deadline answer, end;
-  int is_told;
-} asking;
+// MARK: One question after the other
 
-// Says once what is waited for.
-static void tell(asking *asking) {
-  if (!asking->is_told) pam_info(asking->pamh, "Waiting for the fingerprint reader.");
-  asking->is_told = 1;
+static int show(void *pamh, whorl_outcome outcome) {
+  // Shown with PAM_SILENT, too.
+  return pam_info(pamh, "%s", prompt(outcome)) == PAM_SUCCESS ? 0 : -ENOTTY;
 }
 
-// Waits for the reader to become ready. The person is told if that takes long, as where its program has to be started.
-static int wait_for_reader(asking *asking, whorl_answer *answer, whorl_deadline deadline, whorl_outcome *outcome) {
-  whorl_deadline silent = whorl_deadline_in(silent_milliseconds);
-  silent.interrupt = deadline.interrupt;
-  int result = whorl_service_wait(asking->bus, answer, silent, outcome);
-  if (result != -ETIMEDOUT) return result;
-  tell(asking);
-  return whorl_service_wait(asking->bus, answer, deadline, outcome);
-}
+static void tell(void *pamh) { pam_info(pamh, "Waiting for the fingerprint reader."); }
 
-// Asks for a finger, and waits for the first answer.
-static int begin(asking *asking, const whorl_login *login, whorl_outcome *outcome) {
-  whorl_answer answer;
-  int result = whorl_service_verify(asking->bus, login, &answer);
-  if (result >= 0) result = whorl_service_wait(asking->bus, &answer, asking->answer, outcome);
-  if (result == -ETIMEDOUT && whorl_service_has_just_started(&asking->answer)) {
-    tell(asking);
-    result = whorl_service_wait(asking->bus, &answer, asking->answer, outcome);
-  }
-  whorl_service_forget(&answer);
-  return result;
-}
-
-// Asks for what follows the outcome, and waits for that.
-static int next(asking *asking, whorl_outcome *outcome) {
-  int is_trying = *outcome == whorl_trying;
-  whorl_deadline deadline = whorl_deadline_in(is_trying ? reader_milliseconds : touch_milliseconds);
-  if (deadline.microseconds > asking->end.microseconds) deadline = asking->end;
-  deadline.interrupt = asking->end.interrupt;
-  whorl_answer answer;
-  int result = whorl_service_next(asking->bus, &answer);
-  if (result >= 0)
-    result = is_trying ? wait_for_reader(asking, &answer, deadline, outcome)
-                       : whorl_service_wait(asking->bus, &answer, deadline, outcome);
-  whorl_service_forget(&answer);
-  return result;
-}
-
-// Shows the prompts that the service asks for until it returns a final result.
-static int ask(asking *asking, const whorl_login *login, whorl_outcome *outcome) {
-  asking->end = whorl_deadline_in(whole_milliseconds);
-  asking->end.interrupt = asking->answer.interrupt;
-  unsigned prompts = 0;
-  int result = begin(asking, login, outcome);
-  while (result >= 0 && (*outcome == whorl_trying || prompt(*outcome) != NULL)) {
-    // Shown with PAM_SILENT, too: without a prompt nobody would touch the reader, so it must not be armed.
-    if (*outcome != whorl_trying &&
-        (prompts++ == most_prompts || pam_info(asking->pamh, "%s", prompt(*outcome)) != PAM_SUCCESS))
-      return -ENOTTY;
-    result = next(asking, outcome);
-    if (result >= 0 && *outcome == whorl_trying) return -EBADMSG;
-  }
-  // A match without a prompt cannot be true.
-  return result >= 0 && *outcome == whorl_verified && prompts == 0 ? -EBADMSG : result;
-}
-
-int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greeter) {
-  whorl_login login = describe(pamh, account, is_greeter);
-  whorl_outcome outcome = whorl_no_finger;
-  asking asking = {.pamh = pamh};
+// Asks for a finger alone; the next module asks for the password. Ctrl-C ends the wait.
+static int serially(pam_handle_t *pamh, const whorl_login *login, whorl_outcome *outcome) {
   whorl_interrupt interrupt = whorl_interrupt_begin();
-  int result = whorl_service_connect(account->pw_uid, interrupt.descriptor, &asking.answer, &asking.bus);
-  if (result == -EINPROGRESS) {
-    tell(&asking);
-    result = whorl_service_start(&asking.answer, asking.bus);
-  }
-  if (result >= 0) {
-    result = ask(&asking, &login, &outcome);
-    // Closing the connection has the service disarm the reader.
-    whorl_close(asking.bus);
-  }
+  const whorl_watch watch = {.descriptors = {interrupt.descriptor, -1}};
+  const whorl_touching touching = {.show = show, .tell = tell, .data = pamh, .watch = &watch};
+  int result = whorl_touch_ask(&touching, login, outcome);
   whorl_interrupt_end(interrupt);
+  if (result < 0) return result;
+  if (*outcome == whorl_no_match) pam_error(pamh, "The fingerprint does not match.");
+  if (*outcome == whorl_locked_out)
+    pam_error(pamh, "Fingers are locked after too many wrong touches. Type your password.");
+  return result;
+}
+
+int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greeter, int is_serial) {
+  if (!whorl_service_is_installed()) return PAM_AUTHINFO_UNAVAIL;
+  whorl_program program = whorl_program_read(pamh);
+  whorl_login login = describe(pamh, account, is_greeter, &program);
+  whorl_outcome outcome = whorl_no_finger;
+  int result = -ENOTTY;
+  if (!is_serial && program.kind == whorl_program_at_terminal)
+    result = whorl_at_terminal(pamh, &program, &login, &outcome);
+  else if (!is_serial && program.kind == whorl_program_of_polkit)
+    result = whorl_at_dialog(pamh, &login, &outcome);
+  if (result == -ENOTTY) result = serially(pamh, &login, &outcome);
+  if (login.agent >= 0) close(login.agent);
   if (result < 0) {
-    // Log nothing if the service is not installed or the person pressed Ctrl-C.
-    if (result != -ENOENT && result != -EINTR)
-      pam_syslog(pamh, LOG_WARNING, "no finger was asked for: %s", strerror(-result));
+    // Log nothing if the person typed or pressed Ctrl-C.
+    if (result != -EINTR) pam_syslog(pamh, LOG_WARNING, "no finger was asked for: %s", strerror(-result));
     return PAM_AUTHINFO_UNAVAIL;
   }
   switch (outcome) {
     case whorl_verified: return PAM_SUCCESS;
-    case whorl_no_match: pam_error(pamh, "The fingerprint does not match."); return PAM_AUTH_ERR;
-    case whorl_locked_out:
-      pam_error(pamh, "Fingers are locked after too many wrong touches. Type your password.");
-      return PAM_AUTHINFO_UNAVAIL;
+    case whorl_no_match: return PAM_AUTH_ERR;
     default: return PAM_AUTHINFO_UNAVAIL;
   }
 }

@@ -45,11 +45,14 @@ package struct LoginProgram: Sendable, Hashable {
   package var seat: String
   /// The terminal that it reports; empty if it reports none.
   package var terminal: String
+  /// The process that it works for, if the system has started it for that: the polkit agent of polkit's helper.
+  package var agent: Caller.ProcessInstance?
 
-  package init(isGreeter: Bool, seat: String, terminal: String) {
+  package init(isGreeter: Bool, seat: String, terminal: String, agent: Caller.ProcessInstance? = nil) {
     self.isGreeter = isGreeter
     self.seat = seat
     self.terminal = terminal
+    self.agent = agent
   }
 }
 

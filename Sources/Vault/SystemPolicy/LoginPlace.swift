@@ -27,7 +27,7 @@ enum LoginPlace: Sendable, Hashable {
       guard session.isOfGreeter, program.isGreeter, !session.isRemote else { return session.refusal(at: reader) }
       return session.seat == reader && session.state == "active" ? nil : .inactive
     case .outside(let foreground):
-      // For example polkit's helper when the system starts it, which does not say for which session it asks.
+      // For example polkit's helper when the system starts it and it does not say for which program it asks.
       guard program.isGreeter else { return .noSession }
       guard let foreground else { return Self.isVirtualConsole(program.terminal) ? nil : .noSession }
       return foreground.refusalOfGreeter(for: user)

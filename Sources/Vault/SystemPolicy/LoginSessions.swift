@@ -166,7 +166,7 @@ package actor LoginSessions: SessionGate {
     -> SessionRefusal?
   {
     if let program = caller.login {
-      return try await logind.place(of: process, seat: seat).refusal(of: program, for: caller.user, at: seat)
+      return try await logind.place(of: program, process, seat: seat).refusal(of: program, for: caller.user, at: seat)
     }
     guard let session = try await logind.session(of: caller, process) else { return .noSession }
     return session.refusal(at: seat)

@@ -43,6 +43,17 @@ struct Logind: Sendable {
     return try await displaySession(in: user)
   }
 
+  /// Where a login program runs, or the agent that it works for.
+  ///
+  /// The system starts polkit's helper for an agent, whose session counts then. A helper that runs in a session itself is
+  /// judged by its own, since the program that started it has chosen whom it is connected to.
+  func place(of program: LoginProgram, _ process: PinnedProcess, seat: String) async throws(BusError) -> LoginPlace {
+    let own = try await place(of: process, seat: seat)
+    guard case .outside = own, !program.isGreeter, let agent = program.agent else { return own }
+    guard let pinned = PinnedProcess(agent) else { throw .disconnected }
+    return try await place(of: pinned, seat: seat)
+  }
+
   /// Where a program of root runs. The session is looked up by the process, since the user is always root.
   ///
   /// The process must be pinned, as in ``session(of:_:)``.

@@ -9,9 +9,15 @@ package struct PinnedProcess: Sendable {
 
   /// Nil if the process has ended, its ID belongs to another process, or the caller has no process.
   package init?(of caller: Caller) {
-    guard let process = caller.process, let handle = ProcessHandle(process.id),
-      ProcessHandle.start(of: process.id) == process.started
-    else { return nil }
+    guard let process = caller.process else { return nil }
+    self.init(process)
+  }
+
+  /// Nil if the process has ended, or its ID belongs to another process.
+  package init?(_ process: Caller.ProcessInstance) {
+    guard let handle = ProcessHandle(process.id), ProcessHandle.start(of: process.id) == process.started else {
+      return nil
+    }
     id = process.id
     started = process.started
     self.handle = handle

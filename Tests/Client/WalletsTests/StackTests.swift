@@ -214,4 +214,19 @@ struct StackTests {
       }
     }
   }
+
+  @Test("a PAM stack that takes a finger and never a password is found, with its file")
+  func withoutPassword() async throws {
+    let line = "auth sufficient pam_whorl.so verify services="
+    try await with([
+      "polkit-1": "\(line)polkit-1", "sudo": "\(line)sudo\n@include common-auth", "su": "auth required pam_permit.so",
+      "common-auth": "auth required pam_unix.so", "gdm-fingerprint": "auth required pam_fprintd.so",
+      "login": "auth required pam_fprintd.so",
+    ]) { folder in
+      let found = LoginStacks(folders: [folder], moduleIsInstalled: true).withoutPassword
+      #expect(found.count == 2)
+      #expect(found.map { $0.words.contains("polkit-1") } == [false, true])
+      #expect(found.allSatisfy { $0.words.contains(folder) && $0.advice.contains("line 1") })
+    }
+  }
 }

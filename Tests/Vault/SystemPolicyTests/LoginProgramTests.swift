@@ -1,4 +1,5 @@
 import Glibc
+import Processes
 import ProgramDriver
 import SDBus
 import SecretModel
@@ -67,6 +68,35 @@ struct LoginProgramTests {
       #expect(await machine.refusal(for: caller(machine, isGreeter: true)) == nil, "in the greeter's own session")
       machine.logind.change("c2", ["State": .string("online")])
       #expect(await machine.refusal(for: caller(machine, isGreeter: true)) == .inactive)
+    }
+  }
+
+  @Test("a finger for polkit's helper outside of any session is allowed by the rules for its agent's session")
+  func agent() async throws {
+    try await outside { machine in
+      let parent = getppid()
+      let started = try #require(ProcessHandle.start(of: parent))
+      var helper = caller(machine, isGreeter: false)
+      helper.login?.agent = Caller.ProcessInstance(id: parent, started: started)
+      #expect(await machine.refusal(for: helper) == .noSession, "the agent is in none either")
+      machine.logind.add("c2", user: Self.stranger, process: parent)
+      #expect(await machine.refusal(for: helper) == nil)
+      machine.logind.set("LidClosed", true)
+      #expect(await machine.refusal(for: helper, at: .underLid) == .lidClosed)
+      for (change, refusal) in [
+        (["Remote": BusValue.boolean(true)], SessionRefusal.remote), (["State": .string("online")], .inactive),
+        (["LockedHint": .boolean(true)], .locked),
+      ] {
+        machine.logind.add("c2", user: Self.stranger, process: parent, change)
+        #expect(await machine.refusal(for: helper) == refusal)
+      }
+      machine.logind.add("c2", user: Self.stranger, process: parent)
+      helper.login?.agent?.started += 1
+      #expect(await machine.refusal(for: helper) == .unknown, "another process has the agent's number")
+      // A program chooses whose socket it gives a helper that it starts itself.
+      helper.login?.agent?.started -= 1
+      machine.logind.add("c3", process: getpid(), ["Remote": .boolean(true)])
+      #expect(await machine.refusal(for: helper) == .remote)
     }
   }
 

@@ -38,7 +38,7 @@ struct LoginObjectTests {
       seen.withLock {
         $0.append(
           "\(caller.user) \(caller.process?.id ?? 0) \(caller.label ?? "-") \(login?.isGreeter ?? false) "
-            + "\(login?.seat ?? "-") \(login?.terminal ?? "-")")
+            + "\(login?.seat ?? "-") \(login?.terminal ?? "-")" + (login?.agent.map { " \($0.id)" } ?? ""))
       }
       try? await gate.withLock { $0 }?.wait()
       return try answer()
@@ -130,7 +130,7 @@ struct LoginObjectTests {
   }
 
   private static let sudo: [BusValue] = [
-    .uint32(7), .boolean(true), .string("sudo"), .string("seat0"), .string("tty1"),
+    .uint32(7), .boolean(true), .string("sudo"), .string("seat0"), .string("tty1"), nothing,
   ]
   private static let nothing = BusValue.array(of: "h", [])
 
@@ -160,6 +160,24 @@ struct LoginObjectTests {
           "c1 1000 login -", "c1 1000 login secret", "7 old new", "7", "7 77 sudo true seat0 tty1", "7 - new",
         ])
     }
+  }
+
+  @Test("the PAM module names the process that polkit's helper works for, by a pidfd")
+  func agent() async throws {
+    let module = try Module()
+    func verify(_ descriptors: [BusDescriptor]) -> [BusValue] {
+      Self.sudo.dropLast() + [.array(of: "h", descriptors.map { .descriptor($0) })]
+    }
+    let own = BusDescriptor(taking: whorl_open_process(getpid()))
+    #expect(try await module.call("Verify", verify([own])) == "open")
+    // No process: the request counts as one without an agent.
+    let file = BusDescriptor(taking: open("/dev/null", O_RDONLY | O_CLOEXEC))
+    #expect(try await module.call("Verify", verify([file])) == "open")
+    #expect(await module.error("Verify", verify([own, own])) != nil)
+    #expect(
+      module.stub.seen.withLock { $0 } == [
+        "7 77 sudo true seat0 tty1 \(getpid())", "7 77 sudo true seat0 tty1",
+      ])
   }
 
   @Test("the PAM module's calls are refused to everybody but root, and the journal says who called")

@@ -179,6 +179,9 @@ package struct Checkup {
   ///
   /// - Parameter count: how many things the user has chosen for a login to open.
   private func checkLogins(opening count: Int, _ findings: inout [Finding]) {
+    for stack in LoginStacks().withoutPassword {
+      findings.fail("login", Failure(.unavailable, stack.words, advice: stack.advice))
+    }
     guard context.isOwn else { return }
     let chosen = "\(Spoken.plural(count, "entry", "entries")) for a login to open"
     guard let obstacle = LoginStacks().obstacle else {

@@ -18,6 +18,9 @@ struct FingerLines {
     firstPassword = auth.firstIndex { Self.passwords.contains($0.module) }
   }
 
+  /// The line that asks for a finger, where none asks for a password.
+  var onlyFinger: PAMStack.Rule? { firstPassword == nil ? own?.rule ?? fprintd : nil }
+
   var takesFinger: Bool { own != nil || fprintd != nil }
 
   /// What is wrong with Whorl's own line; nil if it is right or missing.

@@ -47,10 +47,13 @@ package struct LoginStacks: Sendable {
     ]
   }
 
+  /// The stack of a service; nil if this machine has none.
+  func stack(of service: String) -> PAMStack? { PAMStack(service: service, in: folders) }
+
   /// The results for all of the services that this machine has.
   package func findings() -> [Finding] {
     LoginServices.all.compactMap { service in
-      PAMStack(service: service, in: folders).map { finding(service, $0) }
+      stack(of: service).map { finding(service, $0) }
     }
   }
 

@@ -15,6 +15,7 @@ struct Login: ParsableCommand {
         whorl login enable passcode             the login password is the passcode
         whorl login enable gnome-keyring        the keyring gets a secret of its own
         whorl login enable kwallet              KWallet's key is kept
+        whorl login enable sudo                 sudo takes a finger or the password
         whorl login add ssh/key --to env:KEYPW  another secret for the session
       """,
     subcommands: [

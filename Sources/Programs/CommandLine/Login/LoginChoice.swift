@@ -5,4 +5,9 @@ enum LoginChoice: String, CaseIterable, ExpressibleByArgument {
   case gnomeKeyring = "gnome-keyring"
   case kwallet
   case passcode
+  /// A finger at sudo and at polkit's dialogs, for everybody who uses this machine.
+  case sudo, polkit
+
+  /// Whether it is a choice of the machine's administrator, in its PAM files, and not one in the store.
+  var isOfMachine: Bool { self == .sudo || self == .polkit }
 }

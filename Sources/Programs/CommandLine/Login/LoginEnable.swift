@@ -26,19 +26,23 @@ struct LoginEnable: Command {
       and tries it at both. If it is not the passcode, it asks whether to make it that; --change-passcode answers yes. Run \
       it again whenever 'whorl login status' says that the two are not one any more.
 
+      sudo and polkit have sudo, or the dialogs that ask for an administrator, take a finger or the password, whichever comes \
+      first. That changes a file in /etc/pam.d, for everybody who uses this machine, and asks for an administrator's password.
+
       Examples:
         whorl login enable passcode
         whorl login enable passcode --password-fd 3 3<login-password
         whorl login enable gnome-keyring
         whorl login enable gnome-keyring --sealed-under passcode-and-recovery-key
         whorl login enable kwallet
+        whorl login enable sudo
       """)
 
   static var spoken: String { "login enable" }
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("gnome-keyring, kwallet or passcode.", valueName: "what"))
+  @Argument(help: ArgumentHelp("gnome-keyring, kwallet, passcode, sudo or polkit.", valueName: "what"))
   var choice: LoginChoice
 
   @OptionGroup var sealing: SealedCopyOption
@@ -73,13 +77,21 @@ struct LoginEnable: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
+    if choice.isOfMachine {
+      try FingerLogin(choice: choice).make(.enable, hardening)
+    } else {
+      try await enable(try await session.store(), session)
+    }
+    if options.json { try JSON.print(["enabled": choice.rawValue]) }
+  }
+
+  private func enable(_ store: any VaultService, _ session: Session) async throws(Failure) {
     switch choice {
     case .passcode: try await enablePasscode(store, session)
     case .gnomeKeyring: try await enableKeyring(store, session)
     case .kwallet: try await enableKWallet(store, session)
+    case .sudo, .polkit: break
     }
-    if options.json { try JSON.print(["enabled": choice.rawValue]) }
   }
 
   private func enablePasscode(_ store: any VaultService, _ session: Session) async throws(Failure) {
@@ -201,6 +213,8 @@ struct LoginDisable: Command {
 
       kwallet removes KWallet's key from the store; KWallet keeps its password.
 
+      sudo and polkit get their file in /etc/pam.d back as it was.
+
       Examples:
         whorl login disable gnome-keyring
         whorl login disable passcode
@@ -210,7 +224,7 @@ struct LoginDisable: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("gnome-keyring, kwallet or passcode.", valueName: "what"))
+  @Argument(help: ArgumentHelp("gnome-keyring, kwallet, passcode, sudo or polkit.", valueName: "what"))
   var choice: LoginChoice
 
   @Option(
@@ -230,9 +244,18 @@ struct LoginDisable: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
+    if choice.isOfMachine {
+      try FingerLogin(choice: choice).make(.disable, hardening)
+    } else {
+      try await disable(try await session.store(), session)
+    }
+    if options.json { try JSON.print(["disabled": choice.rawValue]) }
+  }
+
+  private func disable(_ store: any VaultService, _ session: Session) async throws(Failure) {
     let entries = LoginEntries(in: store)
     switch choice {
+    case .sudo, .polkit: break
     case .passcode:
       try await KeyringRules(session).requireOtherWayThanPasscode()
       try await session.explained { () async throws(VaultError) in try await entries.remove(LoginItem(.passcode)) }
@@ -256,7 +279,6 @@ struct LoginDisable: Command {
       }
       if !options.json { StandardError.line("The login keyring has its new password, which Whorl does not keep.") }
     }
-    if options.json { try JSON.print(["disabled": choice.rawValue]) }
   }
 
   /// The keyring's new password: the login password, or another one, with which the person agrees.

@@ -1,3 +1,4 @@
+internal import Processes
 package import SDBus
 package import SecretModel
 internal import SecureMemory
@@ -20,7 +21,7 @@ package enum LoginInterface {
       switch self {
       case .openSession: "ussah"
       case .firstFactor: "u"
-      case .verify: "ubsss"
+      case .verify: "ubsssah"
       case .changePassword: "uahah"
       case .await: ""
       }
@@ -194,11 +195,15 @@ package actor LoginObject {
   /// The user whose finger is wanted, and the login program as the module describes it.
   private func caller(verifying arguments: [BusValue]) throws(LoginRefusal) -> Caller {
     guard let user = arguments[0].asIdentifier(UInt32.self), let isGreeter = arguments[1].asBoolean,
-      let pamService = arguments[2].asString, let seat = arguments[3].asString, let terminal = arguments[4].asString
+      let pamService = arguments[2].asString, let seat = arguments[3].asString, let terminal = arguments[4].asString,
+      let agents = try? [BusFile](bus: arguments[5]), agents.count <= 1
     else { throw .failed(.unreadable("a login program")) }
+    let agent = agents.first.flatMap { ProcessHandle.instance(of: $0.descriptor.rawValue) }
     return Caller(
       user: user, process: caller.process, label: pamService,
-      login: LoginProgram(isGreeter: isGreeter, seat: seat, terminal: terminal))
+      login: LoginProgram(
+        isGreeter: isGreeter, seat: seat, terminal: terminal,
+        agent: agent.map { Caller.ProcessInstance(id: $0.number, started: $0.started) }))
   }
 
   private static func password(_ value: BusValue) throws(LoginRefusal) -> SecretBytes? {
