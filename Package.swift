@@ -372,6 +372,8 @@ let package = Package(
       ]),
     tests("PromptTextsTests", in: "Client", ["Fingerprint", "PromptTexts", "SecretModel"]),
     tests("SecretListTests", in: "Client", ["PromptTexts", "SecretList", "SecretModel", "SecureMemory"]),
+    // The window as a process, on a display and a bus of its own, read as a screen reader does.
+    tests("WindowTests", in: "Programs", ["Fingerprint", "ProgramDriver", "SecureMemory", "VirtualFinger"]),
     tests("TerminalLinesTests", in: "Client", ["SecureMemory", "TerminalLines"]),
     tests(
       "WhorlTests", in: "Client",
@@ -452,6 +454,7 @@ for target in package.targets where marked.contains(target.name) {
 /// The programs that the tests of a target start. They are not among its dependencies, since SwiftPM would link their
 /// objects into the test runner. `scripts/slices.py` reads these lines.
 let started: [String: [String]] = [
+  "WindowTests": ["whorl", "whorld", "whorl-gtk", "whorl-reader"],
   "CommandLineTests": ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-intruder"],
   "ExampleTests": [
     "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "published-code", "documented-code",

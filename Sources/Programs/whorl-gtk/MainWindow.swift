@@ -13,7 +13,7 @@ final class MainWindow {
   }
 
   private let interface = Interface(PackageResources.window_ui)
-  private var pages: [(name: PageName, page: SecretsPage)] = []
+  private var pages: [PageName: any WindowPage] = [:]
   private var firstStart: FirstStartPage?
   private let shown: ShownStore
 
@@ -22,8 +22,8 @@ final class MainWindow {
     gtk_window_set_application(root.typed(), application.typed())
     interface["retry"].on("clicked") { [self] in open() }
     interface["unlock"].on("clicked") { [self] in unlock() }
-    addPages()
-    shown.listChanged = { [self] in for (_, page) in pages { page.refresh() } }
+    listPages()
+    shown.listChanged = { [self] in for page in pages.values { page.refresh() } }
     shown.failed = { [self] in show(problem: $0) }
     root.onAnswered("close-request") { [self] in
       firstStart?.leave()
@@ -68,6 +68,7 @@ final class MainWindow {
     if firstStart == nil { gtk_stack_add_named(interface["states"].opaque, page.root.typed(), "first-start") }
     firstStart = page
     interface["states"].show("first-start")
+    page.focus()
   }
 
   private func makeFirstStart() -> FirstStartPage {
@@ -91,34 +92,11 @@ final class MainWindow {
 
   // MARK: Pages
 
-  private func addPages() {
-    let described: [(PageName, SecretEntry.Kind, String, SecretsPage.Words)] = [
-      (
-        .secrets, .secret, Text.of("Secrets"),
-        .init(
-          icon: "dialog-password-symbolic", emptyTitle: Text.of("No Secrets Yet"),
-          emptyDescription: Text.of("Add one with the plus sign, or let programs keep their passwords here."))
-      ),
-      (
-        .passkeys, .passkey, Text.of("Passkeys"),
-        .init(
-          icon: "avatar-default-symbolic", emptyTitle: Text.of("No Passkeys Yet"),
-          emptyDescription: Text.of("Websites make them when you sign up with a passkey."))
-      ),
-      (
-        .keys, .key, Text.of("Keys"),
-        .init(
-          icon: "network-server-symbolic", emptyTitle: Text.of("No Keys Yet"),
-          emptyDescription: Text.of("Keys for SSH and certificates are listed here."))
-      ),
-    ]
-    for (name, kind, title, words) in described {
-      let page = SecretsPage(kind, words, of: shown) { [self] in showPages() }
-      pages.append((name, page))
-      gtk_stack_add_named(interface["content"].opaque, page.root.typed(), name.rawValue)
+  private func listPages() {
+    for name in PageName.allCases {
       let row = Interface(PackageResources.row_ui)
-      row["icon"].set("icon-name", words.icon)
-      row["title"].set("label", title)
+      row["icon"].set("icon-name", name.icon)
+      row["title"].set("label", name.title)
       row["subtitle"].isVisible = false
       row["mark"].isVisible = false
       gtk_list_box_append(interface["pages"].opaque, row["row"].typed())
@@ -130,19 +108,75 @@ final class MainWindow {
     }
     let leaflet = interface["leaflet"]
     leaflet.on("notify::folded") { [self] in
-      for (_, page) in pages { page.setNarrow(leaflet.bool("folded")) }
+      for page in pages.values { page.setNarrow(leaflet.bool("folded")) }
     }
     show(.secrets)
   }
 
-  func show(_ page: PageName) {
-    guard let index = PageName.allCases.firstIndex(of: page) else { return }
+  /// Shows a page, which is made when it is first shown.
+  func show(_ name: PageName) {
+    guard let index = PageName.allCases.firstIndex(of: name) else { return }
+    let page = pages[name] ?? make(name)
     gtk_list_box_select_row(
       interface["pages"].opaque, gtk_list_box_get_row_at_index(interface["pages"].opaque, Int32(index)))
-    interface["content"].show(page.rawValue)
+    interface["content"].show(name.rawValue)
     interface["leaflet"].show("content")
+    page.refresh()
   }
 
-  /// In a narrow window: the list of pages in place of the page.
-  private func showPages() { interface["leaflet"].show("sidebar") }
+  private func make(_ name: PageName) -> any WindowPage {
+    // In a narrow window: the list of pages in place of the page.
+    let goBack = { [self] in interface["leaflet"].show("sidebar") }
+    let page: any WindowPage =
+      switch name {
+      case .secrets:
+        SecretsPage(
+          .secret, icon: name.icon, emptyTitle: Text.of("No Secrets Yet"),
+          emptyDescription: Text.of("Add one with the plus sign, or let programs keep their passwords here."),
+          of: shown,
+          goBack: goBack)
+      case .passkeys:
+        SecretsPage(
+          .passkey, icon: name.icon, emptyTitle: Text.of("No Passkeys Yet"),
+          emptyDescription: Text.of("Websites make them when you sign up with a passkey."), of: shown, goBack: goBack)
+      case .keys:
+        SecretsPage(
+          .key, icon: name.icon, emptyTitle: Text.of("No Keys Yet"),
+          emptyDescription: Text.of("Keys for SSH and certificates are listed here."), of: shown, goBack: goBack)
+      }
+    page.setNarrow(interface["leaflet"].bool("folded"))
+    pages[name] = page
+    gtk_stack_add_named(interface["content"].opaque, page.root.typed(), name.rawValue)
+    return page
+  }
+}
+
+extension MainWindow.PageName {
+  fileprivate var title: String {
+    switch self {
+    case .secrets: Text.of("Secrets")
+    case .passkeys: Text.of("Passkeys")
+    case .keys: Text.of("Keys")
+    }
+  }
+
+  fileprivate var icon: String {
+    switch self {
+    case .secrets: "dialog-password-symbolic"
+    case .passkeys: "avatar-default-symbolic"
+    case .keys: "network-server-symbolic"
+    }
+  }
+}
+
+/// A page of an open store.
+protocol WindowPage: AnyObject {
+  var root: Widget { get }
+
+  /// The page is shown, or the store has changed.
+  func refresh()
+
+  /// Whether the window is so narrow that it shows the page in place of the list of pages. Then the page has a button
+  /// that leads back to that list.
+  func setNarrow(_ isNarrow: Bool)
 }

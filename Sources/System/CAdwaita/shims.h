@@ -38,6 +38,9 @@ static inline void whorl_set_string(gpointer object, const char *property, const
 static inline void whorl_set_bool(gpointer object, const char *property, gboolean value) {
   g_object_set(object, property, value, NULL);
 }
+static inline void whorl_set_uint(gpointer object, const char *property, guint value) {
+  g_object_set(object, property, value, NULL);
+}
 static inline void whorl_set_object(gpointer object, const char *property, gpointer value) {
   g_object_set(object, property, value, NULL);
 }

@@ -34,20 +34,20 @@ final class FirstStartPage {
     interface["insist"].on("toggled") { [self] in compare() }
     interface["choose"].on("clicked") { [self] in choose() }
     interface["last-part"].on("changed") { [self] in checkLastPart() }
-    interface["written"].on("clicked") { [self] in
-      written?.resume(returning: true)
-      written = nil
+    interface["written"].on("clicked") { [self] in answer(isWritten: true) }
+    interface["last-part"].on("entry-activated") { [self] in
+      if interface["written"].isSensitive { answer(isWritten: true) }
     }
     interface["done"].on("clicked") { finished() }
   }
 
   var root: Widget { interface["page"] }
 
+  /// The first step is shown: Enter begins.
+  func focus() { interface["begin"].focus() }
+
   /// The window closes: no store is made.
-  func leave() {
-    written?.resume(returning: false)
-    written = nil
-  }
+  func leave() { answer(isWritten: false) }
 
   // MARK: The passcode
 
@@ -81,6 +81,7 @@ final class FirstStartPage {
         interface["passcode"].text = ""
         interface["again"].text = ""
         interface["steps"].show("done")
+        interface["done"].focus()
       } catch let error as VaultError {
         interface["steps"].show("passcode")
         interface["choose"].isSensitive = true
@@ -110,6 +111,11 @@ final class FirstStartPage {
     interface["recovery-key"].set("label", "")
     lastPart = nil
     return isWritten
+  }
+
+  private func answer(isWritten: Bool) {
+    written?.resume(returning: isWritten)
+    written = nil
   }
 
   private func checkLastPart() {

@@ -54,8 +54,7 @@ final class SecretDetails {
       let label = interface["secret"]
       label.show(released.secret, as: .label)
       label.set("selectable", true)
-      interface["reveal"].set("icon-name", "view-conceal-symbolic")
-      interface["reveal"].set("tooltip-text", Text.of("Hide"))
+      setReveal("view-conceal-symbolic", Text.of("Hide"))
       hiding?.cancel()
       hiding = MainLoop.after(seconds: Self.seconds) { [weak self] in
         self?.hiding = nil
@@ -73,8 +72,13 @@ final class SecretDetails {
   private func conceal() {
     interface["secret"].set("label", Self.hidden)
     interface["secret"].set("selectable", false)
-    interface["reveal"].set("icon-name", "view-reveal-symbolic")
-    interface["reveal"].set("tooltip-text", Text.of("Show"))
+    setReveal("view-reveal-symbolic", Text.of("Show"))
+  }
+
+  private func setReveal(_ icon: String, _ name: String) {
+    interface["reveal"].set("icon-name", icon)
+    interface["reveal"].set("tooltip-text", name)
+    interface["reveal"].setSpokenName(name)
   }
 
   private func copy() {

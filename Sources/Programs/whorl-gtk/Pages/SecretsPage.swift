@@ -5,14 +5,7 @@ internal import SecretModel
 internal import Whorl
 
 /// A page with the items of one kind: a list with a search, and the details of one item.
-final class SecretsPage {
-  /// What the page shows where there is no item yet.
-  struct Words {
-    var icon: String
-    var emptyTitle: String
-    var emptyDescription: String
-  }
-
+final class SecretsPage: WindowPage {
   let kind: SecretEntry.Kind
   private let interface = Interface(PackageResources.secrets_ui)
   private let store: ShownStore
@@ -23,14 +16,19 @@ final class SecretsPage {
   private var shown: [SecretEntry] = []
   private let details: SecretDetails
 
-  /// - Parameter goBack: shows the list of pages, in a narrow window.
-  init(_ kind: SecretEntry.Kind, _ words: Words, of store: ShownStore, goBack: @escaping () -> Void) {
-    (self.kind, self.store, icon) = (kind, store, words.icon)
+  /// - Parameters:
+  ///   - emptyTitle, emptyDescription: what the page shows where there is no item yet.
+  ///   - goBack: shows the list of pages, in a narrow window.
+  init(
+    _ kind: SecretEntry.Kind, icon: String, emptyTitle: String, emptyDescription: String, of store: ShownStore,
+    goBack: @escaping () -> Void
+  ) {
+    (self.kind, self.store, self.icon) = (kind, store, icon)
     details = SecretDetails(interface, store)
     let empty = interface["empty"]
-    empty.set("icon-name", words.icon)
-    empty.set("title", words.emptyTitle)
-    empty.set("description", words.emptyDescription)
+    empty.set("icon-name", icon)
+    empty.set("title", emptyTitle)
+    empty.set("description", emptyDescription)
     interface["search"].setSpokenName(Text.of("Search"))
     interface["search"].on("search-changed") { [weak self] in self?.update() }
     interface["add"].isVisible = kind == .secret
@@ -51,8 +49,6 @@ final class SecretsPage {
 
   /// Whether the page has a button that leads back to the list of pages, in a narrow window.
   func setNarrow(_ isNarrow: Bool) { interface["back-to-pages"].isVisible = isNarrow }
-
-  func focusSearch() { interface["search"].focus() }
 
   private func showList() {
     details.leave()

@@ -20,6 +20,9 @@ final class ShownStore {
     case problem(VaultError)
   }
 
+  /// How long the removal of an item can be undone.
+  private static let undoSeconds = 10
+
   let place: Place
   /// The window, over which prompts and further windows are.
   let window: Widget
@@ -111,11 +114,15 @@ final class ShownStore {
     // adw_toast_new: transfer full, and the overlay takes it over.
     let toast = Widget(adw_toast_new(text))
     toast.set("button-label", Text.of("Undo"))
+    toast.set("timeout", Self.undoSeconds)
+    // The item may be removed once more before this message has left.
+    var isUndone = false
     toast.on("button-clicked") { [self] in
+      isUndone = true
       removed.remove(entry.id)
       reload()
     }
-    toast.on("dismissed") { [self] in if removed.contains(entry.id) { delete([entry.id]) } }
+    toast.on("dismissed") { [self] in if !isUndone, removed.contains(entry.id) { delete([entry.id]) } }
     adw_toast_overlay_add_toast(toasts.opaque, toast.opaque)
   }
 

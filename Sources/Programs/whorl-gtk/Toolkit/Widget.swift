@@ -19,6 +19,7 @@ struct Widget {
 
   func set(_ property: String, _ value: String) { whorl_set_string(pointer, property, value) }
   func set(_ property: String, _ value: Bool) { whorl_set_bool(pointer, property, value ? 1 : 0) }
+  func set(_ property: String, _ value: Int) { whorl_set_uint(pointer, property, guint(value)) }
   func set(_ property: String, _ value: Widget?) { whorl_set_object(pointer, property, value?.pointer) }
   func bool(_ property: String) -> Bool { whorl_get_bool(pointer, property) != 0 }
   func number(_ property: String) -> Int { Int(whorl_get_uint(pointer, property)) }

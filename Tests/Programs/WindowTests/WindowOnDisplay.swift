@@ -1,0 +1,148 @@
+import Foundation
+import Glibc
+import ProgramDriver
+import Synchronization
+
+/// The window as a process, on a display and a bus of its own, worked as a screen reader does.
+struct WindowOnDisplay {
+  /// What a person does in the window, or sees there. Each waits until it can be done, and no longer than 20 seconds.
+  enum Step {
+    /// Something has this name or text.
+    case see(String)
+    /// Nothing has it.
+    case gone(String)
+    /// A button, by its action.
+    case press(String)
+    /// A label, by the pointer.
+    case click(String)
+    /// The return key, for what has the focus.
+    case enter
+    /// Into the entry of this name, in place of what it contains.
+    case type(String, into: String)
+
+    fileprivate var words: [String] {
+      switch self {
+      case .see(let name): ["see", name]
+      case .gone(let name): ["gone", name]
+      case .press(let name): ["press", name]
+      case .click(let name): ["click", name]
+      case .enter: ["key", "65293"]
+      case .type(let text, let name): ["type", name, text]
+      }
+    }
+  }
+
+  private let environment: [String: String]
+  let program: RunningProgram
+
+  /// Runs `whorl-gtk` with these arguments while `body` runs. GTK's warnings fail the test: they are defects of the
+  /// interface.
+  static func with<Value>(_ arguments: [String], in folder: String, _ body: (WindowOnDisplay) async throws -> Value)
+    async throws -> Value
+  {
+    let (services, runtime) = ("\(folder)/services", "\(folder)/run")
+    guard mkdirPrivate(services), mkdirPrivate(runtime) else { throw SystemFailure(folder) }
+    try writeFile(
+      "\(services)/a11y.service",
+      Array("[D-BUS Service]\nName=org.a11y.Bus\nExec=/usr/libexec/at-spi-bus-launcher\n".utf8))
+    let display = try await Display()
+    defer { display.end() }
+    var environment = [
+      "DISPLAY": display.name, "XDG_RUNTIME_DIR": runtime, "HOME": folder, "LC_ALL": "C.UTF-8",
+      "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "GTK_A11Y": "atspi",
+    ]
+    return try await PrivateBus.with(services: [services], environment: environment) { bus in
+      environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+      let program = try Invocation(program: "whorl-gtk", arguments: arguments, environment: environment).start()
+      async let end = finish(program)
+      let result: Result<Value, any Error>
+      do { result = .success(try await body(WindowOnDisplay(environment: environment, program: program))) } catch {
+        result = .failure(error)
+      }
+      if program.isRunning { program.signal(SIGTERM) }
+      let said = await end
+      let warnings = said.diagnostics.split(separator: "\n").filter {
+        $0.contains("CRITICAL") || $0.contains("WARNING") && !$0.contains("theme")
+      }
+      guard warnings.isEmpty else { throw WindowFailure(description: warnings.joined(separator: "\n")) }
+      guard [0, 128 + SIGTERM].contains(said.status) else {
+        throw WindowFailure(description: "the window ended with status \(said.status): \(said.diagnostics)")
+      }
+      return try result.get()
+    }
+  }
+
+  /// Does these steps, one after the other.
+  func callAsFunction(_ steps: Step...) async throws { _ = try await read(steps.map(\.words)) }
+
+  /// All names and texts of the window, also of pages that are not on top.
+  func texts() async throws -> [String] { try await read([["texts"]]).last ?? [] }
+
+  /// The roles of controls that a screen reader cannot name.
+  func unnamed() async throws -> [String] { try await read([["unnamed"]]).last ?? [] }
+
+  /// The width of the widest window.
+  func width() async throws -> Int? { try await read([["wide"]]).last?.first.flatMap(Int.init) }
+
+  /// Waits until the window has ended by itself.
+  func hasEnded() async throws {
+    for _ in 0..<2_000 where program.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+    guard !program.isRunning else { throw WindowFailure(description: "the window has not ended") }
+  }
+
+  /// Runs the screen reader for these steps. A process for each call, which ends by itself, so that none is left behind.
+  private func read(_ steps: [[String]]) async throws -> [[String]] {
+    let lines = try steps.map { String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self) + "\n" }
+    let script = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../Support/screen-reader.py"
+    // Debian's python3, for which the modules are installed.
+    let reading = try await Invocation(
+      program: "/usr/bin/timeout", arguments: ["120", "/usr/bin/python3", script], input: Array(lines.joined().utf8),
+      environment: environment
+    ).run()
+    guard reading.status == 0 else {
+      throw WindowFailure(description: program.isRunning ? reading.failure : "the window has ended")
+    }
+    return try reading.text.split(separator: "\n").compactMap {
+      try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String]
+    }
+  }
+}
+
+struct WindowFailure: Error, CustomStringConvertible {
+  let description: String
+}
+
+/// An X server without a screen. It ends after five minutes, also if the test runner was killed, and with it its window.
+private struct Display {
+  let name: String
+  private let server: RunningProgram
+
+  init() async throws {
+    // The server chooses a free number and writes it to standard error.
+    let server = try Invocation(
+      program: "/usr/bin/timeout",
+      arguments: ["300", "/usr/bin/Xvfb", "-displayfd", "2", "-screen", "0", "1200x900x24", "-nolisten", "tcp"]
+    ).start()
+    self.server = server
+    let number: Int? = await withCheckedContinuation { continuation in
+      let waiting = Mutex<CheckedContinuation<Int?, Never>?>(continuation)
+      startThread {
+        _ = server.finish { line, _ in
+          guard let number = Int(line) else { return }
+          waiting.withLock { $0.take() }?.resume(returning: number)
+        }
+        waiting.withLock { $0.take() }?.resume(returning: nil)
+      }
+    }
+    guard let number else { throw WindowFailure(description: "Xvfb did not start") }
+    name = ":\(number)"
+  }
+
+  func end() { if server.isRunning { server.signal(SIGTERM) } }
+}
+
+private func finish(_ program: RunningProgram) async -> Invocation.Result {
+  await withCheckedContinuation { continuation in
+    startThread { continuation.resume(returning: program.finish { _, _ in }) }
+  }
+}

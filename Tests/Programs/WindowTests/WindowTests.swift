@@ -1,0 +1,122 @@
+import Glibc
+import ProgramDriver
+import Testing
+import VirtualFinger
+
+@Suite("The window")
+struct WindowTests {
+  /// The window over a store that has the secret `mail/alice`, with the finger of `TestStore.enrolled`.
+  private func shown<Value>(
+    _ arguments: String..., body: (WindowOnDisplay, TestStore) async throws -> Value
+  ) async throws -> Value {
+    try await TestStore.enrolled { store in
+      try await store.set("mail/alice", "a secret of mine", "--access", "presence")
+      return try await WindowOnDisplay.with(
+        ["--store", store.directory] + store.reader + arguments, in: store.folder
+      ) { try await body($0, store) }
+    }
+  }
+
+  private func first<Value>(_ body: (WindowOnDisplay, TestStore) async throws -> Value) async throws -> Value {
+    try await withFolder { folder in
+      let store = TestStore(folder: folder, recoveryKey: "")
+      return try await WindowOnDisplay.with(["--store", store.directory] + store.reader, in: folder) {
+        try await body($0, store)
+      }
+    }
+  }
+
+  private func exists(_ store: TestStore) -> Bool { access("\(store.directory)/vault.db", F_OK) == 0 }
+
+  @Test("A first start in the window refuses a weak passcode, and makes a store that the shown recovery key opens")
+  func firstStart() async throws {
+    try await first { window, store in
+      try await window(
+        .see("Set Up"), .enter, .type("abcd", into: "Passcode"), .type("abce", into: "Once more"),
+        .see("The two are not the same."), .type("abcd", into: "Once more"), .press("Continue"),
+        .see("Somebody with a copy of your disk finds this passcode within a day. Take a longer one."))
+      #expect(!exists(store))
+      let passcode = "quartz blanket river 47"
+      try await window(
+        .type(passcode, into: "Passcode"), .type(passcode, into: "Once more"), .press("Continue"),
+        .see("Its last part, from your paper"))
+      var key: String?
+      for _ in 0..<50 where key == nil {
+        key = try await window.texts().first { $0.wholeMatch(of: /([0-9A-Z]{5}-){6}[0-9A-Z]{5}/) != nil }
+      }
+      let shown = try #require(key)
+      #expect(!exists(store), "the store is kept before its recovery key was written down")
+      try await window(
+        .type(String(shown.suffix(5)).lowercased(), into: "Its last part, from your paper"), .enter,
+        .see("Whorl Is Ready"), .enter, .see("No Secrets Yet"))
+      try await Invocation(
+        arguments: store.arguments(["recover", "--recovery-fd", "3", "--passcode-fd", "4"]),
+        descriptors: [shown + "\n", "another long passcode 9\n"]
+      ).run().mustSucceed()
+    }
+  }
+
+  @Test("A secret in the window is found by search, and shown and copied after a touch of the enrolled finger alone")
+  func touched() async throws {
+    try await shown { window, store in
+      let finger = VirtualImageReader(socket: store.socket, patience: .seconds(10))
+      func press(_ finger: SyntheticFinger, on reader: VirtualImageReader) async throws {
+        try await onOwnThread { () throws(VirtualReaderError) in
+          try reader.press(finger.impression(.random(in: 1...1_000_000)))
+        }
+      }
+      try await window(
+        .type("ali", into: "Search"), .gone("any-finger"), .click("mail/alice"), .press("Show"), .see("Confirm"))
+      try await press(Fingers.wrong, on: finger)
+      try await window(.see("No match, 2 touches left"))
+      #expect(try await !window.texts().contains("a secret of mine"))
+      try await press(Fingers.right, on: finger)
+      try await window(.see("a secret of mine"), .gone("Confirm"), .press("Hide"), .gone("a secret of mine"))
+      try await window(.press("Copy"), .see("Confirm"))
+      try await press(Fingers.right, on: finger)
+      try await window(.see("Copied; the clipboard is emptied in 30 seconds"))
+    }
+  }
+
+  @Test("The window shows a secret after the passcode, and not after a wrong one or Cancel")
+  func typed() async throws {
+    try await shown { window, _ in
+      try await window(
+        .click("mail/alice"), .press("Show"), .press("Cancel"), .gone("Confirm"), .press("Show"),
+        .type("wrong", into: "Passcode"), .press("Confirm"), .see("Wrong passcode. Passcode to show “mail/alice”"))
+      #expect(try await !window.texts().contains("a secret of mine"))
+      try await window(
+        .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("a secret of mine"))
+    }
+  }
+
+  @Test("A secret that the window made is the command line's, and a removed one comes back with Undo until it closes")
+  func changed() async throws {
+    try await shown { window, store in
+      try await window(
+        .press("New Secret"), .type("bank", into: "Name, such as a site or a program"),
+        .type("alice", into: "Account (may be empty)"), .type("correct battery", into: "Secret"), .press("Save"),
+        .click("bank/alice"), .see("Changed"))
+      #expect(try await store.unlocked("get", "bank/alice").text == "correct battery")
+      try await window(.press("Remove"), .press("Undo"), .click("bank/alice"), .see("Changed"))
+      #expect(try await store.unlocked("get", "bank/alice").status == 0)
+      try await window(.press("Remove"), .see("Undo"), .press("Close"))
+      try await window.hasEnded()
+      #expect(try await store.unlocked("get", "bank/alice").status == 66)
+    }
+  }
+
+  @Test("Each control of the window has a name for a screen reader, and a folder that everybody can write is explained")
+  func named() async throws {
+    try await TestStore.enrolled { store in
+      chmod(store.directory, 0o777)
+      try await WindowOnDisplay.with(["--store", store.directory] + store.reader, in: store.folder) { window in
+        try await window(.see("Try Again"))
+        #expect(try await !window.texts().contains("current-set"))
+        chmod(store.directory, 0o700)
+        try await window(.press("Try Again"), .click("current-set"), .press("New Secret"), .see("Save"))
+        #expect(try await window.unnamed() == [])
+      }
+    }
+  }
+}

@@ -1,0 +1,156 @@
+#!/usr/bin/python3
+"""Reads and works a window as a screen reader does (AT-SPI), for WindowTests.
+
+Steps come as lines of JSON arrays on standard input, and each gets a line of JSON on standard output. The first step that
+cannot be done within its time ends the program with status 1, and standard error says what there was instead.
+
+    ["see", NAME]               waits until something has that name or text
+    ["gone", NAME]              waits until nothing has it
+    ["press", NAME]             a button, or another control with an action
+    ["click", NAME]             the middle of a label, by the pointer: rows of a list have no action
+    ["key", KEYSYM]             a key of the keyboard, by its number in X
+    ["type", NAME, TEXT]        into an entry, in place of what it contains
+    ["texts"]                   all names and texts in the windows, also on pages that are not on top
+    ["unnamed"]                 roles of controls without a name
+    ["wide"]                    the largest width of a window, in pixels
+"""
+
+import json
+import sys
+import time
+import warnings
+
+import gi
+
+# Newer versions of the library have other names for what Debian 12 has.
+warnings.simplefilter("ignore")
+gi.require_version("Atspi", "2.0")
+from gi.repository import Atspi  # noqa: E402
+
+SECONDS = 20
+BUTTONS = {"push button", "button", "toggle button", "check box", "switch", "menu item"}
+ENTRIES = {"text", "entry", "password text"}
+CONTROLS = BUTTONS | ENTRIES | {"combo box", "list"}
+
+
+def below(node):
+    """The node and all below it, except what is hidden."""
+    try:
+        # The library keeps states and children of objects, of which GTK does not report every change.
+        node.clear_cache()
+        # GTK 4.8 reports windows alone as showing, and the pages of a stack that are not on top as visible.
+        if not node.get_state_set().contains(Atspi.StateType.VISIBLE):
+            return
+        yield node
+        for index in range(min(node.get_child_count(), 200)):
+            child = node.get_child_at_index(index)
+            if child is not None:
+                yield from below(child)
+    except gi.repository.GLib.Error:
+        return  # The object went away meanwhile.
+
+
+def windows():
+    desktop = Atspi.get_desktop(0)
+    for index in range(desktop.get_child_count()):
+        application = desktop.get_child_at_index(index)
+        for window in range(application.get_child_count() if application else 0):
+            child = application.get_child_at_index(window)
+            if child is not None:
+                yield child
+
+
+def everything():
+    for window in windows():
+        yield from below(window)
+
+
+def text(node):
+    interface = node.get_text_iface()
+    return Atspi.Text.get_text(interface, 0, -1) if interface else ""
+
+
+def named(node, name):
+    """GTK 4.8 names a button with a mnemonic twice: "_Try Again Try Again"."""
+    own = node.get_name()
+    return name == own or own.endswith(f" {name}") or name == text(node)
+
+
+def found(name, roles=None):
+    """The first object of these roles, or of any, that has this name and can be used."""
+    for node in everything():
+        try:
+            if roles and node.get_role_name() not in roles or not named(node, name):
+                continue
+            if not roles or node.get_state_set().contains(Atspi.StateType.SENSITIVE):
+                return node
+        except gi.repository.GLib.Error:
+            continue
+    return None
+
+
+def press(name):
+    node = found(name, BUTTONS)
+    return node is not None and Atspi.Action.do_action(node.get_action_iface(), 0)
+
+
+def click(name):
+    node = found(name, {"label"})
+    place = node and node.get_component_iface().get_extents(Atspi.CoordType.WINDOW)
+    # The windows are in the corner of a display without a window manager.
+    return bool(place and place.width > 0) and Atspi.generate_mouse_event(
+        place.x + place.width // 2, place.y + place.height // 2, "b1c"
+    )
+
+
+def type_into(name, words):
+    for node in everything():
+        if node.get_role_name() not in ENTRIES:
+            continue
+        parent = node.get_parent()
+        editable = node.get_editable_text_iface()
+        if editable is not None and name in (node.get_name(), parent.get_name() if parent else ""):
+            return Atspi.EditableText.set_text_contents(editable, words)
+    return False
+
+
+DEEDS = {
+    "see": lambda name: found(name) is not None,
+    "gone": lambda name: found(name) is None,
+    "press": press,
+    "click": click,
+    "key": lambda key: Atspi.generate_keyboard_event(int(key), None, Atspi.KeySynthType.SYM),
+    "type": type_into,
+}
+
+
+def texts():
+    return [name for name in (node.get_name() or text(node) for node in everything()) if name]
+
+
+def do(verb, *rest):
+    if verb == "texts":
+        return texts()
+    if verb == "unnamed":
+        return [
+            node.get_role_name()
+            for node in everything()
+            if node.get_role_name() in CONTROLS and not node.get_name() and not text(node)
+        ]
+    if verb == "wide":
+        return [str(max(window.get_component_iface().get_extents(Atspi.CoordType.WINDOW).width for window in windows()))]
+    end = time.monotonic() + SECONDS
+    while True:
+        try:
+            if DEEDS[verb](*rest):
+                return []
+        except gi.repository.GLib.Error:
+            pass  # The object went away meanwhile.
+        if time.monotonic() > end:
+            there = [text for text in dict.fromkeys(texts()) if not text.startswith(("Gtk", "Adw"))]
+            sys.exit(f"cannot {verb} {' '.join(rest)}; there is {there}")
+        time.sleep(0.05)
+
+
+for line in sys.stdin:
+    print(json.dumps(do(*json.loads(line))), flush=True)
