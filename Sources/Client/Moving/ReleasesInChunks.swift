@@ -185,8 +185,9 @@ package enum MoveObstacle: Sendable, Hashable {
     }
   }
 
-  /// The obstacle of an item in one of Whorl's internal groups. Such items are neither exported nor imported: a file
-  /// from somebody else could contain a key pair or a keyring's secret that its author knows.
+  /// The obstacle of an item in one of Whorl's internal groups. Such items are neither exported nor imported, nor copied
+  /// out of another store's backup: what comes from somebody else could contain a key pair or a keyring's secret that its
+  /// author knows, and choices of the login that nobody here has made.
   init?(ofGroup attributes: [AttributeName: AttributeValue]) {
     switch attributes[.accessGroup] {
     case .text(StoreKey.accessGroup)?: self = .neverLeaves

@@ -165,11 +165,8 @@ package enum PromptLabel {
   /// The name without quotation marks, brackets, line ends, marks of the reading direction and other invisible characters.
   /// Of a long one the middle is left out, so that both ends can be compared.
   package static func text(_ name: String, longest: Int = longest) -> String {
-    var plain = String.UnicodeScalarView()
-    for scalar in name.unicodeScalars {
-      if isSpace(scalar) { plain.append(" ") } else if !isLeftOut(scalar) { plain.append(scalar) }
-    }
-    let words = String(plain).split(separator: " ").joined(separator: " ")
+    let plain = String.UnicodeScalarView(name.unicodeScalars.filter { $0.looksLikeSpace || !isLeftOut($0) })
+    let words = String(plain).seen
     // Counted in code points, since a character may have any number of combining marks.
     let scalars = words.unicodeScalars
     guard scalars.count > longest else { return words }
@@ -195,17 +192,8 @@ package enum PromptLabel {
     return shown.isEmpty || shown.contains(where: { $0 == " " || $0 == "," }) ? "“\(shown)”" : shown
   }
 
-  /// Spaces and line ends of all kinds, and letters that look like spaces.
-  private static func isSpace(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
-    case .spaceSeparator, .lineSeparator, .paragraphSeparator: true
-    default: [0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x115F, 0x1160, 0x2800, 0x3164, 0xFFA0].contains(scalar.value)
-    }
-  }
-
   private static func isLeftOut(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
-    case .control, .format, .privateUse, .surrogate, .unassigned: true
     // Quotation marks and brackets.
     case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation: true
     // Those of other categories, among them the primes and the ideographic ditto mark.

@@ -104,6 +104,30 @@ struct BackupTests {
     }
   }
 
+  /// Whoever gives a copy and its recovery key away knows the key pair in it, and chooses what a login does.
+  @Test("whorl restore takes no key pair and no entry of the login out of another store's backup, and says so")
+  func otherStoresChoices() async throws {
+    try await TestStore.with { other in
+      try await other.set("mail/alice", "of mail", "--access", "none", "--accessible", "after-first-unlock")
+      try await other.whorl("login", "add", "mail/alice", "--to", "command:touch /tmp/owned").mustSucceed()
+      let theirs = try await other.whorl("key")
+      try theirs.mustSucceed()
+      try await other.whorl("backup", "\(other.folder)/copy").mustSucceed()
+      try await TestStore.with { store in
+        let copied = try await Invocation(
+          arguments: store.arguments(["restore", "\(other.folder)/copy", "--yes", "--recovery-fd", "3"]),
+          descriptors: [other.recoveryKey + "\n"], environment: ["XDG_RUNTIME_DIR": store.folder]
+        ).run()
+        #expect(copied.status == 0 && copied.diagnostics.contains("Copied 1 item into your store."))
+        #expect(copied.diagnostics.contains("an entry of 'whorl login' of that other store"), "\(copied.diagnostics)")
+        #expect(copied.diagnostics.contains("make another here"), "\(copied.diagnostics)")
+        #expect(try await !store.whorl("login", "ls", "--json").text.contains("owned"))
+        let own = try await store.whorl("key")
+        #expect(own.status == 0 && own.text != theirs.text)
+      }
+    }
+  }
+
   @Test("whorl restore refuses in one line what is missing, no backup, or a backup of another store")
   func badInput() async throws {
     try await TestStore.with { store in

@@ -186,4 +186,69 @@ struct HostileBackupTests {
     try await vault.put("after", "secret", .none)
     #expect(try await vault.get("after") == "secret")
   }
+
+  @Test(
+    "a backup with bytes changed, cut off, repeated or put in is refused, and changes nothing", .timeLimit(.minutes(60))
+  )
+  func changedBytes() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("a", "secret", .none)
+    let genuine = file()
+    try await vault.backUp(to: genuine)
+    var bytes = [UInt8](repeating: 0, count: Int(lseek(genuine, 0, SEEK_END)))
+    try #require(pread(genuine, &bytes, bytes.count, 0) == bytes.count)
+    try await vault.put("a", "newer", .none)
+    var random = Campaign.Generator("changed backups")
+    for number in 1...Campaign.count(short: 60, long: 10_000) {
+      var changed = bytes
+      let place = Int.random(in: 0..<bytes.count, using: &random)
+      switch Int.random(in: 0..<5, using: &random) {
+      case 0: changed[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      case 1: changed.removeLast(bytes.count - place)
+      case 2: changed.insert(contentsOf: bytes.suffix(place), at: place)
+      case 3: changed.insert(UInt8.random(in: 0...255, using: &random), at: place)
+      default:
+        // The numbers at the beginning.
+        let start = Int.random(in: 0..<48, using: &random)
+        for each in start..<start + 4 { changed[each] = [0, 0x7F, 0x80, 0xFF].randomElement(using: &random) ?? 0 }
+      }
+      guard changed != bytes else { continue }
+      let forged = file()
+      try #require(write(forged, changed, changed.count) == changed.count)
+      await #expect(throws: VaultError.self, "\(number)") { _ = try await vault.contents(ofBackup: forged) }
+      #expect(throws: (any Error).self, "\(number)") {
+        _ = try StoreCreation.newStore(
+          at: store.folder + "/changed", from: forged, recoveryKey: SecretBytes(text: store.recoveryKey),
+          owner: geteuid(), floor: .weakForTests)
+      }
+      #expect(access(store.folder + "/changed", F_OK) != 0)
+      close(forged)
+    }
+    #expect(try await vault.get("a") == "newer")
+    #expect(try await vault.status().failures == 0)
+  }
+
+  @Test("items of a backup with names like paths and options are restored, and no file gets such a name")
+  func pathNames() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    let names = ["../../../tmp/whorl-escape", "/tmp/whorl-escape", "~", "-rf", "a/../../b", "vault.db", "state"]
+    for name in names {
+      _ = try await vault.add(
+        NewItem(.genericPassword, [.service: .text(name)]), secret: SecretBytes(text: "of \(name)"), in: nil)
+    }
+    let genuine = file()
+    try await vault.backUp(to: genuine)
+    let place = store.folder + "/restored"
+    let new = try StoreCreation.newStore(
+      at: place, from: genuine, recoveryKey: SecretBytes(text: store.recoveryKey), owner: geteuid(),
+      floor: .weakForTests)
+    try new.keep()
+    #expect(access("/tmp/whorl-escape", F_OK) != 0)
+    let made = try Vault(at: place, desk: NoReader.desk, owner: geteuid(), floor: .weakForTests)
+    let found = try await made.items(ItemSearch())
+    #expect(Set(found.map { $0.name?.service ?? "" }) == Set(names))
+    await made.close()
+  }
 }

@@ -132,6 +132,19 @@ package struct MigrationPlan: Sendable {
     staying += movable.filter(\.access.needsFinger).map { StayingItem(item: $0, obstacle: .fingerThere) }
     movable.removeAll(where: \.access.needsFinger)
   }
+
+  /// Leaves out the items of Whorl's internal groups, as an import from a file does.
+  package mutating func leaveInternalGroups() {
+    var others: [Item] = []
+    for item in movable {
+      if let obstacle = MoveObstacle(ofGroup: item.attributes) {
+        staying.append(StayingItem(item: item, obstacle: obstacle))
+      } else {
+        others.append(item)
+      }
+    }
+    movable = others
+  }
 }
 
 /// The result of a migration.

@@ -206,7 +206,11 @@ extension MoveObstacle {
       "it needs a finger of that other store: 'whorl restore --store' with a new directory makes a store where one can be used"
     case .changedSince:
       "it was changed after the service got an item of that name: compare the two, and remove one with 'whorl rm'"
-    case .ofThisMachine: "it is an entry of 'whorl login' on this machine: make it there with 'whorl login'"
+    case .ofThisMachine:
+      switch destination {
+      case .service, .export: "it is an entry of 'whorl login' on this machine: make it there with 'whorl login'"
+      case .storeOfRestore: "it is an entry of 'whorl login' of that other store: make your own with 'whorl login'"
+      }
     case .unreadable(let error): Failure(error).what
     }
   }

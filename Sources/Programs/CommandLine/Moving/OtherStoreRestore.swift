@@ -84,6 +84,7 @@ struct OtherStoreRestore {
     let migration = Migration(from: old, to: store)
     var plan = try await session.explained { () async throws(VaultError) in try await migration.plan() }
     plan.leaveWhatNeedsFinger()
+    plan.leaveInternalGroups()
     var context = session.contextOptions
     context.preferPasscode = true
     context.keepsEvidence = true

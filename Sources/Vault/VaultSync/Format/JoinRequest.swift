@@ -213,17 +213,19 @@ package enum MachineName {
     return name
   }
 
-  /// The name, with a number where it is taken: machines of the same model often have the same name.
-  static func distinct(_ name: String, from taken: Set<String>) -> String {
-    guard taken.contains(name) else { return name }
+  /// The name, with a number where it is taken, in upper or lower case: machines of the same model often have the same name.
+  static func distinct(_ name: String, from names: Set<String>) -> String {
+    let taken = Set(names.map { $0.lowercased() })
+    guard taken.contains(name.lowercased()) else { return name }
     // As many are taken as there are members at most.
     let numbered = (2...taken.count + 2).lazy.map { "\(name.prefix(limit - 6)) (\($0))" }
-    return numbered.first { !taken.contains($0) } ?? name
+    return numbered.first { !taken.contains($0.lowercased()) } ?? name
   }
 
-  /// A name from another machine, made safe to show.
+  /// A name from another machine, made safe to show and to compare: a member that lies could name a stranger like another
+  /// machine, but for a character that nobody sees.
   static func shown(_ name: String) -> String {
-    let shown = ItemName(unchecked: String(name.prefix(limit)), account: "").service
-    return shown.isEmpty ? "a machine without a name" : shown
+    let seen = String(String.UnicodeScalarView(name.unicodeScalars.prefix(limit))).seen
+    return seen.isEmpty ? "a machine without a name" : seen
   }
 }

@@ -81,6 +81,22 @@ struct CircleProofTests {
     #expect(try await lap.status.waiting.count == 1)
   }
 
+  @Test("what another machine shares is no entry of the login, whatever its group: a login runs no command of it")
+  func loginEntry() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    var entry = NewItem(
+      LoginItem(.command, name: "touch /tmp/owned", source: ItemID(bytes: [UInt8](repeating: 7, count: 16))))
+    entry.attributes[.synchronizable] = .number(1)
+    let item = entry
+    _ = try await machines[1].asking {
+      try await machines[1].session.add(item, secret: SecretBytes(text: "x"), replacing: false, $0)
+    }
+    for machine in [machines[1], machines[0]] { try await machine.sync(repository) }
+    let shared = ItemSearch(groups: .all, synchronizable: .yes)
+    #expect(try await machines[0].session.items(shared, .nobody).items.count == 1)
+    #expect(try await machines[0].session.items(ItemSearch(loginItemsOf: nil), .nobody).items.isEmpty)
+  }
+
   @Test("an item with an application password is not stored as a shared item of a circle")
   func ownPassword() async throws {
     let desk = try await repository.circle("desk")[0]

@@ -134,6 +134,25 @@ struct JoiningTests {
     }
   }
 
+  @Test("a machine is let in by the member alone that has answered it, also after its owner has agreed")
+  func otherMember() async throws {
+    let machines = try await repository.circle("desk", "attic")
+    let lap = try await SyncMachine("lap")
+    try await lap.ask(repository)
+    try await machines[0].sync(repository)
+    try await machines[0].answer(lap)
+    for machine in [machines[0], lap, machines[0]] { try await machine.sync(repository) }
+    try await lap.agree()
+    let circle = try await machines[1].vault.circle
+    let list = try await CircleRecord(
+      after: circle.last, circle: circle.circle, members: circle.members + [lap.vault.circle.own],
+      #require(circle.contents), by: circle.keys, as: circle.id)
+    let path = SyncPath.circle(list.epoch).text
+    let receipt = try await lap.receive(repository.tip.merging([path: list.bytes]) { $1 })
+    #expect(receipt.refused.map(\.path) == [path])
+    #expect(try await lap.status.standing == .asking)
+  }
+
   @Test("a machine that was restored and joins again takes the place of its earlier entry in the same change")
   func restored() async throws {
     let machines = try await repository.circle("desk", "lap")
