@@ -101,7 +101,8 @@ class Terminal:
         end = time.monotonic() + 5
         while not self.echo_is_off():
             if time.monotonic() > end:
-                raise Wrong("the echo stays on")
+                self.read(0.1)
+                raise Wrong(f"the echo stays on: {self.heard!r}")
             time.sleep(0.001)
 
     def end_of_round(self):
@@ -613,7 +614,7 @@ def random_round(terminal, rng):
     check(service.wait_until_idle(), "armed")
     check(settings == terminal.settings, f"the terminal has other settings: {settings}")
     # Ctrl-C may have reached the shell itself, which shows its prompt once more then.
-    terminal.type("echo SY''NC\n")
+    terminal.type("\necho SY''NC\n")
     after = terminal.expect(b"SYNC\r\n") + terminal.end_of_round()
     shown = any(secret in said + rest + after for secret in (PASSWORD, b"not it", b"not found"))
     # Nobody begins to type that long after a match or Ctrl-C has ended the prompt: those keys are the command's.
