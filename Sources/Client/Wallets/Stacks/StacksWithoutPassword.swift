@@ -14,7 +14,7 @@ extension LoginStacks {
       return LoginObstacle(
         words: "\(service) asks for a finger and never for a password (\(line.file))",
         remedy: .advice(
-          "put the lines of the system's own file behind line \(line.line): see 'sudo and polkit' in docs/login-administration.md"
+          "put the lines of the system's own file behind line \(line.line): see docs/login-administration.md"
         ))
     }
   }

@@ -21,11 +21,15 @@ struct FingerLogin {
     do throws(HelperProgramError) {
       program = try HelperProgram(at: path)
     } catch {
-      throw Failure(.refused, error.words)
+      throw Failure(.refused, error.words, advice: "install Whorl again")
     }
     let command = (geteuid() == 0 ? [] : ["sudo"]) + [program.path, change.rawValue, choice.rawValue]
     StandardError.line(Visible.text("> \(ShellLine.text(command))"))
     let status = ChosenCommand(command).run(hardening)
-    guard status == 0 else { throw Failure(.refused, "the command ended with status \(status)") }
+    guard status == 0 else {
+      throw Failure(
+        .refused, "the command ended with status \(status)",
+        advice: "it has said why, and left the logins of this computer as they were")
+    }
   }
 }
