@@ -3,6 +3,7 @@ import Fingerprint
 import Primitives
 internal import PromptTexts
 import SecretModel
+import Whorl
 
 struct Fingers: Command {
   static let configuration = CommandConfiguration(

@@ -4,6 +4,7 @@ import Processes
 internal import PromptTexts
 import SecretModel
 import Wallets
+import Whorl
 
 /// Checks the state of everything that `whorl setup` can set up. Changes nothing and shows no prompt.
 struct SetupSurvey {

@@ -4,6 +4,7 @@ import Primitives
 internal import PromptTexts
 import SecretModel
 import SecureMemory
+import Whorl
 
 struct Init: Command {
   static let configuration = CommandConfiguration(

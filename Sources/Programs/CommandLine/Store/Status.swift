@@ -2,6 +2,7 @@ import ArgumentParser
 import Fingerprint
 internal import PromptTexts
 import SecretModel
+import Whorl
 
 struct Status: Command {
   static let configuration = CommandConfiguration(

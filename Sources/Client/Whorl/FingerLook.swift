@@ -1,17 +1,16 @@
-import Fingerprint
-import SecretModel
-import Whorl
+package import Fingerprint
+package import SecretModel
 
 /// The fingers of a store as they are now. Those of fprintd are enrolled and deleted in the desktop's settings, and belong
 /// to a store that uses fprintd without any command of Whorl's.
-struct FingerLook {
+package struct FingerLook: Sendable {
   /// The status of the store, with the fingers that fprintd has now.
-  let status: VaultStatus
-  let readers: SecretModel.ReaderList
+  package let status: VaultStatus
+  package let readers: ReaderList
   /// Why the store does not have fprintd's fingers, or they cannot be seen; nil if it has, or does not use fprintd.
-  let problem: VaultError?
+  package let problem: VaultError?
 
-  init(at store: any VaultService) async throws(VaultError) {
+  package init(at store: any VaultService) async throws(VaultError) {
     readers = try await store.readers()
     let known = try await store.status()
     guard readers.chosen?.identity.adapter.sharesFingers == true else {
@@ -39,10 +38,10 @@ struct FingerLook {
   }
 
   /// The fingers of all readers.
-  var count: Int { status.sets.map(\.fingers.count).reduce(0, +) }
+  package var count: Int { status.sets.map(\.fingers.count).reduce(0, +) }
 
   /// The fingers of the reader that the store would use; nil if there is none.
-  var countHere: Int? {
+  package var countHere: Int? {
     readers.chosen.map { chosen in
       status.sets.filter { $0.reader == chosen.identity }.map(\.fingers.count).reduce(0, +)
     }
@@ -50,30 +49,13 @@ struct FingerLook {
 
   /// Whether the store would use a reader of fprintd, whose name is all that fprintd says of it: another of the same kind
   /// has the same.
-  var isOfFprintd: Bool { readers.chosen?.identity.adapter.sharesFingers == true }
+  package var isOfFprintd: Bool { readers.chosen?.identity.adapter.sharesFingers == true }
 
   /// The reader that fprintd enrols on, for this program and with the permission of the person's own session; nil if
   /// the vault enrols, after the passcode. That is so for an fprintd that a configuration names, and for a store with
   /// libfprint's fingers.
-  var readerOfFprintd: ReaderDescription? {
+  package var readerOfFprintd: ReaderDescription? {
     guard status.adapter?.sharesFingers != false else { return nil }
     return readers.chosen.flatMap { $0.identity.adapter.sharesFingers && $0.nature == .physical ? $0 : nil }
-  }
-
-  /// The message for a store without fingers, and the command that enrols one.
-  var absence: (words: String, command: [String]) {
-    switch problem {
-    case .printsGone?:
-      ("none: those of this store were deleted in the desktop's settings or with fprintd-delete", ["enroll"])
-    case .fingersNotAccepted?: ("fprintd's are not accepted with the passcode yet", ["reader", "use", "fprintd"])
-    case .reader(let error)? where error != .absent:
-      ("those in fprintd cannot be seen now: \(Failure(error).what)", ["enroll"])
-    default: ("none enrolled", ["enroll"])
-    }
-  }
-
-  /// ``absence`` as advice.
-  var advice: String {
-    "'whorl \(absence.command.joined(separator: " "))' \(absence.command == ["enroll"] ? "enrols one" : "accepts them")"
   }
 }
