@@ -255,9 +255,8 @@ let package = Package(
     .executableTarget(
       name: "whorl-gtk",
       dependencies: [
-        "CAdwaita", "Executors", "Primitives", "Processes", "PromptTexts", "SecretList", "SecretModel", "SecureMemory",
-        "Whorl",
-        argumentParser,
+        "CAdwaita", "Executors", "Fingerprint", "KeySchemes", "Primitives", "Processes", "PromptTexts", "SecretList",
+        "SecretModel", "SecureMemory", "Settings", "SSHKeys", "SyncRepository", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/whorl-gtk", resources: [.embedInCode("ui")],
       swiftSettings: strict + [.defaultIsolation(MainActor.self)]),

@@ -77,16 +77,27 @@ def named(node, name):
 
 
 def found(name, roles=None):
-    """The first object of these roles, or of any, that has this name and can be used."""
-    for node in everything():
-        try:
-            if roles and node.get_role_name() not in roles or not named(node, name):
+    """An object of these roles, or of any, that has this name and can be used. A dialog's comes before one of the window
+    that it is over, and one of a page that was made later before that of an earlier one, which is not on top."""
+    for window in reversed(list(windows())):
+        last = None
+        for node in below(window):
+            try:
+                if roles and node.get_role_name() not in roles or not named(node, name):
+                    continue
+                if not roles:
+                    return node
+                if node.get_state_set().contains(Atspi.StateType.SENSITIVE):
+                    last = node
+            except gi.repository.GLib.Error:
                 continue
-            if not roles or node.get_state_set().contains(Atspi.StateType.SENSITIVE):
-                return node
-        except gi.repository.GLib.Error:
-            continue
+        if last is not None:
+            return last
     return None
+
+
+def place(node):
+    return node.get_component_iface().get_extents(Atspi.CoordType.WINDOW)
 
 
 def press(name):
@@ -96,11 +107,11 @@ def press(name):
 
 def click(name):
     node = found(name, {"label"})
-    place = node and node.get_component_iface().get_extents(Atspi.CoordType.WINDOW)
+    if node is None:
+        return False
     # The windows are in the corner of a display without a window manager.
-    return bool(place and place.width > 0) and Atspi.generate_mouse_event(
-        place.x + place.width // 2, place.y + place.height // 2, "b1c"
-    )
+    area = place(node)
+    return area.width > 0 and Atspi.generate_mouse_event(area.x + area.width // 2, area.y + area.height // 2, "b1c")
 
 
 def type_into(name, words):
@@ -138,7 +149,7 @@ def do(verb, *rest):
             if node.get_role_name() in CONTROLS and not node.get_name() and not text(node)
         ]
     if verb == "wide":
-        return [str(max(window.get_component_iface().get_extents(Atspi.CoordType.WINDOW).width for window in windows()))]
+        return [str(max(place(window).width for window in windows()))]
     end = time.monotonic() + SECONDS
     while True:
         try:

@@ -9,7 +9,7 @@ internal import Whorl
 final class MainWindow {
   /// The pages of an open store, by the names of `--page`.
   enum PageName: String, CaseIterable {
-    case secrets, passkeys, keys
+    case secrets, passkeys, keys, fingers, computers, activity
   }
 
   private let interface = Interface(PackageResources.window_ui)
@@ -20,6 +20,7 @@ final class MainWindow {
   init(in application: Widget, _ place: ShownStore.Place) {
     shown = ShownStore(at: place, in: interface["window"], toasts: interface["toasts"], of: application)
     gtk_window_set_application(root.typed(), application.typed())
+    addStyle()
     interface["retry"].on("clicked") { [self] in open() }
     interface["unlock"].on("clicked") { [self] in unlock() }
     listPages()
@@ -35,6 +36,19 @@ final class MainWindow {
   }
 
   var root: Widget { interface["window"] }
+
+  private func addStyle() {
+    // gtk_css_provider_new: transfer full, and released below, since the display keeps it. The data is borrowed.
+    let style = Widget(UnsafeMutableRawPointer(gtk_css_provider_new()))
+    PackageResources.window_css.withUnsafeBufferPointer { bytes in
+      bytes.withMemoryRebound(to: CChar.self) {
+        gtk_css_provider_load_from_data(style.typed(), $0.baseAddress, gssize($0.count))
+      }
+    }
+    gtk_style_context_add_provider_for_display(
+      gtk_widget_get_display(root.typed()), style.opaque, guint(GTK_STYLE_PROVIDER_PRIORITY_APPLICATION))
+    g_object_unref(style.pointer)
+  }
 
   func present() { gtk_window_present(root.typed()) }
 
@@ -143,6 +157,9 @@ final class MainWindow {
         SecretsPage(
           .key, icon: name.icon, emptyTitle: Text.of("No Keys Yet"),
           emptyDescription: Text.of("Keys for SSH and certificates are listed here."), of: shown, goBack: goBack)
+      case .fingers: FingersPage(of: shown, goBack: goBack)
+      case .computers: ComputersPage(of: shown, goBack: goBack)
+      case .activity: ActivityPage(of: shown, goBack: goBack)
       }
     page.setNarrow(interface["leaflet"].bool("folded"))
     pages[name] = page
@@ -152,11 +169,20 @@ final class MainWindow {
 }
 
 extension MainWindow.PageName {
+  /// "secrets, passkeys or keys".
+  nonisolated static var spoken: String {
+    let names = allCases.map(\.rawValue)
+    return "\(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")"
+  }
+
   fileprivate var title: String {
     switch self {
     case .secrets: Text.of("Secrets")
     case .passkeys: Text.of("Passkeys")
     case .keys: Text.of("Keys")
+    case .fingers: Text.of("Fingers")
+    case .computers: Text.of("Computers")
+    case .activity: Text.of("Activity")
     }
   }
 
@@ -165,18 +191,9 @@ extension MainWindow.PageName {
     case .secrets: "dialog-password-symbolic"
     case .passkeys: "avatar-default-symbolic"
     case .keys: "network-server-symbolic"
+    case .fingers: "auth-fingerprint-symbolic"
+    case .computers: "computer-symbolic"
+    case .activity: "document-open-recent-symbolic"
     }
   }
-}
-
-/// A page of an open store.
-protocol WindowPage: AnyObject {
-  var root: Widget { get }
-
-  /// The page is shown, or the store has changed.
-  func refresh()
-
-  /// Whether the window is so narrow that it shows the page in place of the list of pages. Then the page has a button
-  /// that leads back to that list.
-  func setNarrow(_ isNarrow: Bool)
 }

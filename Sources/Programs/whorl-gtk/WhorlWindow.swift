@@ -14,7 +14,7 @@ struct WhorlWindow: ParsableCommand {
       the secret needs.
       """)
 
-  @Option(help: "The page to show: secrets, passkeys or keys.")
+  @Option(help: "The page to show: \(MainWindow.PageName.spoken).")
   var page: String?
 
   @Option(help: ArgumentHelp("The directory of a private store, as for whorl.", valueName: "dir"))
@@ -28,7 +28,7 @@ struct WhorlWindow: ParsableCommand {
 
   func validate() throws {
     guard page.map({ MainWindow.PageName(rawValue: $0) != nil }) ?? true else {
-      throw ValidationError("--page is secrets, passkeys or keys.")
+      throw ValidationError("--page is \(MainWindow.PageName.spoken).")
     }
   }
 

@@ -79,3 +79,30 @@ struct PasswordGeneratorTests {
     #expect(counts.values.allSatisfy { (300...600).contains($0) })
   }
 }
+
+@Suite("List of activity")
+struct ActivityListTests {
+  @Test("Activity has the newest request first, with its program, its items by name, and how it ended")
+  func entries() {
+    let item = Item(
+      id: ItemID(bytes: [UInt8](repeating: 1, count: 16)), state: .living, itemClass: .genericPassword,
+      attributes: [.service: .text("mail")], access: .none, accessibility: .whenUnlocked, created: 0, modified: 0)
+    let gone = ItemID(bytes: [UInt8](repeating: 2, count: 16))
+    let log = [
+      AuditEntry(
+        time: 1, program: "ssh\u{1B}[2J", process: 7, request: .useKey, items: [gone], outcome: .failed(.timedOut)),
+      AuditEntry(
+        time: 2, program: "whorl-agent", process: 8, behalf: "Evolution", request: .read, items: [item.id],
+        prompts: [.touch], outcome: .done),
+    ]
+    let list = ActivityList(log, of: [item])
+    let shown = list.entries(matching: "")
+    #expect(shown.map(\.isDone) == [true, false])
+    #expect(shown[0].title == "Evolution through whorl-agent: read")
+    #expect(shown[0].summary.hasSuffix(" · mail · done · asked for touch"))
+    #expect(shown[1].summary.hasSuffix(" · something that is gone · not answered"))
+    #expect(!shown[1].title.contains("\u{1B}"))
+    #expect(list.entries(matching: "MAIL done").count == 1)
+    #expect(list.entries(matching: "firefox").isEmpty)
+  }
+}

@@ -26,6 +26,12 @@ struct WindowTests {
     }
   }
 
+  private func press(_ finger: SyntheticFinger, on reader: VirtualImageReader) async throws {
+    try await onOwnThread { () throws(VirtualReaderError) in
+      try reader.press(finger.impression(.random(in: 1...1_000_000)))
+    }
+  }
+
   private func exists(_ store: TestStore) -> Bool { access("\(store.directory)/vault.db", F_OK) == 0 }
 
   @Test("A first start in the window refuses a weak passcode, and makes a store that the shown recovery key opens")
@@ -60,11 +66,6 @@ struct WindowTests {
   func touched() async throws {
     try await shown { window, store in
       let finger = VirtualImageReader(socket: store.socket, patience: .seconds(10))
-      func press(_ finger: SyntheticFinger, on reader: VirtualImageReader) async throws {
-        try await onOwnThread { () throws(VirtualReaderError) in
-          try reader.press(finger.impression(.random(in: 1...1_000_000)))
-        }
-      }
       try await window(
         .type("ali", into: "Search"), .gone("any-finger"), .click("mail/alice"), .press("Show"), .see("Confirm"))
       try await press(Fingers.wrong, on: finger)
@@ -106,6 +107,60 @@ struct WindowTests {
     }
   }
 
+  @Test("A finger is enrolled in the window with its passcode, and removed after what is lost was said")
+  func fingers() async throws {
+    try await shown("--page", "fingers") { window, store in
+      let reader = VirtualImageReader(socket: store.socket, patience: .seconds(10))
+      let lost =
+        "These secrets are bound to the fingers as they are now, and are lost for good: “current-set”."
+      try await window(
+        .see("Right index finger, enrolled"), .press("Left thumb, not enrolled"), .see(lost), .press("Enrol"),
+        .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("Progress"))
+      for stage in 1...5 {
+        try await press(Fingers.thumb, on: reader)
+        try await window(.see("Stage \(stage) of 5\(stage < 5 ? ": lift and touch again" : "")"))
+      }
+      try await press(Fingers.thumb, on: reader)
+      try await window(.see("The left thumb is enrolled"), .see("Left thumb, enrolled"))
+      try await window(
+        .press("Left thumb, enrolled"), .see("It opens nothing any more. You can enrol it again."), .press("Remove"),
+        .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("Left thumb, not enrolled"))
+      #expect(try await !store.whorl("fingers").text.contains("left-thumb"))
+    }
+  }
+
+  @Test("A key for SSH is made in the window, for the hosts that were named, and no log of a private store is claimed")
+  func keys() async throws {
+    try await shown("--page", "keys") { window, store in
+      try await window(
+        .press("New SSH Key"), .type("work", into: "Name, such as this computer's"),
+        .type("a.test, b c", into: "Only for these hosts, with commas (may be empty)"), .press("Save"),
+        .click("work"), .see("a.test, b, c"), .press("Copy the Public Half"), .see("Public half copied"))
+      #expect(try await store.whorl("ssh", "public").text.hasSuffix(" work\n"))
+      try await window(.click("Activity"), .see("No Log"))
+    }
+  }
+
+  @Test("The window shows the computers that share, takes the version that is chosen, and removes a computer")
+  func computers() async throws {
+    try await SyncMachines.with { machines in
+      let (one, _) = try await machines.conflict()
+      try await WindowOnDisplay.with(
+        ["--store", one.directory, "--page", "computers"] + one.reader, in: one.folder
+      ) { window in
+        let before = try await one.whorl("get", "x").text
+        try await window(
+          .see("this computer"), .press("Use this version of x"), .see("Exchanged with your other computers"),
+          .gone("Use this version of x"))
+        #expect(try await one.whorl("get", "x").text != before)
+        try await window(
+          .press("Remove two"), .see("Remove “two”?"), .press("Remove"), .type(TestStore.passcode, into: "Passcode"),
+          .press("Confirm"), .gone("Remove two"))
+        #expect(try await !one.whorl("sync", "status").text.contains("two"))
+      }
+    }
+  }
+
   @Test("Each control of the window has a name for a screen reader, and a folder that everybody can write is explained")
   func named() async throws {
     try await TestStore.enrolled { store in
@@ -114,7 +169,9 @@ struct WindowTests {
         try await window(.see("Try Again"))
         #expect(try await !window.texts().contains("current-set"))
         chmod(store.directory, 0o700)
-        try await window(.press("Try Again"), .click("current-set"), .press("New Secret"), .see("Save"))
+        try await window(.press("Try Again"), .click("current-set"), .see("Changed"))
+        for page in ["Fingers", "Computers", "Activity"] { try await window(.click(page), .see("Pages")) }
+        try await window(.click("Secrets"), .press("New Secret"), .see("Save"))
         #expect(try await window.unnamed() == [])
       }
     }

@@ -4,7 +4,7 @@ package import Whorl
 
 /// The fingers of a store as they are now. Those of fprintd are enrolled and deleted in the desktop's settings, and belong
 /// to a store that uses fprintd without any command of Whorl's.
-package struct FingerLook {
+package struct FingerLook: Sendable {
   /// The status of the store, with the fingers that fprintd has now.
   package let status: VaultStatus
   package let readers: SecretModel.ReaderList
@@ -51,7 +51,7 @@ package struct FingerLook {
   package var count: Int { status.sets.map(\.fingers.count).reduce(0, +) }
 
   /// The fingers of the reader that the store would use; nil if there is none.
-  var countHere: Int? {
+  package var countHere: Int? {
     readers.chosen.map { chosen in
       status.sets.filter { $0.reader == chosen.identity }.map(\.fingers.count).reduce(0, +)
     }
@@ -59,7 +59,7 @@ package struct FingerLook {
 
   /// Whether the store would use a reader of fprintd, whose name is all that fprintd says of it: another of the same kind
   /// has the same.
-  var isOfFprintd: Bool { readers.chosen?.identity.adapter.sharesFingers == true }
+  package var isOfFprintd: Bool { readers.chosen?.identity.adapter.sharesFingers == true }
 
   /// The reader that fprintd enrols on, for this program and with the permission of the person's own session; nil if
   /// the vault enrols, after the passcode. That is so for an fprintd that a configuration names, and for a store with

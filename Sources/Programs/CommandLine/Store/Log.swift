@@ -105,40 +105,6 @@ struct Log: Command {
   }
 }
 
-extension AuditEntry {
-  fileprivate var details: [String] {
-    var words: [String] = []
-    if !prompts.isEmpty {
-      words.append("asked for \(prompts.map { $0.rawValue.replacing("-", with: " ") }.joined(separator: ", "))")
-    }
-    if wrongPasscodes > 0 { words.append(Spoken.plural(wrongPasscodes, "wrong passcode")) }
-    if unmatchedTouches > 0 {
-      words.append("\(Spoken.plural(unmatchedTouches, "touch", "touches")) matched nobody")
-    }
-    if isSetChanged { words.append("the enrolled fingers were changed") }
-    if omitted > 0 { words.append("\(Spoken.plural(omitted, "request")) before it left out") }
-    return words
-  }
-}
-
-extension AuditEntry.Outcome {
-  /// "done", "authentication failed".
-  fileprivate var spoken: String {
-    switch self {
-    case .done: return "done"
-    case .rejected: return "rejected by another program"
-    case .failed(.timedOut): return "not answered"
-    case .failed(let name):
-      var words = ""
-      for character in name.rawValue {
-        if character.isUppercase, !words.isEmpty { words += " " }
-        words += character.lowercased()
-      }
-      return words
-    }
-  }
-}
-
 /// An entry in JSON. The time is in seconds since 1970.
 private struct EntryReport: Encodable {
   struct ItemReport: Encodable {

@@ -1,6 +1,7 @@
 internal import CAdwaita
 internal import Primitives
 internal import PromptTexts
+internal import SSHKeys
 internal import SecretList
 internal import SecretModel
 internal import SecureMemory
@@ -21,6 +22,7 @@ final class SecretDetails {
     (self.interface, self.shown) = (interface, shown)
     interface["reveal"].on("clicked") { [weak self] in self?.toggle() }
     interface["copy"].on("clicked") { [weak self] in self?.copy() }
+    interface["copy-public"].on("clicked") { [weak self] in self?.copyPublicHalf() }
     interface["remove"].on("clicked") { [weak self] in self?.remove() }
   }
 
@@ -30,6 +32,11 @@ final class SecretDetails {
     let item = entry.item
     interface["details-title"].set("title", entry.title)
     interface["secret-group"].isVisible = entry.isReadable && entry.kind == .secret
+    let key = SSHKey(item)
+    interface["ssh-group"].isVisible = key != nil
+    interface["public"].set("subtitle", key?.type ?? "")
+    let hosts = key?.hosts.map { Visible.text($0.text) } ?? []
+    interface["hosts"].set("subtitle", hosts.isEmpty ? Text.of("Every host") : hosts.joined(separator: ", "))
     interface["name"].set("subtitle", entry.title)
     interface["group"].set("subtitle", entry.group)
     interface["group"].isVisible = !entry.group.isEmpty
@@ -85,6 +92,10 @@ final class SecretDetails {
     release(for: Text.of("copy “{name}”")) { [self] released in
       shown.copy(released.secret, forSeconds: Self.seconds)
     }
+  }
+
+  private func copyPublicHalf() {
+    if let key = entry.flatMap({ SSHKey($0.item) }) { shown.copy(key.line, saying: Text.of("Public half copied")) }
   }
 
   /// Has the vault release the secret, after the prompt, and passes it on if the page still shows its item.

@@ -10,9 +10,7 @@ final class SecretsPage: WindowPage {
   private let interface = Interface(PackageResources.secrets_ui)
   private let store: ShownStore
   private let icon: String
-  private let model = Widget(gtk_string_list_new(nil))
-  /// The rows that the list shows now, each by its GtkListItem.
-  private var rows: [UnsafeMutableRawPointer: Interface] = [:]
+  private var rows: RowList?
   private var shown: [SecretEntry] = []
   private let details: SecretDetails
 
@@ -31,11 +29,19 @@ final class SecretsPage: WindowPage {
     empty.set("description", emptyDescription)
     interface["search"].setSpokenName(Text.of("Search"))
     interface["search"].on("search-changed") { [weak self] in self?.update() }
-    interface["add"].isVisible = kind == .secret
-    interface["add"].on("clicked") { NewSecretWindow(of: store).present() }
+    let add = interface["add"]
+    add.isVisible = kind != .passkey
+    if kind == .key {
+      add.set("tooltip-text", Text.of("New SSH Key"))
+      add.setSpokenName(Text.of("New SSH Key"))
+    }
+    add.on("clicked") { NewSecretWindow(kind, of: store).present() }
     interface["back"].on("clicked") { [weak self] in self?.showList() }
     interface["back-to-pages"].on("clicked") { goBack() }
-    makeList()
+    rows = RowList(
+      in: interface["list"], named: Text.of("Secrets"),
+      fill: { [weak self] position, row in self?.fill(row, position) },
+      activate: { [weak self] position in self?.open(position) })
   }
 
   var root: Widget { interface["page"] }
@@ -55,33 +61,13 @@ final class SecretsPage: WindowPage {
     root.show("list")
   }
 
-  private func makeList() {
-    // gtk_signal_list_item_factory_new: transfer full, and the list takes it over.
-    let factory = Widget(gtk_signal_list_item_factory_new())
-    factory.onArgument("setup") { [weak self] item in
-      guard let self, let item else { return }
-      let row = Interface(PackageResources.row_ui)
-      rows[item.pointer] = row
-      gtk_list_item_set_child(item.opaque, row["row"].typed())
-    }
-    factory.onArgument("bind") { [weak self] item in self?.bind(item) }
-    factory.onArgument("teardown") { [weak self] item in
-      if let item { self?.rows[item.pointer] = nil }
-    }
-    let list = interface["list"]
-    list.set("factory", factory)
-    list.set("model", Widget(gtk_no_selection_new(model.opaque)))
-    list.setSpokenName(Text.of("Secrets"))
-    list.onNumber("activate") { [weak self] position in
-      guard let self, shown.indices.contains(position) else { return }
-      details.show(shown[position])
-      root.show("details")
-    }
+  private func open(_ position: Int) {
+    guard shown.indices.contains(position) else { return }
+    details.show(shown[position])
+    root.show("details")
   }
 
-  private func bind(_ item: Widget?) {
-    guard let item, let row = rows[item.pointer] else { return }
-    let position = Int(gtk_list_item_get_position(item.opaque))
+  private func fill(_ row: Interface, _ position: Int) {
     guard shown.indices.contains(position) else { return }
     let entry = shown[position]
     row["icon"].set("icon-name", icon)
@@ -98,12 +84,7 @@ final class SecretsPage: WindowPage {
     interface["states"].show(!hasAny ? "empty" : entries.isEmpty ? "none-found" : "entries")
     guard entries != shown else { return }
     shown = entries
-    // The rows take their texts from `shown`; the model only counts them. Borrows the text for the call.
-    "".withCString { empty in
-      var additions = [UnsafePointer<CChar>?](repeating: empty, count: entries.count)
-      additions.append(nil)
-      gtk_string_list_splice(model.opaque, 0, g_list_model_get_n_items(model.opaque), &additions)
-    }
+    rows?.show(count: entries.count)
   }
 }
 

@@ -29,6 +29,7 @@ final class PromptWindow {
       show(
         PromptText.touch(request, keys: nil), withFinger: true,
         typing: request.passcodeInstead ? .passcode(attempt: 1) : nil)
+      if case .enroll = request.purpose { interface?["progress"].isVisible = true }
     case .secretWanted(let request):
       self.session = session
       isQuestion = true
@@ -41,7 +42,12 @@ final class PromptWindow {
     case .noMatch(let remaining): say(PromptText.noMatch(remaining: remaining))
     case .fingerUnavailable(let error): say(PromptText.unavailable(error))
     case .notice(let notice): say(PromptText.notice(notice))
-    case .matched, .fingerPresent, .enrolmentStage: break
+    case .enrolmentStage(let completed, let count):
+      say(PromptText.stage(completed: completed, of: count))
+      if let bar = interface?["progress"] {
+        gtk_progress_bar_set_fraction(bar.opaque, Double(completed) / Double(max(count, 1)))
+      }
+    case .matched, .fingerPresent: break
     }
   }
 

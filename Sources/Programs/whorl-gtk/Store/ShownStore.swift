@@ -68,6 +68,27 @@ final class ShownStore {
     }
   }
 
+  /// Makes a request that asks nobody.
+  func call<Value: Sendable>(
+    _ request: @escaping @Sendable (any VaultService) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
+    guard let store else { throw .cancelled }
+    return try await VaultWork.run { () async throws(VaultError) in try await store.call(request) }
+  }
+
+  /// Makes a request for which the person may be asked, in the window.
+  func ask<Value: Sendable>(
+    _ request: @escaping @Sendable (any VaultService, Asking) async throws(VaultError) -> Value
+  ) async throws(VaultError) -> Value {
+    guard let store else { throw .cancelled }
+    let prompt = prompt
+    return try await VaultWork.run { () async throws(VaultError) in
+      let context = store.makeContext(prompt: prompt)
+      defer { context.invalidate() }
+      return try await context.perform(nil, request)
+    }
+  }
+
   /// Asks for the passcode, as the first unlock. Returns whether the store is open then.
   func unlock() async -> Bool {
     guard let store else { return false }
@@ -154,9 +175,16 @@ final class ShownStore {
     if !error.isCancel { say(error.sentence) }
   }
 
-  private func say(_ text: String) {
+  func say(_ text: String) {
     let toast = Widget(adw_toast_new(text))
     adw_toast_overlay_add_toast(toasts.opaque, toast.opaque)
+  }
+
+  /// Puts a text that is not secret into the clipboard.
+  func copy(_ text: String, saying words: String) {
+    // gtk_widget_get_clipboard: transfer none.
+    gdk_clipboard_set_text(gtk_widget_get_clipboard(window.typed()), text)
+    say(words)
   }
 
   /// Puts a secret into the clipboard, and an empty text in its place after some seconds, also if the window is closed

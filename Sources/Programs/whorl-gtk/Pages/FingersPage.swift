@@ -1,0 +1,166 @@
+internal import CAdwaita
+internal import Fingerprint
+internal import PromptTexts
+internal import SecretModel
+import Settings
+internal import Whorl
+
+/// The fingers: both hands, on which an enrolled finger is lit, and the reader. A finger that is clicked is enrolled, or
+/// removed after what that loses was said.
+final class FingersPage: WindowPage {
+  private let interface = Interface(PackageResources.fingers_ui)
+  private let store: ShownStore
+  private var look: FingerLook?
+  private let enrolledRows: RowGroup
+  private var isLooking = false
+
+  init(of store: ShownStore, goBack: @escaping () -> Void) {
+    self.store = store
+    enrolledRows = RowGroup(interface["enrolled"])
+    interface["back-to-pages"].on("clicked") { goBack() }
+    for finger in Finger.allCases {
+      let button = interface[finger.rawValue]
+      button.set("tooltip-text", finger.title)
+      button.on("clicked") { [weak self] in self?.choose(finger) }
+    }
+    showEnrolled([])
+  }
+
+  var root: Widget { interface["page"] }
+
+  func setNarrow(_ isNarrow: Bool) { interface["back-to-pages"].isVisible = isNarrow }
+
+  func refresh() {
+    guard !isLooking else { return }
+    isLooking = true
+    Task {
+      do throws(VaultError) {
+        show(try await FingerLook(at: store))
+      } catch {
+        tell(error.sentence)
+      }
+      isLooking = false
+    }
+  }
+
+  // MARK: What is shown
+
+  private func show(_ look: FingerLook) {
+    self.look = look
+    let reader = interface["reader"]
+    reader.set("title", look.readers.chosen.map(Spoken.reader) ?? Text.of("No Reader"))
+    reader.set("subtitle", subtitle(of: look))
+    let here = look.status.sets.filter { $0.reader == look.readers.chosen?.identity }.flatMap(\.fingers)
+    showEnrolled(here)
+    let canChange = look.readers.chosen != nil && look.readerOfFprintd == nil
+    interface["hands"].isSensitive = canChange
+    interface["elsewhere"].isVisible = look.readerOfFprintd != nil
+    tell(look.problem?.sentence)
+  }
+
+  private func subtitle(of look: FingerLook) -> String {
+    guard let reader = look.readers.chosen else {
+      return look.readers.problem?.sentence ?? Text.of("Without a reader your passcode opens your secrets.")
+    }
+    if look.isOfFprintd { return Text.of("Its fingers are those of the desktop's settings.") }
+    return reader.scanType == .swipe ? Text.of("You swipe your finger over it.") : Text.of("You touch it.")
+  }
+
+  private func showEnrolled(_ fingers: [EnrolledFinger]) {
+    let enrolled = Set(fingers.map(\.finger))
+    for finger in Finger.allCases {
+      let button = interface[finger.rawValue]
+      if enrolled.contains(finger) {
+        gtk_widget_add_css_class(button.typed(), "suggested-action")
+      } else {
+        gtk_widget_remove_css_class(button.typed(), "suggested-action")
+      }
+      let words = enrolled.contains(finger) ? Text.of("{finger}, enrolled") : Text.of("{finger}, not enrolled")
+      button.setSpokenName(String(format: words, ["finger": finger.title]))
+    }
+    enrolledRows.show(
+      fingers.map {
+        RowGroup.Row(
+          title: $0.finger.title, subtitle: String(format: Text.of("since {time}"), ["time": Spoken.time($0.enrolled)]))
+      })
+  }
+
+  private func tell(_ problem: String?) {
+    interface["problem"].set("label", problem ?? "")
+    interface["problem"].isVisible = problem != nil
+  }
+
+  // MARK: Changes
+
+  private func choose(_ finger: Finger) {
+    let isEnrolled = look?.status.sets.contains {
+      $0.reader == look?.readers.chosen?.identity && $0.fingers.contains { $0.finger == finger }
+    }
+    Task {
+      do throws(VaultError) {
+        let lost = try await store.call { service throws(VaultError) in try await service.losses(.fingers) }
+        if isEnrolled == true { confirmRemoval(of: finger, lost) } else { confirmEnrolment(of: finger, lost) }
+      } catch {
+        store.say(error)
+      }
+    }
+  }
+
+  private func confirmRemoval(of finger: Finger, _ lost: [ItemName]) {
+    Question.ask(
+      String(format: Text.of("Remove {finger}?"), ["finger": Spoken.finger(finger)]),
+      words(Text.of("It opens nothing any more. You can enrol it again."), lost), answer: Text.of("_Remove"),
+      isDestructive: true, over: store.window
+    ) { [self] in
+      change(finger, Text.of("{finger} is removed")) { service, asking throws(VaultError) in
+        try await service.unenroll(finger, asking)
+      }
+    }
+  }
+
+  private func confirmEnrolment(of finger: Finger, _ lost: [ItemName]) {
+    let enrol = { [self] in
+      change(finger, Text.of("{finger} is enrolled")) { service, asking throws(VaultError) in
+        try await service.enroll(finger, asking)
+      }
+    }
+    guard !lost.isEmpty else { return enrol() }
+    Question.ask(
+      String(format: Text.of("Enrol {finger}?"), ["finger": Spoken.finger(finger)]), words(nil, lost),
+      answer: Text.of("_Enrol"), isDestructive: true, over: store.window, agreed: enrol)
+  }
+
+  /// What a change of the fingers means, with the secrets that it destroys.
+  private func words(_ meaning: String?, _ lost: [ItemName]) -> String {
+    guard !lost.isEmpty else { return meaning ?? "" }
+    let loss = String(
+      format: Text.of("These secrets are bound to the fingers as they are now, and are lost for good: {names}."),
+      ["names": PromptLabel.names(lost.map(\.description))])
+    return [meaning, loss].compactMap { $0 }.joined(separator: " ")
+  }
+
+  private func change(
+    _ finger: Finger, _ done: String,
+    _ request: @escaping @Sendable (any VaultService, Asking) async throws(VaultError) -> SetChange
+  ) {
+    interface["hands"].isSensitive = false
+    Task {
+      do throws(VaultError) {
+        _ = try await store.ask(request)
+        store.say(String(format: done, ["finger": Spoken.leadingFinger(finger)]))
+      } catch {
+        store.say(error)
+      }
+      interface["hands"].isSensitive = true
+      store.reload()
+    }
+  }
+}
+
+extension Finger {
+  /// "Right index finger".
+  fileprivate var title: String {
+    let words = Spoken.finger(self).dropFirst("the ".count)
+    return "\(words.prefix(1).uppercased())\(words.dropFirst())"
+  }
+}

@@ -1,0 +1,41 @@
+internal import CAdwaita
+
+/// A question with two answers, over a window.
+enum Question {
+  /// Asks, and calls `agreed` if the person agrees.
+  ///
+  /// - Parameters:
+  ///   - answer: the button that agrees, such as "Remove".
+  ///   - isDestructive: whether something is lost then.
+  static func ask(
+    _ heading: String, _ body: String, answer: String, isDestructive: Bool, over window: Widget,
+    agreed: @escaping () -> Void
+  ) {
+    let dialog = makeDialog(heading, body, over: window)
+    adw_message_dialog_add_response(dialog.typed(), "no", Text.of("_Cancel"))
+    adw_message_dialog_add_response(dialog.typed(), "yes", answer)
+    adw_message_dialog_set_response_appearance(
+      dialog.typed(), "yes", isDestructive ? ADW_RESPONSE_DESTRUCTIVE : ADW_RESPONSE_SUGGESTED)
+    adw_message_dialog_set_close_response(dialog.typed(), "no")
+    // The argument is the name of the response (transfer none).
+    dialog.onArgument("response") { name in
+      guard let name, strcmp(name.typed() as UnsafeMutablePointer<CChar>, "yes") == 0 else { return }
+      agreed()
+    }
+    gtk_window_present(dialog.typed())
+  }
+
+  /// Tells something that only has to be read.
+  static func tell(_ heading: String, _ body: String, over window: Widget) {
+    let dialog = makeDialog(heading, body, over: window)
+    adw_message_dialog_add_response(dialog.typed(), "close", Text.of("_Close"))
+    gtk_window_present(dialog.typed())
+  }
+
+  private static func makeDialog(_ heading: String, _ body: String, over window: Widget) -> Widget {
+    // adw_message_dialog_new: floating, and owned by GTK as every window.
+    let dialog = Widget(UnsafeMutableRawPointer(adw_message_dialog_new(window.typed(), heading, nil)))
+    dialog.set("body", body)
+    return dialog
+  }
+}
