@@ -2,7 +2,7 @@ internal import CAdwaita
 internal import Fingerprint
 internal import PromptTexts
 internal import SecretModel
-import Settings
+internal import Settings
 internal import Whorl
 
 /// The fingers: both hands, on which an enrolled finger is lit, and the reader. A finger that is clicked is enrolled, or
@@ -31,11 +31,11 @@ final class FingersPage: WindowPage {
   func setNarrow(_ isNarrow: Bool) { interface["back-to-pages"].isVisible = isNarrow }
 
   func refresh() {
-    guard !isLooking else { return }
+    guard !isLooking, let opened = store.store else { return }
     isLooking = true
     Task {
       do throws(VaultError) {
-        show(try await FingerLook(at: store))
+        show(try await VaultWork.run { () async throws(VaultError) in try await FingerLook(at: opened) })
       } catch {
         tell(error.sentence)
       }
