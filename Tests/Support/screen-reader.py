@@ -78,7 +78,8 @@ def named(node, name):
 
 def found(name, roles=None):
     """An object of these roles, or of any, that has this name and can be used. A dialog's comes before one of the window
-    that it is over, and one of a page that was made later before that of an earlier one, which is not on top."""
+    that it is over, and one of a page that was made later before that of an earlier one, which is not on top. What
+    has not been on top has no width."""
     for window in reversed(list(windows())):
         last = None
         for node in below(window):
@@ -87,7 +88,7 @@ def found(name, roles=None):
                     continue
                 if not roles:
                     return node
-                if node.get_state_set().contains(Atspi.StateType.SENSITIVE):
+                if node.get_state_set().contains(Atspi.StateType.SENSITIVE) and place(node).width > 0:
                     last = node
             except gi.repository.GLib.Error:
                 continue
