@@ -107,7 +107,9 @@ def press(name):
 
 
 def click(name):
-    node = found(name, {"label"})
+    # The first one: a row of a list comes before the details that it opens, which have the same name.
+    labels = (node for node in everything() if node.get_role_name() == "label" and named(node, name))
+    node = next(labels, None)
     if node is None:
         return False
     # The windows are in the corner of a display without a window manager.
