@@ -78,7 +78,8 @@ def named(node, name):
 
 def found(name, roles=None):
     """An object of these roles, or of any, that has this name and can be used. A dialog's comes before one of the window
-    that it is over, and one of a page that was made later before that of an earlier one, which is not on top."""
+    that it is over, and one of a page that was made later before that of an earlier one, which is not on top. What
+    has not been on top has no width."""
     for window in reversed(list(windows())):
         last = None
         for node in below(window):
@@ -87,7 +88,7 @@ def found(name, roles=None):
                     continue
                 if not roles:
                     return node
-                if node.get_state_set().contains(Atspi.StateType.SENSITIVE):
+                if node.get_state_set().contains(Atspi.StateType.SENSITIVE) and place(node).width > 0:
                     last = node
             except gi.repository.GLib.Error:
                 continue
@@ -106,7 +107,9 @@ def press(name):
 
 
 def click(name):
-    node = found(name, {"label"})
+    # The first one: a row of a list comes before the details that it opens, which have the same name.
+    labels = (node for node in everything() if node.get_role_name() == "label" and named(node, name))
+    node = next(labels, None)
     if node is None:
         return False
     # The windows are in the corner of a display without a window manager.

@@ -20,8 +20,9 @@ final class ShownStore {
     case problem(VaultError)
   }
 
-  /// How long the removal of an item can be undone.
-  private static let undoSeconds = 10
+  /// How long a message is shown, and with it how long the removal of an item can be undone. GTK's own 5 seconds are too
+  /// short for somebody who has it read out.
+  private static let messageSeconds = 10
 
   let place: Place
   /// The window, over which prompts and further windows are.
@@ -135,7 +136,7 @@ final class ShownStore {
     // adw_toast_new: transfer full, and the overlay takes it over.
     let toast = Widget(adw_toast_new(text))
     toast.set("button-label", Text.of("Undo"))
-    toast.set("timeout", Self.undoSeconds)
+    toast.set("timeout", Self.messageSeconds)
     // The item may be removed once more before this message has left.
     var isUndone = false
     toast.on("button-clicked") { [self] in
@@ -177,6 +178,7 @@ final class ShownStore {
 
   func say(_ text: String) {
     let toast = Widget(adw_toast_new(text))
+    toast.set("timeout", Self.messageSeconds)
     adw_toast_overlay_add_toast(toasts.opaque, toast.opaque)
   }
 
