@@ -1,6 +1,7 @@
 import Glibc
 import Processes
 internal import PromptTexts
+import Settings
 
 /// `whorl login enable sudo` and `polkit`: an administrator's program changes the PAM file, which belongs to root.
 struct FingerLogin {

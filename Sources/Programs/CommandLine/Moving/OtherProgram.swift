@@ -1,6 +1,8 @@
 import ArgumentParser
 import Moving
 import OtherStores
+import Settings
+import Whorl
 
 /// The programs that `--from` names.
 enum OtherProgram: String, CaseIterable, ExpressibleByArgument {
