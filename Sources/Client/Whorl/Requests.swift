@@ -7,6 +7,14 @@ package typealias VaultRequest<Value: ~Copyable, Problem: Error> = (any VaultSer
 package typealias AskingRequest<Value: ~Copyable, Problem: Error> =
   (any VaultService, Asking) async throws(Problem) -> Value
 
+/// A ``VaultRequest`` that runs on another executor than its maker.
+package typealias SentVaultRequest<Value: Sendable> =
+  @Sendable (any VaultService) async throws(VaultError) -> Value
+
+/// An ``AskingRequest`` that runs on another executor than its maker.
+package typealias SentAskingRequest<Value: Sendable> =
+  @Sendable (any VaultService, Asking) async throws(VaultError) -> Value
+
 /// An error with which a request ends: the vault's own, or what a program makes of it.
 package protocol RequestFailure: Error {
   init(_ error: VaultError)

@@ -107,7 +107,7 @@ struct BackupTests {
   /// Whoever gives a copy and its recovery key away knows the key pair in it, and chooses what a login does.
   @Test("whorl restore takes no key pair and no entry of the login out of another store's backup, and says so")
   func otherStoresChoices() async throws {
-    try await TestStore.with { other in
+    try await TestStore.withoutPasscode { other in
       try await other.set("mail/alice", "of mail", "--access", "none", "--accessible", "after-first-unlock")
       try await other.whorl("login", "add", "mail/alice", "--to", "command:touch /tmp/owned").mustSucceed()
       let theirs = try await other.whorl("key")

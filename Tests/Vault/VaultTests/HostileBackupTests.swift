@@ -198,7 +198,7 @@ struct HostileBackupTests {
     try await vault.backUp(to: genuine)
     var bytes = [UInt8](repeating: 0, count: Int(lseek(genuine, 0, SEEK_END)))
     try #require(pread(genuine, &bytes, bytes.count, 0) == bytes.count)
-    try await vault.put("a", "newer", .none)
+    try await vault.put("a", "newer", .none, replace: true)
     var random = Campaign.Generator("changed backups")
     for number in 1...Campaign.count(short: 60, long: 10_000) {
       var changed = bytes

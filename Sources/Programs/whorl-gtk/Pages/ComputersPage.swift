@@ -183,7 +183,7 @@ final class ComputersPage: WindowPage {
   }
 
   private func decide(
-    _ request: @escaping @Sendable (any VaultService, Asking) async throws(VaultError) -> Void
+    _ request: @escaping SentAskingRequest<Void>
   ) {
     Task {
       do throws(VaultError) {

@@ -141,7 +141,7 @@ final class FingersPage: WindowPage {
 
   private func change(
     _ finger: Finger, _ done: String,
-    _ request: @escaping @Sendable (any VaultService, Asking) async throws(VaultError) -> SetChange
+    _ request: @escaping SentAskingRequest<SetChange>
   ) {
     interface["hands"].isSensitive = false
     Task {

@@ -61,7 +61,7 @@ final class NewSecretWindow {
     }
   }
 
-  private typealias Request = @Sendable (any VaultService) async throws(VaultError) -> Void
+  private typealias Request = SentVaultRequest<Void>
 
   private var access: AccessControl {
     AccessControl(Self.rules[min(interface["rule"].number("selected"), Self.rules.count - 1)])

@@ -71,7 +71,7 @@ final class ShownStore {
 
   /// Makes a request that asks nobody.
   func call<Value: Sendable>(
-    _ request: @escaping @Sendable (any VaultService) async throws(VaultError) -> Value
+    _ request: @escaping SentVaultRequest<Value>
   ) async throws(VaultError) -> Value {
     guard let store else { throw .cancelled }
     return try await VaultWork.run { () async throws(VaultError) in try await store.call(request) }
@@ -79,7 +79,7 @@ final class ShownStore {
 
   /// Makes a request for which the person may be asked, in the window.
   func ask<Value: Sendable>(
-    _ request: @escaping @Sendable (any VaultService, Asking) async throws(VaultError) -> Value
+    _ request: @escaping SentAskingRequest<Value>
   ) async throws(VaultError) -> Value {
     guard let store else { throw .cancelled }
     let prompt = prompt

@@ -115,8 +115,8 @@ struct JoinMessageTests {
         after: parties.list, circle: parties.list.circle, members: [parties.member, parties.asking], contents,
         by: parties.keys, as: parties.member.id)
       let body = String(decoding: try SignedLine(parsing: honest.bytes).line, as: UTF8.self)
-      let own = String(decoding: try JSONLine.line(parties.asking), as: UTF8.self)
-      let forged = body.replacing(own, with: String(decoding: try JSONLine.line(member), as: UTF8.self))
+      let own = String(decoding: try JSONLine.line(parties.asking).dropLast(), as: UTF8.self)
+      let forged = body.replacing(own, with: String(decoding: try JSONLine.line(member).dropLast(), as: UTF8.self))
       #expect(forged != body)
       let message = Array("whorl-sync \(SignedLine.Kind.circle.rawValue)\n".utf8) + Array(forged.utf8)
       let signature = try parties.keys.sign(SecretBytes(copying: message.span))
