@@ -433,7 +433,7 @@ let package = Package(
     tests(
       "SyncRepositoryTests", in: "Client",
       ["Executors", "Processes", "ProgramDriver", "SecretModel", "SecureMemory", "SyncRepository"]),
-    .testTarget(name: "PackageTests", path: "Tests/PackageTests"),
+    .testTarget(name: "PackageTests", dependencies: ["ProgramDriver"], path: "Tests/PackageTests"),
   ],
   swiftLanguageModes: [.v6]
 )

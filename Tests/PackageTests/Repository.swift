@@ -1,4 +1,5 @@
 import Foundation
+import ProgramDriver
 import Testing
 
 /// The checkout that contains these tests, and the programs built from it.
@@ -48,35 +49,18 @@ func run(
 func run(
   _ command: String, _ arguments: [String], in folder: URL = Repository.root, environment: [String: String] = [:]
 ) async throws -> Finished {
-  // Output goes to files. With pipes that are read one after the other, the program could block on a full one.
-  try await withTemporaryFolder { work in
-    let output = work.appending(path: "output")
-    let errors = work.appending(path: "errors")
-    try Data().write(to: output)
-    try Data().write(to: errors)
-
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [command] + arguments
-    process.currentDirectoryURL = folder
-    // `make test` exports its own flags, which must not reach the `make` that a test starts, and `make check` has a slice
-    // of the package built, which is not what the tests describe.
-    let inherited = ProcessInfo.processInfo.environment.filter {
-      !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" && $0.key != "WHORL_SLICE"
-    }
-    process.environment = inherited.merging(environment) { $1 }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = try FileHandle(forWritingTo: output)
-    process.standardError = try FileHandle(forWritingTo: errors)
-    let status = try await withCheckedThrowingContinuation { continuation in
-      process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-      do { try process.run() } catch { continuation.resume(throwing: error) }
-    }
-    return Finished(
-      status: status,
-      output: try String(contentsOf: output, encoding: .utf8),
-      errors: try String(contentsOf: errors, encoding: .utf8))
+  // `make test` exports its own flags, which must not reach the `make` that a test starts, and `make check` has a slice
+  // of the package built, which is not what the tests describe.
+  let inherited = ProcessInfo.processInfo.environment.filter {
+    !$0.key.hasPrefix("MAKE") && $0.key != "MFLAGS" && $0.key != "WHORL_SLICE"
   }
+  // Not Foundation's Process: it reads the list of open descriptors past its end, which can crash while other tests have
+  // a thousand of them open.
+  let ended = try await Invocation(
+    program: "/usr/bin/env", arguments: ["--chdir=\(folder.path)", command] + arguments,
+    environment: inherited.merging(environment) { $1 }, newSession: false
+  ).run()
+  return Finished(status: ended.status, output: ended.text, errors: ended.diagnostics)
 }
 
 /// Calls the body with a new empty folder and deletes that folder afterwards.

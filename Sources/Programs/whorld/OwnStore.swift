@@ -5,8 +5,9 @@ internal import VaultHost
 
 /// The folder of the one store that the vault process of a user can reach (decision 0189).
 struct OwnStore {
-  /// A folder of an account that had this user id under another name, from before this process was confined.
-  let other: String?
+  /// A folder of an account that had this user id under another name, from before this process was confined; nil for
+  /// none.
+  private let other: String?
   private let user: UInt32
   private let stores: String
   private let name: String?
@@ -50,6 +51,14 @@ struct OwnStore {
     } catch {
       Usage.fail("cannot be confined: \(error.words)", status: 70)
     }
+  }
+
+  /// A folder of an account that had this user id under another name; nil for none.
+  ///
+  /// - Parameter place: the folder of the account's own store.
+  func other(than place: String) -> String? {
+    // A process that is not confined goes on when the account is renamed, and can look again.
+    folder == nil ? StoreNames(in: stores).other(of: user, than: place) : other
   }
 
   /// The account's name now; nil if the user has none.

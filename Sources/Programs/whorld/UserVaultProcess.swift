@@ -75,7 +75,7 @@ enum UserVaultProcess {
       authorizeOwner: { caller, change throws(VaultError) in try await polkit.authorizeOwner(caller, change) },
       authorizeFingers: { caller throws(VaultError) in try await polkit.authorizeFingers(caller) },
       authorizeTest: { caller throws(VaultError) in try await polkit.authorizeTest(caller) })
-    configuration.otherStore = { _, _ in own.other }
+    configuration.otherStore = { _, place in own.other(than: place) }
     let sessions = LoginSessions(polkit: polkit)
     configuration.sessions = sessions
     configuration.programPaths = ProgramPaths()

@@ -7,19 +7,8 @@ enum OpenSSLCommand {
   struct Failed: Error { var output: String }
 
   static func run(_ arguments: String, in folder: URL) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = ["openssl"] + arguments.split(separator: " ").map(String.init)
-    process.currentDirectoryURL = folder
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let text = output.fileHandleForReading.readDataToEndOfFile()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Failed(output: "\(arguments): \(String(bytes: text, encoding: .utf8) ?? "")")
-    }
+    let run = ToolRun("openssl", arguments.split(separator: " ").map(String.init), in: folder)
+    guard run.status == 0 else { throw Failed(output: "\(arguments): \(run.output)") }
   }
 }
 

@@ -14,14 +14,8 @@ struct SSHKeygen {
     defer { try? FileManager.default.removeItem(at: folder) }
     try Data("some text".utf8).write(to: folder.appending(path: "text"))
     for command in commands {
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/ssh-keygen")
-      process.arguments = command.split(separator: " ").map { $0 == "NONE" ? "" : String($0) }
-      process.currentDirectoryURL = folder
-      (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-      try process.run()
-      process.waitUntilExit()
-      try #require(process.terminationStatus == 0, "\(command)")
+      let words = command.split(separator: " ").map { $0 == "NONE" ? "" : String($0) }
+      try #require(ToolRun("/usr/bin/ssh-keygen", words, in: folder).status == 0, "\(command)")
     }
     return try body(SSHKeygen(folder: folder))
   }
