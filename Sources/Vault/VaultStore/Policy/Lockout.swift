@@ -1,5 +1,6 @@
 import Glibc
 internal import Primitives
+internal import SecretModel
 
 /// Counts failed touches and wrong passcodes, and decides on lockout and delay. A plain value: the caller stores it.
 package struct Lockout: Equatable {
