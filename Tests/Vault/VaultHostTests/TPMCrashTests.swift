@@ -14,7 +14,7 @@ import VaultDriver
 import VaultHost
 import VaultStore
 
-@Suite("A vault process that is killed while it uses the TPM, with swtpm", .timeLimit(.minutes(10)))
+@Suite("A vault process that is killed while it uses the TPM, with swtpm", .timeLimit(.minutes(20)))
 struct TPMCrashTests {
   /// `TPM_CC_NV_Increment` of TPM 2.0, part 2, 6.5.2.
   private static let increment: UInt32 = 0x134
