@@ -30,6 +30,8 @@ package struct VaultStatus: Sendable {
   package var passcodeSet: Bool
   /// Touches in a row that did not match.
   package var failures: Int
+  /// The number of ``failures`` from which the passcode is needed (the rule of LocalAuthentication).
+  package static let failureLimit = 5
   package var lockedOut: Bool
   /// Seconds until a passcode can be tried again; 0 if it can be now.
   package var passcodeDelay: Int

@@ -316,27 +316,19 @@ struct GitCredentialTests {
   func realGit() async throws {
     try await TestStore.with { store in
       let helper = "!\(try Programs.path("whorl")) git-credential --store \(store.directory) --access none"
-      func git(_ action: String, _ input: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+      func git(_ action: String, _ input: String) async throws -> String {
         let options = ["-c", "credential.helper=", "-c", "credential.helper=\(helper)"]
-        process.arguments = ["git"] + options + ["credential", action]
-        process.environment = ["PATH": "/usr/bin:/bin", "HOME": store.folder, "GIT_TERMINAL_PROMPT": "0"]
-        let (given, answer) = (Pipe(), Pipe())
-        (process.standardInput, process.standardOutput) = (given, answer)
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        given.fileHandleForWriting.write(Data(input.utf8))
-        try given.fileHandleForWriting.close()
-        defer { process.waitUntilExit() }
-        return String(decoding: answer.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        return try await Invocation(
+          program: "/usr/bin/git", arguments: options + ["credential", action], input: Array(input.utf8),
+          environment: ["PATH": "/usr/bin:/bin", "HOME": store.folder, "GIT_TERMINAL_PROMPT": "0"]
+        ).run().text
       }
-      _ = try git("approve", Self.place + "username=ann\npassword=one\n")
-      let filled = try git("fill", Self.place)
+      _ = try await git("approve", Self.place + "username=ann\npassword=one\n")
+      let filled = try await git("fill", Self.place)
       #expect(filled.contains("username=ann\npassword=one\n"))
-      _ = try git("approve", filled)
-      _ = try git("reject", filled)
-      #expect(try !git("fill", Self.place).contains("password="))
+      _ = try await git("approve", filled)
+      _ = try await git("reject", filled)
+      #expect(try await !git("fill", Self.place).contains("password="))
     }
   }
 

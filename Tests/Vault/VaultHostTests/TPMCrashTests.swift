@@ -14,7 +14,7 @@ import VaultDriver
 import VaultHost
 import VaultStore
 
-@Suite("A vault process that is killed while it uses the TPM, with swtpm", .timeLimit(.minutes(10)))
+@Suite("A vault process that is killed while it uses the TPM, with swtpm", .timeLimit(.minutes(20)))
 struct TPMCrashTests {
   /// `TPM_CC_NV_Increment` of TPM 2.0, part 2, 6.5.2.
   private static let increment: UInt32 = 0x134
@@ -40,8 +40,7 @@ struct TPMCrashTests {
       let before = try await machine.open()
       machine.steps.withLock { $0.begin(killing: victim, at: step) }
       await #expect(throws: VaultError.self, "step \(step)") { try await Self.unlock(before) }
-      #expect(try await eventually { victim.hasEnded })
-      #expect(victim.endingSignal == SIGKILL)
+      #expect(try await eventually { victim.endingSignal == SIGKILL })
       await machine.end()
       try machine.software.freeAll()
 

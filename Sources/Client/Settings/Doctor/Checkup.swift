@@ -146,7 +146,9 @@ package struct Checkup {
       if status.lockedOut {
         findings.warn("lockout", "fingers are locked out", "'whorl unlock' clears it with the passcode")
       } else {
-        findings.ok("lockout", status.failures == 0 ? "none" : "none; \(status.failures) of 5 failures in a row")
+        findings.ok(
+          "lockout",
+          status.failures == 0 ? "none" : "none; \(status.failures) of \(VaultStatus.failureLimit) failures in a row")
       }
       if look.count == 0 {
         findings.warn("fingers", look.absence.words, look.advice)

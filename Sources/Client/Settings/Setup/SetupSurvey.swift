@@ -66,7 +66,7 @@ package struct SetupSurvey {
       let offer = SetupOffer(
         question:
           "Have logins open what you keep in Whorl, by finger too? The system asks for an administrator's password.",
-        command: command)
+        command: command, isYesByDefault: true)
       return .open(.service, words, offer, undo: command.map { $0 == "--enable" ? "--disable" : $0 })
     }
   }
@@ -106,7 +106,8 @@ package struct SetupSurvey {
         absence.command == ["enroll"]
         ? "Enrol the right index finger now? ('whorl enroll left-thumb' and so on take others.)"
         : "Take the fingers that fprintd has? It asks for the passcode."
-      let offer = SetupOffer(question: question, command: context.named.command(absence.command))
+      let offer = SetupOffer(
+        question: question, command: context.named.command(absence.command), isYesByDefault: true)
       findings.append(.open(.fingers, absence.words, offer, undo: withoutFingers))
     }
   }

@@ -72,7 +72,7 @@ final class SetupConversation {
     // Already chosen together with the passcode.
     if step == .login, store?.isLoginPassword == true { return true }
     dialogue.tell()
-    return try dialogue.isChosen(offer.question, standard: step == .fingers || step == .service)
+    return try dialogue.isChosen(offer.question, standard: offer.isYesByDefault)
   }
 
   /// Runs a command, and again if it failed and the person wants that. False if it failed.

@@ -118,7 +118,9 @@ struct Status: Command {
   private static func lockout(_ status: VaultStatus) -> String {
     if status.restoreDetected { return "refused until what was put back is accepted" }
     if status.lockedOut { return "locked until the passcode ('whorl unlock') or the recovery key clears it" }
-    if status.failures > 0 { return "\(Spoken.plural(status.failures, "failure")) of 5 in a row" }
+    if status.failures > 0 {
+      return "\(Spoken.plural(status.failures, "failure")) of \(VaultStatus.failureLimit) in a row"
+    }
     return "accepted"
   }
 

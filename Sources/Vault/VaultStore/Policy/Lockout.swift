@@ -1,10 +1,12 @@
 import Glibc
 internal import Primitives
+internal import SecretModel
 
 /// Counts failed touches and wrong passcodes, and decides on lockout and delay. A plain value: the caller stores it.
 package struct Lockout: Equatable {
-  /// Non-matches in a row that lock biometry (the rule of LocalAuthentication).
-  static let limit: UInt32 = 5
+  /// Non-matches in a row that lock biometry (the rule of LocalAuthentication). The text of `VaultError.lockedOut` and the
+  /// help of `whorl unlock` say it in words.
+  static let limit = UInt32(VaultStatus.failureLimit)
   /// The number of non-matches that end one request.
   package static let perRequest = 3
   /// The number of unreadable touches that end one request. They do not count as failures, so without this limit a
