@@ -54,8 +54,6 @@ expect 0 "sudo whorl admin remove alice" conversing 'keeps it:=>n' alice 'whorl 
 expect 0 gold touching "right-index:1" at_seat alice 'whorl get bank/alice'
 expect 77 "bank/alice" whorl admin remove alice --yes
 expect 0 "Removed" whorl admin remove alice --yes --delete-only-copies
-# The vault process that could reach the removed folder alone ends at the next request.
-expect 75 "try again" conversing "" alice whorl
 expect 0 "Store     none yet" conversing "" alice whorl
 
 # No login reaches Whorl yet. There is no sudo on this machine, so setup and doctor say what root does. Then they say that

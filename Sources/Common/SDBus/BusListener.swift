@@ -43,17 +43,17 @@ package actor BusListener {
 
   /// - Parameters:
   ///   - socket: A listening socket (`listen(2)`), unless connections are passed over it.
-  ///   - passingEnded: Where another process passes connections over the socket: called on the loop when it ends that.
+  ///   - passing: Where another process passes connections over the socket.
   ///   - isFull: Whether a further connection of this user has to wait until ``placeIsFree()`` is called, if it may wait.
   ///     Runs on the loop and must not block.
   ///   - accept: Returns the handlers of a new connection; nil closes it. Runs on the loop and must not block.
   package init(
     socket: BusDescriptor, limits: Limits = Limits(), connectionLimits: BusLimits = .init(),
-    passingEnded: (@Sendable () -> Void)? = nil,
+    passing: SocketIntake.Passing? = nil,
     isFull: @escaping @Sendable (_ user: UInt32) -> Bool = { _ in false },
     accept: @escaping @Sendable (BusPeer) -> BusHandlers?
   ) throws(BusError) {
-    intake = try SocketIntake(passingEnded.map { .passed(socket, ended: $0) } ?? .listening(socket))
+    intake = try SocketIntake(passing.map { .passed(socket, $0) } ?? .listening(socket))
     self.limits = limits
     self.connectionLimits = connectionLimits
     self.isFull = isFull

@@ -9,15 +9,26 @@ package actor SocketIntake: BusLoopSource {
     /// A listening socket (`listen(2)`).
     case listening(BusDescriptor)
     /// One end of a pair over which another process passes connections (``SocketPassing``).
-    ///
-    /// - Parameters:
-    ///   - ended: called once, on the loop, when that process closes its end.
-    case passed(BusDescriptor, ended: @Sendable () -> Void)
+    case passed(BusDescriptor, Passing)
 
     fileprivate var descriptor: BusDescriptor {
       switch self {
       case .listening(let descriptor), .passed(let descriptor, _): descriptor
       }
+    }
+  }
+
+  /// What a process does to which another one passes connections.
+  package struct Passing: Sendable {
+    fileprivate let willTake: @Sendable () -> Void
+    fileprivate let ended: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - willTake: called on the loop before a connection is taken. If this process ends in it, the next one gets the
+    ///     connection.
+    ///   - ended: called once, on the loop, when the other process closes its end.
+    package init(willTake: @escaping @Sendable () -> Void, ended: @escaping @Sendable () -> Void) {
+      (self.willTake, self.ended) = (willTake, ended)
     }
   }
 
@@ -94,9 +105,9 @@ package actor SocketIntake: BusLoopSource {
       case .failure(.system(let code)) where [ECONNABORTED, EINTR].contains(code): continue
       case .failure(.system(EAGAIN)): return
       case .failure(.disconnected):
-        guard case .passed(_, let ended) = origin else { return }
+        guard case .passed(_, let passing) = origin else { return }
         end()
-        ended()
+        passing.ended()
         return
       case .failure:
         pausedUntil = LoopClock.now + 100_000
@@ -112,10 +123,11 @@ package actor SocketIntake: BusLoopSource {
       let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
       let accepted = accept4(socket.rawValue, nil, nil, flags)
       return accepted >= 0 ? .success(accepted) : .failure(.system(errno))
-    case .passed(let socket, _):
+    case .passed(let socket, let passing):
       var passed: Int32 = -1
       switch whorl_receive_descriptor(socket.rawValue, &passed) {
       case 0:
+        passing.willTake()
         taken += 1
         // Before anything is read from the connection. If this process ends before it has sent this, the one that
         // passes connections gives it to the next process.

@@ -93,8 +93,11 @@ enum UserVaultProcess {
     do throws(VaultError) {
       listener = try VaultBusListener(
         socket: socket.descriptor,
-        // The service ends, or this process is not needed. The main thread waits for the signal.
-        passingEnded: { kill(getpid(), SIGTERM) },
+        passing: .init(
+          // Ends this process where it can no longer reach the user's store. The next one then takes the connection.
+          willTake: { _ = own.accountName() },
+          // The service ends, or this process is not needed. The main thread waits for the signal.
+          ended: { kill(getpid(), SIGTERM) }),
         logins: { LoginObject(serving: logins, to: $0, log: { Usage.line($0) }) }
       ) { vaults.connection(for: $0) }
     } catch {

@@ -211,7 +211,7 @@ struct UnusedVaultTests {
   func handshake() async throws {
     let (isUnused, hasEnded, count) = (Flag(), Flag(), Count())
     let (passing, other) = try await onLoop { try SocketPassing.begin { isUnused.set() } }
-    let intake = try SocketIntake(.passed(other, ended: { hasEnded.set() }))
+    let intake = try SocketIntake(.passed(other, .init(willTake: {}, ended: { hasEnded.set() })))
     var pair: [Int32] = [-1, -1]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &pair) == 0)
     let passed = pair[0]

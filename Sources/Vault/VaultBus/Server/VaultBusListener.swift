@@ -1,5 +1,5 @@
 internal import Executors
-internal import SDBus
+package import SDBus
 package import SecretModel
 internal import Synchronization
 
@@ -11,13 +11,13 @@ package final class VaultBusListener: Sendable {
   /// - Parameters:
   ///   - socket: a listening socket, unless connections are passed over it. It stays open until the last connection has
   ///     ended.
-  ///   - passingEnded: where another process passes connections over the socket: called when it ends that.
+  ///   - passing: where another process passes connections over the socket.
   ///   - logins: makes the object for root's PAM module on the same connection; nil: its calls fail as unknown.
   ///   - serve: returns the vaults for a caller. They are closed with the caller's connection. Called on the bus loop,
   ///     so it must not block.
   /// - Throws: `serviceUnavailable`.
   package init(
-    socket: Int32, limits: ServingLimits = ServingLimits(), passingEnded: (@Sendable () -> Void)? = nil,
+    socket: Int32, limits: ServingLimits = ServingLimits(), passing: SocketIntake.Passing? = nil,
     logins: (@Sendable (Caller) -> LoginObject)? = nil,
     serve: @escaping @Sendable (Caller) -> any VaultConnection
   ) throws(VaultError) {
@@ -32,7 +32,7 @@ package final class VaultBusListener: Sendable {
     do throws(BusError) {
       listener = try BusListener(
         socket: BusDescriptor(taking: socket), limits: listening, connectionLimits: .ofServedVaults,
-        passingEnded: passingEnded, isFull: { clients.hasAll(of: $0) }
+        passing: passing, isFull: { clients.hasAll(of: $0) }
       ) { peer in
         guard let caller = Caller(peer) else { return nil }
         return clients.handlers(for: caller, serve, logins?(caller))
