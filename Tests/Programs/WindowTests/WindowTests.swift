@@ -99,7 +99,7 @@ struct WindowTests {
         .type("alice", into: "Account (may be empty)"), .type("correct battery", into: "Secret"), .press("Save"),
         .click("bank/alice"), .see("Changed"))
       #expect(try await store.unlocked("get", "bank/alice").text == "correct battery")
-      try await window(.press("Remove"), .press("Undo"), .click("bank/alice"), .see("Changed"))
+      try await window(.press("Remove"), .press("Undo"), .gone("Undo"), .click("bank/alice"), .see("Changed"))
       #expect(try await store.unlocked("get", "bank/alice").status == 0)
       try await window(.press("Remove"), .see("Undo"), .press("Close"))
       try await window.hasEnded()

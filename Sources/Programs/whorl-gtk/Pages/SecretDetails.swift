@@ -49,6 +49,8 @@ final class SecretDetails {
 
   /// The page shows something else.
   func leave() {
+    // Programs that read the window aloud also see pages that are not on top.
+    interface["details-title"].set("title", "")
     hide()
     entry = nil
   }
