@@ -1,6 +1,6 @@
 /// The steps of `whorl setup`, in order.
 package enum SetupStep: String, CaseIterable, Sendable {
-  case service, store, passcode, reader, fingers, login, keyring, kwallet, secrets, passkeys, ssh, git, sync
+  case service, store, passcode, reader, fingers, login, keyring, kwallet, sudo, polkit, secrets, passkeys, ssh, git, sync
 }
 
 /// A command for a step or a part of it, and the question whether to run it.

@@ -49,6 +49,10 @@ package struct SetupSurvey {
       findings += await readerAndFingers()
     }
     await context.close()
+    if isOwn {
+      let hasFinger = findings.contains { $0.step == .fingers && $0.isSetUp } && store != nil
+      findings += FingerStep.all.compactMap { $0.finding(in: LoginStacks(), hasFinger: hasFinger) }
+    }
     findings.append(git())
     return SetupStep.allCases.compactMap { step in findings.first { $0.step == step } }
   }

@@ -21,6 +21,9 @@ struct FingerLines {
   /// The line that asks for a finger, where none asks for a password.
   var onlyFinger: PAMStack.Rule? { firstPassword == nil ? own?.rule ?? fprintd : nil }
 
+  /// Whorl's line that asks for a finger.
+  var ownRule: PAMStack.Rule? { own?.rule }
+
   var takesFinger: Bool { own != nil || fprintd != nil }
 
   /// What is wrong with Whorl's own line; nil if it is right or missing.

@@ -22,7 +22,8 @@ package struct LoginStacks: Sendable {
   }
 
   private let folders: [String]
-  let moduleIsInstalled: Bool
+  /// Whether Whorl's module is installed.
+  package let moduleIsInstalled: Bool
   let tools: LoginTools
 
   /// The stacks of this machine.

@@ -14,7 +14,8 @@ struct Overview {
     func isOn(_ step: SetupStep) -> Bool { findings.contains { $0.step == step && $0.isSetUp } }
     let hasStore = isOn(.store)
     let names: [(SetupStep, String)] = [
-      (.login, "login"), (.keyring, "GNOME's keyring"), (.kwallet, "KWallet"), (.secrets, "passwords of the desktop"),
+      (.login, "login"), (.keyring, "GNOME's keyring"), (.kwallet, "KWallet"), (.sudo, "sudo"),
+      (.polkit, "administrator's dialogs"), (.secrets, "passwords of the desktop"),
       (.passkeys, "passkeys"), (.ssh, "ssh"), (.git, "git"), (.sync, "sync"),
     ]
     let on = names.filter { isOn($0.0) }.map(\.1)

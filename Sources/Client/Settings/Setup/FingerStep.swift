@@ -1,0 +1,66 @@
+internal import Glibc
+internal import Processes
+package import Wallets
+
+/// A step of the setup that has a program of root take a finger or the password, whichever comes first. It changes a PAM
+/// file, for everybody who uses the machine.
+package struct FingerStep: Sendable {
+  package let step: SetupStep
+  /// The name of the program's PAM service.
+  private let service: String
+  private let question: String
+
+  package static let all = [
+    FingerStep(
+      step: .sudo, service: "sudo",
+      question: "Have sudo take a finger or the password, whichever comes first? It changes /etc/pam.d/sudo for "
+        + "everybody who uses this computer, and asks for an administrator's password."),
+    FingerStep(
+      step: .polkit, service: "polkit-1",
+      question: "Have the dialogs that ask for an administrator take a finger or the password, whichever comes first? "
+        + "It changes /etc/pam.d/polkit-1 for everybody who uses this computer, and asks for an administrator's "
+        + "password."),
+  ]
+
+  /// What was found; nil if the machine does not have the program, or only an administrator could change what is found.
+  ///
+  /// - Parameters:
+  ///   - hasFinger: whether the store has one.
+  ///   - isAdministrator: whether the user may change the machine.
+  ///   - canChange: whether the program that changes the PAM file is installed.
+  package func finding(
+    in stacks: LoginStacks, hasFinger: Bool,
+    isAdministrator: Bool = Administrators.haveThisUser, canChange: Bool = HelperPlaces.fingerLogin.locate() != nil
+  ) -> Finding? {
+    let undo = ["whorl", "login", "disable", step.rawValue]
+    switch stacks.finger(at: service) {
+    case .noProgram: return nil
+    case .byFprintd: return .note(step, "takes a finger by fprintd, and the password after it")
+    case .faulty(let advice): return .faulty(step, "takes a finger in a way that does not work", advice, undo: undo)
+    case .byWhorl(let isByCommand):
+      let words = "takes a finger or the password"
+      guard isByCommand else { return .done(step, words, undo: nil) }
+      return isAdministrator ? .done(step, words, undo: undo) : .done(step, words, undoneByAdministrator: undo)
+    case .passwordAlone:
+      guard isAdministrator, canChange, stacks.moduleIsInstalled else { return nil }
+      guard hasFinger else { return .later(step, "after a finger is enrolled") }
+      let offer = SetupOffer(question: question, command: ["whorl", "login", "enable", step.rawValue])
+      return .open(step, "takes the password alone", offer, undo: undo)
+    }
+  }
+}
+
+/// The people who may change the machine.
+package enum Administrators {
+  /// The groups whose members sudo lets become root, on Debian, Fedora and older Ubuntus.
+  private static let groups = ["sudo", "wheel", "admin"]
+
+  /// Whether this process's user is one: root, or a member of such a group.
+  package static var haveThisUser: Bool {
+    guard geteuid() != 0 else { return true }
+    var own = [gid_t](repeating: 0, count: Int(max(getgroups(0, nil), 0)))
+    // Writes at most as many as the array has.
+    guard getgroups(Int32(own.count), &own) == own.count else { return false }
+    return groups.contains { name in getgrnam(name).map { own.contains($0.pointee.gr_gid) } ?? false }
+  }
+}
