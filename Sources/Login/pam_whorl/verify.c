@@ -21,12 +21,13 @@
 
 static const char *text(const void *item) { return item == NULL ? "" : item; }
 
-// The process that polkit's helper works for, if systemd has started the helper with that process's socket as its input.
-// The caller closes the descriptor; -1 if there is none.
+// The process that polkit's helper works for, if systemd has started the helper with that process's socket as its input:
+// a helper that a person's program has started keeps that person's user id, and its socket proves nothing. The kernel names
+// the process by a descriptor, since its number may be another process's by now. The caller closes it; -1 if there is none.
 static int agent_of(const whorl_program *program) {
   int agent = -1;
   socklen_t size = sizeof agent;
-  if (program->kind != whorl_program_of_polkit ||
+  if (program->kind != whorl_program_of_polkit || getuid() != 0 ||
       getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERPIDFD, &agent, &size) != 0)
     return -1;
   return agent;

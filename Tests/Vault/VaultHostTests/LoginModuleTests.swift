@@ -1,0 +1,173 @@
+import Glibc
+import ProgramDriver
+import SDBus
+import Testing
+
+@Suite(
+  "A finger or the password at once, with the service",
+  .enabled(if: geteuid() == 0, "only root's programs log people in"), .timeLimit(.minutes(5)))
+struct LoginModuleTests {
+  private static let prompt = "Password, or swipe the reader: "
+  private static let plain = "Password: "
+  private static let hasPolkit = access(PolkitHelper.program, X_OK) == 0
+
+  /// What the terminal has shown after the prompt for both.
+  private func afterwards(_ terminal: PseudoTerminal) -> Substring {
+    let shown = terminal.shown
+    return shown.firstRange(of: Self.prompt).map { shown[$0.upperBound...] } ?? shown[...]
+  }
+
+  @Test("at su a finger lets in, and so does the password where it is typed first")
+  func whicheverComesFirst() async throws {
+    try await LoginMachine.with { machine in
+      let finger = try await machine.su()
+      try await finger.waits(for: Self.prompt)
+      try await machine.press(20)
+      try await finger.waits(for: "let in")
+      #expect(try await finger.status() == 0)
+      #expect(!afterwards(finger).contains(Self.plain))
+      #expect(finger.isAsFound)
+
+      let typed = try await machine.su()
+      try await typed.waits(for: Self.prompt)
+      typed.type("\(LoginMachine.password)\n")
+      try await typed.waits(for: "let in")
+      #expect(try await typed.status() == 0)
+      #expect(!afterwards(typed).contains(Self.plain) && !typed.shown.contains(LoginMachine.password))
+      // Nobody has taken the reader from the next one.
+      let again = try await machine.su()
+      try await again.waits(for: Self.prompt)
+      try await machine.press(21)
+      try await again.waits(for: "let in")
+    }
+  }
+
+  @Test("at su a wrong finger is told, and then the password lets in, or the right finger")
+  func wrongFinger() async throws {
+    try await LoginMachine.with { machine in
+      for isTyped in [true, false] {
+        let terminal = try await machine.su()
+        try await terminal.waits(for: Self.prompt)
+        try await machine.press(50, person: 2)
+        try await terminal.waits(for: "No match, swipe again or type. ")
+        if isTyped { terminal.type("\(LoginMachine.password)\n") } else { try await machine.press(22) }
+        try await terminal.waits(for: "let in")
+        #expect(try await terminal.status() == 0)
+      }
+      let wrong = try await machine.su()
+      try await wrong.waits(for: Self.prompt)
+      wrong.type("not it\n")
+      #expect(try await wrong.status() == 1)
+    }
+  }
+
+  @Test("after five wrong touches su asks for the password alone, which lets in")
+  func lockout() async throws {
+    try await LoginMachine.with { machine in
+      for (touches, words) in [
+        (3, "The fingerprint does not match."),
+        (2, "Fingers are locked after too many wrong touches. Type your password."),
+      ] {
+        let terminal = try await machine.su()
+        try await terminal.waits(for: Self.prompt)
+        for number in 1...touches {
+          try await machine.press(UInt64(50 + number), person: 2)
+          if number < touches { try await terminal.waits(for: "No match, ", count: number) }
+        }
+        try await terminal.waits(for: words)
+        try await terminal.becomes(echoing: false)
+        terminal.type("\(LoginMachine.password)\n")
+        try await terminal.waits(for: "let in")
+        #expect(afterwards(terminal).contains(Self.plain))
+      }
+      let locked = try await machine.su()
+      try await locked.waits(for: "Fingers are locked")
+      try await locked.becomes(echoing: false)
+      locked.type("\(LoginMachine.password)\n")
+      try await locked.waits(for: "let in")
+      #expect(!locked.shown.contains(Self.prompt))
+    }
+  }
+
+  @Test(
+    "polkit's helper that systemd has started asks for a finger where its agent's session is at the seat",
+    .enabled(if: hasPolkit, "polkit is not installed"))
+  func agentAtTheSeat() async throws {
+    try await LoginMachine.with { machine in
+      // A slow service is named below the prompt.
+      let finger = try await machine.polkitHelper()
+      _ = try await finger.waits(for: "swipe the reader")
+      try await machine.press(23)
+      #expect(await finger.letsIn())
+      let typed = try await machine.polkitHelper()
+      _ = try await typed.waits(for: "swipe the reader")
+      try typed.send("\(LoginMachine.password)\n")
+      #expect(await typed.letsIn())
+      let wrong = try await machine.polkitHelper()
+      _ = try await wrong.waits(for: "swipe the reader")
+      try wrong.send("not it\n")
+      #expect(await !wrong.letsIn())
+    }
+  }
+
+  @Test(
+    "polkit's helper asks for the password alone where its agent is elsewhere, or a person's program has started it",
+    .enabled(if: hasPolkit, "polkit is not installed"))
+  func agentElsewhere() async throws {
+    try await LoginMachine.with { machine in
+      func asksForPassword(_ helper: PolkitHelper) async throws -> Bool {
+        _ = try await helper.waits(for: "PAM_PROMPT_ECHO_OFF")
+        // A slow service would ask for the finger after the prompt.
+        try await Task.sleep(for: .seconds(2))
+        let isAlone = !helper.said().contains("reader")
+        try helper.send("\(LoginMachine.password)\n")
+        return await helper.letsIn() && isAlone
+      }
+      let first = try await machine.polkitHelper()
+      _ = try await first.waits(for: "swipe the reader")
+      try first.send("\(LoginMachine.password)\n")
+      #expect(await first.letsIn())
+      // This process is the agent. What it connects a helper to that it starts itself proves nothing.
+      let own = try await machine.polkitHelper(startedBy: 1)
+      #expect(try await asksForPassword(own))
+      let changes: [[String: BusValue]] = [
+        ["Remote": .boolean(true)], ["LockedHint": .boolean(true)], ["State": .string("online")],
+        ["Seat": LogindStandIn.noSeat],
+      ]
+      for change in changes {
+        machine.logind.add("c1", process: getpid(), change)
+        let helper = try await machine.polkitHelper()
+        #expect(try await asksForPassword(helper), "\(change)")
+      }
+    }
+  }
+
+  @Test("at su and in polkit's helper a finger at open-fprintd's reader lets in, and so does the password")
+  func openFprintd() async throws {
+    try await LoginMachine.withOpenFprintd(["right-index-finger"]) { machine, fprintd in
+      let prompt = "Password, or touch the reader: "
+      let finger = try await machine.su()
+      try await finger.waits(for: prompt)
+      try await fprintd.touchWhenArmed(.right)
+      try await finger.waits(for: "let in")
+      for touch in [OpenFprintd.Touch.wrong, .unreadable] {
+        let terminal = try await machine.su()
+        try await terminal.waits(for: prompt)
+        try await fprintd.touchWhenArmed(touch)
+        try await terminal.waits(for: "touch again or type. ")
+        terminal.type("\(LoginMachine.password)\n")
+        try await terminal.waits(for: "let in")
+      }
+      let typed = try await machine.su()
+      try await typed.waits(for: prompt)
+      typed.type("\(LoginMachine.password)\n")
+      try await typed.waits(for: "let in")
+      #expect(try await eventually { !fprintd.isArmed })
+      guard Self.hasPolkit else { return }
+      let helper = try await machine.polkitHelper()
+      _ = try await helper.waits(for: "touch the reader")
+      try await fprintd.touchWhenArmed(.right)
+      #expect(await helper.letsIn())
+    }
+  }
+}
