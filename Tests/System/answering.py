@@ -5,18 +5,24 @@ usage: answering.py ANSWERS COMMAND...
 
 ANSWERS are separated by commas, and each answers the next prompt: FINGER:PERSON presses that finger on the virtual
 reader of $SENSOR, where a touch is wanted; interrupt is Ctrl-C there, nothing is nothing, command=LINE has a shell run
-it; any other is typed, where a password is wanted. A prompt of the wrong kind, one without an answer and an answer
-without a prompt end with status 98. Otherwise the status is the command's.
+it; any other is typed, where a password is wanted. A prompt that takes both, a finger and a password, is answered by either.
+A prompt of the wrong kind, one without an answer and an answer without a prompt end with status 98. Otherwise the status is
+the command's.
 """
 import os
 import pty
 import re
+import select
 import subprocess
 import sys
 import termios
 import time
 
-PROMPT = re.compile(rb"(?:Touch|Swipe) the fingerprint reader(?: again)?\.|Password: ?")
+PROMPT = re.compile(
+    rb"(?:Touch|Swipe) the fingerprint reader(?: again)?\.|Password, or (?:touch|swipe) the reader: "
+    rb"|No match, (?:touch|swipe) again or type\.|(?:Password|\[sudo\] password for \w+): ?")
+# How long a prompt for the password alone may stay until the module puts another one in its place.
+REPLACED_AFTER = 0.7
 answers = [answer for answer in sys.argv[1].split(",") if answer]
 
 
@@ -29,7 +35,9 @@ def answer(prompt, terminal):
     if not answers:
         wrong(f"there is no answer to {prompt!r}")
     word = answers.pop(0)
-    if prompt.startswith("Password"):
+    takes_both = prompt.startswith(("Password, or", "No match, touch again or", "No match, swipe again or"))
+    is_typed = ":" not in word and word not in ("interrupt", "nothing") and not word.startswith("command=")
+    if (takes_both and is_typed) or (not takes_both and "assword" in prompt):
         if ":" in word or word in ("interrupt", "nothing"):
             wrong(f"{word} is no answer to {prompt!r}")
         # Wait until the program has turned off echo, which discards earlier input.
@@ -65,6 +73,12 @@ while True:
     sys.stdout.flush()
     heard += part
     while found := PROMPT.search(heard):
+        if found.group().rstrip().endswith(b":") and b"reader" not in found.group():
+            if found.end() == len(heard) and select.select([terminal], [], [], REPLACED_AFTER)[0]:
+                break
+            if heard[found.end() :].startswith(b"\r") and not heard[found.end() :].startswith(b"\r\n"):
+                heard = heard[found.end() :]
+                continue
         heard = heard[found.end() :]
         answer(found.group().decode(), terminal)
 status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
