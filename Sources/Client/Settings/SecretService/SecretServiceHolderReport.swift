@@ -82,7 +82,9 @@ package struct SecretServiceHolderReport: Encodable {
   /// Advice for a program that Whorl's files cannot prevent from taking the name.
   package var advice: String? {
     switch fileName {
-    case "kwalletd5", "kwalletd6", "ksecretd":
+    case "ksecretd":
+      "'whorl secret-service enable --kwallet' also has KWallet keep in Whorl what KDE's programs store."
+    case "kwalletd5", "kwalletd6":
       "Turn off KWallet's Secret Service, too: apiEnabled=false below [org.freedesktop.secrets] in its kwalletrc."
     case "keepassxc": "Turn off KeePassXC's Secret Service, too: Settings, Secret Service Integration."
     default: nil

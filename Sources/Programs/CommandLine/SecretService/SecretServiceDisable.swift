@@ -47,6 +47,9 @@ struct SecretServiceDisable: Command {
     } else {
       for file in files.all where try file.remove() { report.removed.append(file.path) }
       try LastCopy().forget()
+      if let settings = try KWalletSettings.here() {
+        report.kwallet = try KWalletChange(hardening: hardening).takeBack(settings)
+      }
     }
     if !options.json { report.tellFiles() }
     if !dryRun { try await giveBack(files, ServiceManager(hardening: hardening), hadFiles: !report.removed.isEmpty) }

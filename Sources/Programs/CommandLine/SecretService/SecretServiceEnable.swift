@@ -15,9 +15,14 @@ struct SecretServiceEnable: Command {
       it copies what the other program has, which keeps it. What programs store there until then is brought in afterwards. --now takes over at once; a daemon of GNOME Keyring is \
       restarted for it. The service gets the --store, --reader and --config of this command.
 
+      --kwallet also has KWallet of KDE Frameworks 6.14 and later keep in Whorl what KDE's programs store, from the next \
+      login on, in place of a service of its own. They find there what 'whorl secret-service import' has copied. \
+      'whorl secret-service disable' takes that back, too.
+
       Examples:
         whorl secret-service enable --dry-run
         whorl secret-service enable --now
+        whorl secret-service enable --kwallet
       """)
 
   static let spoken = "secret-service enable"
@@ -27,6 +32,9 @@ struct SecretServiceEnable: Command {
   @Flag(help: "Take over at once, not at the next login.")
   var now = false
 
+  @Flag(help: "Have KWallet use Whorl, too.")
+  var kwallet = false
+
   @Flag(help: "Show what would be done, and change nothing.")
   var dryRun = false
 
@@ -34,6 +42,7 @@ struct SecretServiceEnable: Command {
     // Without a store the service would have nothing to serve.
     _ = try await session.store()
     let files = try SecretServiceFiles()
+    let settings = try kwallet ? kwalletSettings() : nil
     let wanted = files.wanted(agent: try SecretServiceFiles.agent(), try ServiceOptions(session.named))
     // Without a bus nobody has the name. With --now, a missing bus is an error.
     let before = now ? try await SecretServiceHolderReport.current() : try? await SecretServiceHolderReport.current()
@@ -44,14 +53,24 @@ struct SecretServiceEnable: Command {
       noteTime(before)
       _ = try wanted.write()
       _ = try obsolete?.remove()
+      if let settings { _ = try KWalletChange(hardening: hardening).use(settings) }
     }
     let portal = files.portalLine
     let report = Report(
       dryRun: dryRun, holder: before, written: missing, removed: obsolete.map { [$0.path] } ?? [], portalLine: portal,
-      now: now && !dryRun)
+      now: now && !dryRun, kwallet: settings != nil)
     if !options.json { tell(report, files) }
     if now, !dryRun { try await takeOver(files, ServiceManager(hardening: hardening)) }
     if options.json { try JSON.print(report) }
+  }
+
+  private func kwalletSettings() throws(Failure) -> KWalletSettings {
+    guard let settings = try KWalletSettings.here() else {
+      throw Failure(
+        .unavailable, "the KWallet of this computer has no setting for another Secret Service",
+        advice: "KDE Frameworks 6.14 and later have one; without --kwallet, Whorl serves programs of other desktops")
+    }
+    return settings
   }
 
   /// Notes that what another program gets from now on is to be brought in when Whorl has taken over.
@@ -100,6 +119,10 @@ struct SecretServiceEnable: Command {
         "For sandboxed programs (Flatpak), this line belongs into \(files.portalChoice), below [preferred]:")
       StandardError.line("  \(line)")
     }
+    if report.kwallet {
+      StandardError.line(
+        "KWallet \(dryRun ? "would keep" : "keeps") what KDE's programs store in Whorl, from the next login on.")
+    }
     if !dryRun, !now {
       StandardError.line("Whorl takes over at your next login. 'whorl secret-service disable' takes it back.")
     }
@@ -115,5 +138,7 @@ struct SecretServiceEnable: Command {
     var removed: [String]
     var portalLine: String?
     var now: Bool
+    /// Whether KWallet uses Whorl from the next login on, or would.
+    var kwallet: Bool
   }
 }

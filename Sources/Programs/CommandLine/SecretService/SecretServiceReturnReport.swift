@@ -25,6 +25,8 @@ struct SecretServiceReturnReport: Encodable {
   var dryRun: Bool
   /// The files that were removed, or would be.
   var removed: [String] = []
+  /// Whether KWallet's settings from before were given back.
+  var kwallet = false
   /// The program that is the Secret Service again; nil if there is none.
   var program: String?
   /// What was copied to it, or would be; nil if it was not reached.
@@ -43,13 +45,14 @@ struct SecretServiceReturnReport: Encodable {
   }
 
   private enum CodingKeys: String, CodingKey {
-    case dryRun, removed, program, copied, changed, same, gated, staying, onlyThere, refusal, unread, obstacle
+    case dryRun, removed, kwallet, program, copied, changed, same, gated, staying, onlyThere, refusal, unread, obstacle
   }
 
   func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(dryRun, forKey: .dryRun)
     try values.encode(removed, forKey: .removed)
+    try values.encode(kwallet, forKey: .kwallet)
     try values.encodeIfPresent(program, forKey: .program)
     if let outcome {
       try values.encode(outcome.new.map(Entry.init), forKey: .copied)
@@ -74,6 +77,7 @@ struct SecretServiceReturnReport: Encodable {
   func tellFiles() {
     for path in removed { StandardError.line("\(dryRun ? "Would remove" : "Removed") \(Visible.text(path))") }
     if removed.isEmpty { StandardError.line("There is no file of Whorl's to remove.") }
+    if kwallet { StandardError.line("KWallet has a service of its own again, from the next login on.") }
   }
 
   private func tell() {
