@@ -35,7 +35,9 @@ package struct FingerStep: Sendable {
     let undo = ["whorl", "login", "disable", step.rawValue]
     switch stacks.finger(at: service) {
     case .noProgram: return nil
-    case .byFprintd: return .note(step, "takes a finger by fprintd, and the password after it")
+    case .byFprintd:
+      let words = "takes a finger by fprintd, and then the password"
+      return .note(step, "\(words); docs/login-administration.md says how to have both at once")
     case .faulty(let advice): return .faulty(step, "takes a finger in a way that does not work", advice, undo: undo)
     case .byWhorl(let isByCommand):
       let words = "takes a finger or the password"
