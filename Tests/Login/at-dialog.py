@@ -16,6 +16,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from login_service import LoginService  # noqa: E402
+from own_session import leave_terminal  # noqa: E402
 
 ROOT, ROUNDS = sys.argv[1], int(sys.argv[2])
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else int.from_bytes(os.urandom(4), "big")
@@ -81,6 +82,7 @@ class Helper:
             return file.read()
 
 
+leave_terminal()
 service = LoginService(f"{ROOT}/run/whorl/bus")
 PROMPT = b"PAM_PROMPT_ECHO_OFF Password, or touch the reader: "
 BASE = {}

@@ -14,6 +14,8 @@ import socket
 import subprocess
 import sys
 
+from own_session import leave_terminal
+
 rng = random.Random(sys.argv[1])
 # All keys but those that send a signal or stop the output.
 KEYS = [key for key in range(256) if key not in (3, 17, 19, 26, 28)]
@@ -35,6 +37,7 @@ if sys.argv[2] == "terminal":
     if child == 0:
         os.execv(sys.argv[3], sys.argv[3:])
 else:
+    leave_terminal()
     ours, theirs = socket.socketpair()
     process = subprocess.Popen(sys.argv[3:], stdin=theirs)
     child, end = process.pid, ours.detach()

@@ -20,7 +20,8 @@ import time
 
 PROMPT = re.compile(
     rb"(?:Touch|Swipe) the fingerprint reader(?: again)?\.|Password, or (?:touch|swipe) the reader: "
-    rb"|No match, (?:touch|swipe) again or type\.|(?:Password|\[sudo\] password for \w+): ?")
+    rb"|No match, (?:touch|swipe) again or type\."
+    rb"|(?:Password|\[sudo\] password for \w+|doas \([^)]*\) password): ?")
 # How long a prompt for the password alone may stay until the module puts another one in its place.
 REPLACED_AFTER = 0.7
 answers = [answer for answer in sys.argv[1].split(",") if answer]

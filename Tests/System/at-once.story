@@ -9,6 +9,7 @@ answering=/usr/share/whorl-tests/answering.py
 user alice
 own_password_is_typed
 echo "alice:$password" | chpasswd
+usermod -aG sudo alice
 echo 'alice ALL=(ALL) ALL' >/etc/sudoers.d/alice
 echo 'Defaults !lecture, passwd_tries=1' >>/etc/sudoers.d/alice
 echo 'permit alice as root' >/etc/doas.conf
@@ -62,9 +63,16 @@ chmod 755 /usr/local/bin/ask-polkit
 if [ -e /usr/lib/systemd/system/polkit-agent-helper.socket ]; then
   expect 0 "" systemctl start polkit-agent-helper.socket
 fi
-expect 0 "Password, or swipe the reader: " prove at_seat "$right" ask-polkit
-expect 0 "Password, or swipe the reader: " prove at_seat "$password" ask-polkit
-expect 0 "No match, swipe again or type." prove at_seat "$stranger,$password" ask-polkit
+# polkit's agent at a terminal would notice a match only after Enter, so it is asked one after the other.
+expect 0 "Swipe the fingerprint reader." prove at_seat "$right" ask-polkit
+expect 0 "No match. Swipe the fingerprint reader again." prove at_seat "$stranger,$right" ask-polkit
+# An agent without a terminal, as desktops have.
+ask="python3 /usr/share/whorl-tests/polkit-agent.py org.freedesktop.policykit.exec"
+for answers in "$right" "$password" "$stranger,$right" "$stranger,$password"; do
+  expect 0 "Password, or swipe the reader: " at_seat alice "SENSOR=$sensor $ask '$answers'"
+done
+expect 1 "" at_seat alice "SENSOR=$sensor $ask 'not the password'"
+expect 0 "" elsewhere alice "SENSOR=$sensor $ask '$password'"
 
 # Nobody is asked for a finger where the session is not at the seat, or is locked.
 for program in "sudo -k true" "su alice -c true" "doas true" ask-polkit; do

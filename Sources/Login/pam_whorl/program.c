@@ -4,7 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+// Of Linux 6.5, and of later kernel headers than those of some distributions.
+#define SO_PEERPIDFD 77
+#endif
 
 enum { most_arguments = 65536 };
 
@@ -122,6 +128,44 @@ static int write_prompt(pam_handle_t *pamh, whorl_program *program, const sudo_w
   return 1;
 }
 
+// MARK: polkit's agent
+
+// The process that polkit's helper works for, if systemd has started the helper with that process's socket as its input:
+// a helper that a person's program has started keeps that person's user id, and its socket proves nothing. The kernel names
+// the process by a descriptor, since its number may be another process's by now. -1 if there is none.
+static int agent_at_input(void) {
+  int agent = -1;
+  socklen_t size = sizeof agent;
+  if (getuid() != 0 || getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERPIDFD, &agent, &size) != 0) return -1;
+  return agent;
+}
+
+// Reads a small file of the kernel's. Returns whether there is anything in it.
+static int read_small(const char *path, char *text, size_t size) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  ssize_t count = read(file, text, size - 1);
+  close(file);
+  text[count < 0 ? 0 : count] = '\0';
+  return count > 0;
+}
+
+// Whether the agent reads a terminal, as pkttyagent does: it would not notice a match before somebody presses Enter. One
+// that is not known counts as such, too.
+static int has_terminal(int agent) {
+  char path[64], text[1024];
+  int process = getppid(), terminal = 0;
+  if (agent >= 0) {
+    snprintf(path, sizeof path, "/proc/self/fdinfo/%d", agent);
+    const char *number = read_small(path, text, sizeof text) ? strstr(text, "\nPid:") : NULL;
+    if (number == NULL || sscanf(number, "\nPid: %d", &process) != 1) return 1;
+  }
+  snprintf(path, sizeof path, "/proc/%d/stat", process);
+  // The name of the program, in brackets, may have any letters.
+  const char *rest = read_small(path, text, sizeof text) ? strrchr(text, ')') : NULL;
+  return rest == NULL || sscanf(rest, ") %*c %*d %*d %*d %d", &terminal) != 1 || terminal != 0;
+}
+
 // MARK: The program
 
 // The name of the file that this process runs; empty if it is not known.
@@ -165,7 +209,7 @@ static whorl_program_kind read_sudo(pam_handle_t *pamh, whorl_program *program) 
 }
 
 whorl_program whorl_program_read(pam_handle_t *pamh) {
-  whorl_program program = {.prompt = ""};
+  whorl_program program = {.prompt = "", .agent = -1};
   char name[64];
   read_name(name, sizeof name);
   if (strcmp(name, "sudo") == 0 || strcmp(name, "sudo-rs") == 0) {
@@ -177,7 +221,9 @@ whorl_program whorl_program_read(pam_handle_t *pamh) {
   int reads_input = strcmp(name, "su") == 0 || strcmp(name, "login") == 0;
   if ((reads_input && isatty(STDIN_FILENO)) || strcmp(name, "doas") == 0)
     program.kind = whorl_program_at_terminal;
-  else if (strcmp(name, "polkit-agent-helper-1") == 0)
-    program.kind = whorl_program_of_polkit;
+  else if (strcmp(name, "polkit-agent-helper-1") == 0) {
+    program.agent = agent_at_input();
+    program.kind = has_terminal(program.agent) ? whorl_program_other : whorl_program_of_polkit;
+  }
   return program;
 }

@@ -9,7 +9,7 @@ typedef enum {
   whorl_program_other,
   // It reads the password from its terminal: sudo, su, doas, login.
   whorl_program_at_terminal,
-  // polkit's helper, which reads it from descriptor 0.
+  // polkit's helper, which reads it from descriptor 0, for an agent without a terminal.
   whorl_program_of_polkit,
 } whorl_program_kind;
 
@@ -19,8 +19,11 @@ typedef struct {
   char prompt[512];
   // Whether that is a prompt of the person's own (sudo -p), which nothing may be added to.
   int is_own_prompt;
+  // A pidfd of the agent that polkit's helper works for, if systemd has started the helper; -1 if there is none.
+  int agent;
 } whorl_program;
 
+// The caller closes `agent`.
 whorl_program whorl_program_read(pam_handle_t *pamh);
 
 #endif

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <security/pam_ext.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <syslog.h>
 #include <unistd.h>
 
@@ -14,24 +13,7 @@
 #include "service.h"
 #include "touch.h"
 
-#ifndef SO_PEERPIDFD
-// Of Linux 6.5, and of later kernel headers than those of some distributions.
-#define SO_PEERPIDFD 77
-#endif
-
 static const char *text(const void *item) { return item == NULL ? "" : item; }
-
-// The process that polkit's helper works for, if systemd has started the helper with that process's socket as its input:
-// a helper that a person's program has started keeps that person's user id, and its socket proves nothing. The kernel names
-// the process by a descriptor, since its number may be another process's by now. The caller closes it; -1 if there is none.
-static int agent_of(const whorl_program *program) {
-  int agent = -1;
-  socklen_t size = sizeof agent;
-  if (program->kind != whorl_program_of_polkit || getuid() != 0 ||
-      getsockopt(STDIN_FILENO, SOL_SOCKET, SO_PEERPIDFD, &agent, &size) != 0)
-    return -1;
-  return agent;
-}
 
 static whorl_login describe(
   pam_handle_t *pamh, const struct passwd *account, int is_greeter, const whorl_program *program
@@ -42,7 +24,7 @@ static whorl_login describe(
   whorl_login login = {
     .user = account->pw_uid, .is_greeter = is_greeter, .pam_service = text(service),
     .seat = text(pam_getenv(pamh, "XDG_SEAT")), .terminal = text(terminal),
-    .agent = agent_of(program)};
+    .agent = program->agent};
   return login;
 }
 
@@ -93,7 +75,7 @@ int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greete
   else if (!is_serial && program.kind == whorl_program_of_polkit)
     result = whorl_at_dialog(pamh, &login, &outcome);
   if (result == -ENOTTY) result = serially(pamh, &login, &outcome);
-  if (login.agent >= 0) close(login.agent);
+  if (program.agent >= 0) close(program.agent);
   if (result < 0) {
     // Log nothing if the person typed or pressed Ctrl-C.
     if (result != -EINTR) pam_syslog(pamh, LOG_WARNING, "no finger was asked for: %s", strerror(-result));

@@ -3,6 +3,7 @@ import Glibc
 import Keys
 import Processes
 import ProgramDriver
+import SDBus
 import SecretModel
 import SecureMemory
 import Synchronization
@@ -19,6 +20,8 @@ final class LoginMachine: Sendable {
   static let password = "open sesame"
   private static let hash =
     "$6$whorltest$Bg9lHX4JyiKgDFt8DAT8Vrxb82TKPoUysPFC0HmrywopfFBHT3DOf6tQL6nXQHIpDDEQpgkJbaGbhwivG7.PH."
+
+  private static let sources = "/" + #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
 
   let logind: LogindStandIn
   private let folder: String
@@ -69,8 +72,7 @@ final class LoginMachine: Sendable {
       "require-passcode-after-boot = no\ntpm = no\nreader = \(reader)\n", to: folder + "/conf")
     try RunningService.write("\(Self.name):\(Self.hash):20000:0:99999:7:::\n", to: folder + "/shadow")
     let module = folder + "/pam_whorl.so"
-    let sources = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-    try await onThread { try ScratchStore.run("/\(sources)/scripts/build-pam-module", [module]) }
+    try await onThread { try ScratchStore.run("\(Self.sources)/scripts/build-pam-module", [module]) }
     for service in ["su", "polkit-1"] {
       try RunningService.write(
         """
@@ -145,39 +147,71 @@ final class LoginMachine: Sendable {
     return ["-c", script, "sh"] + command
   }
 
-  /// The process in what such a shell has said.
-  private static func process(in text: String) throws -> pid_t {
-    guard let word = text.firstMatch(of: /process (\d+)\./)?.1, let process = pid_t(word) else {
-      throw RunningService.Failed(what: text)
+  /// Waits for the number of a process after a word in what such a shell has said, or an agent.
+  private static func process(_ word: String, in said: () -> String) async throws -> pid_t {
+    for _ in 0..<2_000 {
+      let parts = said().split(separator: "\(word) ", maxSplits: 1, omittingEmptySubsequences: false).dropFirst()
+      if let number = parts.first.flatMap({ $0.firstIndex(of: ".").map($0.prefix(upTo:)) }).flatMap({ pid_t($0) }) {
+        return number
+      }
+      try await Task.sleep(for: .milliseconds(10))
     }
-    return process
+    throw RunningService.Failed(what: "no '\(word)' in \(said())")
   }
 
   /// `su` at a terminal, in a session at the seat. It says "let in" at its end.
   func su() async throws -> PseudoTerminal {
     let terminal = try PseudoTerminal(
       becoming(["su", "-s", "/bin/sh", Self.name, "-c", "echo let in"]), program: "/bin/sh")
-    try await terminal.waits(for: ".")
-    let process = try Self.process(in: terminal.shown)
+    let process = try await Self.process("process") { terminal.shown }
     logind.add("c\(process)", process: process)
     terminal.type("\n")
     return terminal
   }
 
-  /// polkit's helper, as systemd starts it: in no session, with a socket that this process has made.
+  /// polkit's helper, as systemd starts it: in no session, with the socket of an agent.
   ///
-  /// - Parameter user: the real user id of the helper. Another one than root's has it started by a program of that user.
-  func polkitHelper(startedBy user: UInt32 = 0) async throws -> PolkitHelper {
+  /// - Parameters:
+  ///   - user: the real user id of the helper. Another one than root's has it started by a program of that user.
+  ///   - changes: how the agent's session differs from one at the seat.
+  func polkitHelper(
+    startedBy user: UInt32 = 0, in changes: [String: BusValue] = [:]
+  ) async throws -> PolkitHelper {
     remove(mark)
-    let helper = try PolkitHelper(
-      becoming(["setpriv", "--ruid", "\(user)", PolkitHelper.program, Self.name]), mark: mark)
-    _ = try await helper.waits(for: ".")
-    try helper.send("go\ncookie\n")
+    let helper = try PolkitHelper(agent(startedBy: user), mark: mark)
+    try await begin(changes, { helper.said() }, { helper.send($0) })
     return helper
+  }
+
+  /// The same for an agent that reads its terminal.
+  func polkitHelperAtTerminal() async throws -> PseudoTerminal {
+    remove(mark)
+    let terminal = try PseudoTerminal(agent(startedBy: 0), program: "/usr/bin/python3")
+    try await begin([:], { terminal.shown }, { terminal.type($0) })
+    return terminal
+  }
+
+  /// Whether a helper has let the person in.
+  func hasLetIn() -> Bool { access(mark, F_OK) == 0 }
+
+  /// The words after `python3` that run an agent and its helper.
+  private func agent(startedBy user: UInt32) -> [String] {
+    ["\(Self.sources)/Tests/Login/polkit-agent.py", "/bin/sh"]
+      + becoming(["setpriv", "--ruid", "\(user)", PolkitHelper.program, Self.name])
+  }
+
+  private func begin(
+    _ changes: [String: BusValue], _ said: () -> String, _ send: (String) -> Void
+  ) async throws {
+    let agent = try await Self.process("agent", in: said)
+    logind.add("c\(agent)", process: agent, changes)
+    send("\n")
+    _ = try await Self.process("process", in: said)
+    send("go\ncookie\n")
   }
 }
 
-/// polkit's helper, and the end of the socket that its agent has.
+/// An agent without a terminal, and polkit's helper that works for it.
 final class PolkitHelper: Sendable {
   static let program = "/usr/lib/polkit-1/polkit-agent-helper-1"
 
@@ -195,15 +229,16 @@ final class PolkitHelper: Sendable {
     end = pair[0]
     self.mark = mark
     child = try ChildProcess(
-      HelperProgram(at: "/bin/sh"), arguments: ["sh"] + arguments, environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"],
-      standardInput: pair[1], standardOutput: pair[1])
+      HelperProgram(at: "/bin/sh"), arguments: ["sh", "-c", "exec python3 \"$@\"", "sh"] + arguments,
+      environment: ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"], standardInput: pair[1], standardOutput: pair[1])
   }
 
   deinit { close(end) }
 
-  func send(_ text: String) throws {
+  func send(_ text: String) {
     let bytes = Array(text.utf8)
-    guard write(end, bytes, bytes.count) == bytes.count else { throw SystemFailure("write") }
+    // A helper that has ended takes nothing any more.
+    _ = Glibc.send(end, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
   /// Reads until the text has come. Returns all that has come so far.

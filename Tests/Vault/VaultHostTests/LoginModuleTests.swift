@@ -101,12 +101,25 @@ struct LoginModuleTests {
       #expect(await finger.letsIn())
       let typed = try await machine.polkitHelper()
       _ = try await typed.waits(for: "swipe the reader")
-      try typed.send("\(LoginMachine.password)\n")
+      typed.send("\(LoginMachine.password)\n")
       #expect(await typed.letsIn())
       let wrong = try await machine.polkitHelper()
       _ = try await wrong.waits(for: "swipe the reader")
-      try wrong.send("not it\n")
+      wrong.send("not it\n")
       #expect(await !wrong.letsIn())
+    }
+  }
+
+  @Test(
+    "polkit's helper asks for the finger and then the password where its agent reads a terminal",
+    .enabled(if: hasPolkit, "polkit is not installed"))
+  func agentAtTerminal() async throws {
+    try await LoginMachine.with { machine in
+      let finger = try await machine.polkitHelperAtTerminal()
+      try await finger.waits(for: "PAM_TEXT_INFO Swipe the fingerprint reader.")
+      try await machine.press(24)
+      #expect(try await eventually { machine.hasLetIn() })
+      #expect(!finger.shown.contains("PAM_PROMPT_ECHO_OFF"))
     }
   }
 
@@ -120,14 +133,14 @@ struct LoginModuleTests {
         // A slow service would ask for the finger after the prompt.
         try await Task.sleep(for: .seconds(2))
         let isAlone = !helper.said().contains("reader")
-        try helper.send("\(LoginMachine.password)\n")
+        helper.send("\(LoginMachine.password)\n")
         return await helper.letsIn() && isAlone
       }
       let first = try await machine.polkitHelper()
       _ = try await first.waits(for: "swipe the reader")
-      try first.send("\(LoginMachine.password)\n")
+      first.send("\(LoginMachine.password)\n")
       #expect(await first.letsIn())
-      // This process is the agent. What it connects a helper to that it starts itself proves nothing.
+      // What a person's program connects a helper to that it starts itself proves nothing.
       let own = try await machine.polkitHelper(startedBy: 1)
       #expect(try await asksForPassword(own))
       let changes: [[String: BusValue]] = [
@@ -135,8 +148,7 @@ struct LoginModuleTests {
         ["Seat": LogindStandIn.noSeat],
       ]
       for change in changes {
-        machine.logind.add("c1", process: getpid(), change)
-        let helper = try await machine.polkitHelper()
+        let helper = try await machine.polkitHelper(in: change)
         #expect(try await asksForPassword(helper), "\(change)")
       }
     }
