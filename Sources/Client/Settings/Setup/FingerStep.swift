@@ -1,4 +1,3 @@
-internal import Glibc
 internal import Processes
 package import Wallets
 
@@ -49,20 +48,5 @@ package struct FingerStep: Sendable {
       let offer = SetupOffer(question: question, command: ["whorl", "login", "enable", step.rawValue])
       return .open(step, "takes the password alone", offer, undo: undo)
     }
-  }
-}
-
-/// The people who may change the machine.
-package enum Administrators {
-  /// The groups whose members sudo lets become root, on Debian, Fedora and older Ubuntus.
-  private static let groups = ["sudo", "wheel", "admin"]
-
-  /// Whether this process's user is one: root, or a member of such a group.
-  package static var haveThisUser: Bool {
-    guard geteuid() != 0 else { return true }
-    var own = [gid_t](repeating: 0, count: Int(max(getgroups(0, nil), 0)))
-    // Writes at most as many as the array has.
-    guard getgroups(Int32(own.count), &own) == own.count else { return false }
-    return groups.contains { name in getgrnam(name).map { own.contains($0.pointee.gr_gid) } ?? false }
   }
 }
