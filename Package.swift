@@ -403,7 +403,7 @@ let package = Package(
     tests(
       "OtherStoresTests", in: "Client",
       ["MemorySearch", "Moving", "OtherStores", "ProgramDriver", "SecretModel", "SecureMemory", "VaultDriver"]),
-    tests("SettingsTests", in: "Client", ["SecretModel", "Settings", "Whorl"]),
+    tests("SettingsTests", in: "Client", ["SecretModel", "SecretServiceItems", "SecureMemory", "Settings", "Whorl"]),
     tests(
       "WhorlTestingTests", in: "Client",
       ["WhorlTesting", "Whorl", "LocalAuthentication", "KeychainServices", "VaultDriver"]),

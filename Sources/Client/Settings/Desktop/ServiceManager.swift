@@ -1,35 +1,37 @@
 internal import Moving
-import OtherStores
-import Settings
-import Whorl
+internal import OtherStores
+internal import Whorl
 
 /// Makes the user's service manager and message bus read changed files.
-struct ServiceManager {
-  let hardening: Hardening
+package struct ServiceManager: Sendable {
+  /// Runs a command where the person sees what it says, and returns its exit status.
+  private let run: @Sendable ([String]) -> Int32
+
+  package init(running run: @escaping @Sendable ([String]) -> Int32) { self.run = run }
 
   /// Reloads all units.
-  func reload() throws(Failure) { try systemctl("daemon-reload") }
+  package func reload() throws(Failure) { try systemctl("daemon-reload") }
 
   /// Restarts a unit if it runs.
-  func restart(_ unit: UserUnit) throws(Failure) { try systemctl("try-restart", unit.name) }
+  package func restart(_ unit: UserUnit) throws(Failure) { try systemctl("try-restart", unit.name) }
 
   /// Starts a unit now and with every session.
-  func enable(_ unit: UserUnit) throws(Failure) { try systemctl("enable", "--now", unit.name) }
+  package func enable(_ unit: UserUnit) throws(Failure) { try systemctl("enable", "--now", unit.name) }
 
   /// Stops units, and disables their start with a session.
-  func disable(_ units: [UserUnit]) throws(Failure) { try systemctl(["disable", "--now"] + units.map(\.name)) }
+  package func disable(_ units: [UserUnit]) throws(Failure) { try systemctl(["disable", "--now"] + units.map(\.name)) }
 
   func start(_ unit: UserUnit) throws(Failure) { try systemctl("start", unit.name) }
 
   func stop(_ unit: UserUnit) throws(Failure) { try systemctl("stop", unit.name) }
 
   /// Sets an environment variable for programs that the service manager starts from now on.
-  func setEnvironment(_ name: String, to value: String) throws(Failure) {
+  package func setEnvironment(_ name: String, to value: String) throws(Failure) {
     try systemctl("set-environment", "\(name)=\(value)")
   }
 
   /// Makes the bus reload its service files.
-  func reloadBus() async throws(Failure) {
+  package func reloadBus() async throws(Failure) {
     do throws(ImportError) {
       try await SecretServiceHolder.rereadServices(onBus: BaseDirectories.sessionBus)
     } catch {
@@ -41,7 +43,7 @@ struct ServiceManager {
 
   private func systemctl(_ words: [String]) throws(Failure) {
     let command = ["systemctl", "--user"] + words
-    let status = ChosenCommand(command).run(hardening)
+    let status = run(command)
     guard status == 0 else {
       throw Failure(
         .unavailable, "'\(command.joined(separator: " "))' ended with status \(status)",
@@ -52,13 +54,13 @@ struct ServiceManager {
 
 extension SyncUnits {
   /// - Parameter watching: see ``started(watching:)``.
-  func enable(_ options: ServiceOptions, watching: Bool, _ manager: ServiceManager) throws(Failure) {
+  package func enable(_ options: ServiceOptions, watching: Bool, _ manager: ServiceManager) throws(Failure) {
     try write(options)
     try manager.reload()
     for unit in started(watching: watching) { try manager.enable(unit) }
   }
 
-  func disable(_ manager: ServiceManager) throws(Failure) {
+  package func disable(_ manager: ServiceManager) throws(Failure) {
     try manager.disable(started(watching: true))
     try removeFiles()
     try manager.reload()
