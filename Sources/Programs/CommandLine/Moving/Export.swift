@@ -43,7 +43,7 @@ struct Export: Command {
   @OptionGroup var progress: QuietOption
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let output = try EncryptedOutput(file, replacing: export.replace)
+    let output = try NewFile(file, replacing: export.replace)
     let bar = ProgressBar("Exporting", progress, options)
     let work = try await session.request { ItemExport(from: $0) { bar?.show($0, of: $1) } }
     var search = choice.search

@@ -21,18 +21,9 @@ struct SyncSession {
     } catch {
       throw Failure(error)
     }
-    repository = GitRepository(at: try Self.place(session), git)
+    guard let folder = try session.place().syncFolder else { throw .noHome }
+    repository = GitRepository(at: folder, git)
     _ = try await session.openStore()
-  }
-
-  /// The folder of the copy: inside a private store's folder, or in the user's data for the service's store.
-  private static func place(_ session: Session) throws(Failure) -> String {
-    switch try session.place() {
-    case .folder(let folder): return "\(folder.directory)/sync"
-    case .own:
-      guard let data = BaseDirectories.data else { throw .noHome }
-      return "\(data)/whorl/sync"
-    }
   }
 
   /// The remote of a command line.
