@@ -187,7 +187,7 @@ let package = Package(
       "Settings", in: "Sources/Client",
       [
         "CLinux", "Confinement", "Fingerprint", "Moving", "OtherStores", "Primitives", "Processes", "PromptTexts",
-        "ReaderBus", "ReaderClient", "SDBus", "SSHKeys", "SecretModel", "SecretServiceItems",
+        "ReaderBus", "ReaderClient", "SDBus", "SSHKeys", "SecretModel", "SecretServiceItems", "SecureMemory",
         "SyncRepository", "Wallets", "Whorl",
       ], onTheWay),
     library(
