@@ -25,7 +25,10 @@ private final class Typing: ChangeDialogue {
   private let words: Mutex<[String]>
   private let heard = Mutex<[ChangeProgress]>([])
 
-  init(_ words: [String], isScripted: Bool = false) { (self.words, self.isScripted) = (Mutex(words), isScripted) }
+  init(_ words: [String], isScripted: Bool = false) {
+    self.words = Mutex(words)
+    self.isScripted = isScripted
+  }
 
   var told: [String] { heard.withLock { $0.map(\.words) } }
 
