@@ -187,7 +187,7 @@ let package = Package(
       "Settings", in: "Sources/Client",
       [
         "CLinux", "Confinement", "Fingerprint", "Moving", "OtherStores", "Primitives", "Processes", "PromptTexts",
-        "ReaderBus", "ReaderClient", "SDBus", "SSHKeys", "SecretModel", "SecretServiceItems",
+        "ReaderBus", "ReaderClient", "SDBus", "SSHKeys", "SecretModel", "SecretServiceItems", "SecureMemory",
         "SyncRepository", "Wallets", "Whorl",
       ], onTheWay),
     library(
@@ -403,7 +403,9 @@ let package = Package(
     tests(
       "OtherStoresTests", in: "Client",
       ["MemorySearch", "Moving", "OtherStores", "ProgramDriver", "SecretModel", "SecureMemory", "VaultDriver"]),
-    tests("SettingsTests", in: "Client", ["SecretModel", "Settings", "Wallets", "Whorl"]),
+    tests(
+      "SettingsTests", in: "Client",
+      ["SecretModel", "SecretServiceItems", "SecureMemory", "Settings", "Wallets", "Whorl"]),
     tests(
       "WhorlTestingTests", in: "Client",
       ["WhorlTesting", "Whorl", "LocalAuthentication", "KeychainServices", "VaultDriver"]),

@@ -6,22 +6,14 @@ import Testing
 struct OneDoorTests {
   private static let name = "any VaultService"
 
-  /// What does not go through `SecretStore` yet. A folder or file that no longer needs its place fails the test.
-  private static let left: [(place: String, why: String)] = [
-    ("Sources/Client/Moving/", "works with the open vault of one request"),
-    ("Sources/Client/OtherStores/", "works with the open vault of one request"),
-    ("Sources/Client/SecretServiceItems/SecretServiceFolder.swift", "works with the open vault of one request"),
-    ("Sources/Client/Wallets/", "works with the open vault of one request"),
-    ("Sources/Programs/CommandLine/Command/Session.swift", "opens the vault for the folders below"),
-    ("Sources/Programs/CommandLine/Items/ItemChoice.swift", "sync, login and export name items with it"),
-    ("Sources/Programs/CommandLine/Login/", "becomes a part of the settings"),
-    ("Sources/Programs/CommandLine/Moving/", "drives the library Moving"),
-    ("Sources/Programs/CommandLine/Passkeys/StoredPasskeys.swift", "sync names passkeys with it"),
-    ("Sources/Programs/CommandLine/SecretService/", "becomes a part of the settings"),
-    ("Sources/Programs/CommandLine/Sync/", "is reworked with sync"),
+  /// The libraries below `Whorl` whose work is one request: they get the vault from whoever makes it. A place that no
+  /// longer names it fails the test.
+  private static let lent = [
+    "Sources/Client/Moving/", "Sources/Client/OtherStores/", "Sources/Client/SecretServiceItems/",
+    "Sources/Client/Wallets/",
   ]
 
-  @Test("only the vault, its wire and the library Whorl name the vault's interface, but for the places that are left")
+  @Test("only the vault, its wire, the library Whorl and what it lends the vault to name its interface")
   func sources() throws {
     let files = try Repository.files(under: ["Sources", "Examples"], extensions: ["swift"])
     #expect(files.count > 100, "the files were not found")
@@ -29,11 +21,11 @@ struct OneDoorTests {
       let isInside = file.hasPrefix("Sources/Vault/") || file.hasPrefix("Sources/Client/Whorl/")
       return try !isInside && Repository.text(file).contains(Self.name)
     }
-    for user in users where !Self.left.contains(where: { user.hasPrefix($0.place) }) {
+    for user in users where !Self.lent.contains(where: { user.hasPrefix($0) }) {
       Issue.record("\(user) names \(Self.name): ask through SecretStore (Sources/Client/Whorl/Inquiry.swift)")
     }
-    for (place, _) in Self.left where !users.contains(where: { $0.hasPrefix(place) }) {
-      Issue.record("\(place) asks through SecretStore now: remove it from the list of this test")
+    for place in Self.lent where !users.contains(where: { $0.hasPrefix(place) }) {
+      Issue.record("\(place) does not name \(Self.name) any more: remove it from the list of this test")
     }
   }
 

@@ -1,10 +1,12 @@
 // Settings: what is set up on this computer, what can be done, what it changes, and how it is taken back; what
 // works and what does not, with the remedy. It says so in values, whose sentences a terminal and a window both show. It
-// prints nothing and asks nobody. Where to begin:
+// prints nothing, and asks only through the program. Where to begin:
 //
 // - `Finding`: what was found about one thing, for `Checkup`, `SetupSurvey` and `LoginSurvey`.
 // - `Checkup` checks everything (`whorl doctor`); `SetupSurvey` finds what is set up, and offers the rest (`whorl setup`).
 // - `UndoPlan`: what can be taken back, and in which order.
+// - `KeyringChange`, `KWalletChange`, `LoginPasscodeChange`, `SecretServiceTakeover` and their neighbours: what a person
+//   changes. They ask through a `ChangeDialogue`, and tell it each step as a `ChangeProgress`.
 // - `Desktop/`: the files, units and settings by which the desktop gets ssh, the Secret Service, passkeys and sync.
 // - `SettingsContext`: what a program gives so that these can look. `Failure`: what went wrong, and what to do.
 
@@ -86,6 +88,29 @@ extension SettingsContext {
     try await openStore().call { vault throws(Failure) in
       do { return try await request(vault) } catch { throw explained(error) }
     }
+  }
+
+  /// The store; nil if the user has none.
+  package func openStoreIfThere() async throws(Failure) -> SecretStore? {
+    do throws(Failure) {
+      return try await openStore()
+    } catch {
+      if case .storeNotFound? = error.cause { return nil }
+      throw error
+    }
+  }
+
+  /// Makes calls to a private vault, for what needs no store, wherever the store is.
+  package func withPrivateVault<Answer>(
+    _ body: (any VaultConnection) async throws(Failure) -> Answer
+  ) async throws(Failure) -> Answer {
+    let connection = try await explained { () async throws(VaultError) in
+      try VaultConnector.connectPrivately(configuration)
+    }
+    let answer: Result<Answer, Failure>
+    do throws(Failure) { answer = .success(try await body(connection)) } catch { answer = .failure(error) }
+    await connection.close()
+    return try answer.get()
   }
 
   /// The paths of the user's keyring.

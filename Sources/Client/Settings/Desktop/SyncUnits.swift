@@ -1,5 +1,5 @@
 internal import Glibc
-internal import SecretModel
+package import SecretModel
 internal import Whorl
 
 /// The user units that run 'whorl sync' by themselves: after a change, at login and by a timer.
@@ -51,5 +51,16 @@ package struct SyncUnits {
   /// Removes the files with options.
   package func removeFiles() throws(Failure) {
     for name in [Self.watching, Self.timed] { _ = try file(name, nil)?.remove() }
+  }
+}
+
+extension StorePlace {
+  /// The folder with the store's copy of the repository that the person's computers share: inside a private store's folder,
+  /// or in the user's data for the service's store. Nil without a home directory.
+  package var syncFolder: String? {
+    switch self {
+    case .folder(let folder): "\(folder.directory)/sync"
+    case .own: BaseDirectories.data.map { "\($0)/whorl/sync" }
+    }
   }
 }

@@ -128,11 +128,7 @@ package struct Checkup {
           "other programs of this user can read the key file: use passcode or an application password for what matters most"
         )
       }
-      if status.passcodeSet {
-        findings.ok("passcode", "set")
-      } else {
-        findings.warn("passcode", "not set", "only the recovery key clears a lockout; 'whorl passcode' sets one")
-      }
+      findings.append(.passcode(of: status))
       if status.firstUnlock == .passcode {
         if let deadline = status.passcodeDeadline {
           findings.ok("unlocked", "the passcode is asked for again in \(Spoken.duration(deadline)), or sooner")
@@ -140,9 +136,7 @@ package struct Checkup {
           findings.warn("unlocked", "nothing is open until the passcode", "'whorl unlock' asks for it")
         }
       }
-      if status.passcodeDelay > 0 {
-        findings.warn("delay", "the next passcode is accepted in \(Spoken.duration(status.passcodeDelay))", nil)
-      }
+      if let delay = Finding.delay(of: status) { findings.append(delay) }
       if status.lockedOut {
         findings.warn("lockout", "fingers are locked out", "'whorl unlock' clears it with the passcode")
       } else {

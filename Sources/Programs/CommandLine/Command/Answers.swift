@@ -107,6 +107,19 @@ struct Answers: Sendable {
     guard isConfirmed else { throw refusal }
   }
 
+  /// Has a person type something that is no answer to the vault.
+  ///
+  /// - Parameter option: what gives it where there is no terminal.
+  static func typed(
+    _ what: String, or option: String, _ read: (Terminal) throws(Unanswered) -> SecretBytes
+  ) throws(Failure) -> SharedSecret {
+    guard let terminal = Terminal() else {
+      throw .interactionNotAllowed(
+        "\(what) is needed and there is no terminal to ask at", advice: "give it with \(option)")
+    }
+    do { return SharedSecret(try read(terminal)) } catch { throw Failure(error) }
+  }
+
   /// Reads the next line of a script's descriptor as an answer.
   func line(of descriptor: Int32, _ what: String) throws(Failure) -> SecretBytes {
     do {

@@ -76,30 +76,25 @@ struct PassphraseOption: ParsableArguments {
 
   /// The passphrase of a new file, which is typed twice.
   func new(_ answers: Answers) throws(Failure) -> SharedSecret {
-    let passphrase: SecretBytes
-    if let passphraseFd {
-      passphrase = try answers.line(of: passphraseFd, "passphrase")
-    } else {
-      do { passphrase = try terminal().readNewSecret("passphrase") } catch { throw Failure(unanswered: error) }
-    }
-    guard passphrase.count >= Self.shortest else {
+    let passphrase = try passphrase(answers) { terminal throws(Unanswered) in try terminal.readNewSecret("passphrase") }
+    guard passphrase.bytes.count >= Self.shortest else {
       throw .usage(
         "the passphrase has fewer than \(Self.shortest) bytes, and whoever has the file can try them all",
         advice: "choose a longer one")
     }
-    return SharedSecret(passphrase)
+    return passphrase
   }
 
   /// The passphrase of an existing file.
   func current(of path: String, _ answers: Answers, isRepeated: Bool) throws(Failure) -> SharedSecret {
-    if let passphraseFd { return SharedSecret(try answers.line(of: passphraseFd, "passphrase")) }
     let question = "\(isRepeated ? "Wrong passphrase. " : "")Passphrase of \(Visible.text(path))"
-    do { return SharedSecret(try terminal().readSecret(question)) } catch { throw Failure(unanswered: error) }
+    return try passphrase(answers) { terminal throws(Unanswered) in try terminal.readSecret(question) }
   }
 
-  private func terminal() throws(Failure) -> Terminal {
-    if let terminal = Terminal() { return terminal }
-    throw .interactionNotAllowed(
-      "the file's passphrase is needed and there is no terminal to ask at", advice: "give it with --passphrase-fd")
+  private func passphrase(
+    _ answers: Answers, _ read: (Terminal) throws(Unanswered) -> SecretBytes
+  ) throws(Failure) -> SharedSecret {
+    if let passphraseFd { return SharedSecret(try answers.line(of: passphraseFd, "passphrase")) }
+    return try Answers.typed("the file's passphrase", or: "--passphrase-fd", read)
   }
 }

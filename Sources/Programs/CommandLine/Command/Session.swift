@@ -57,11 +57,6 @@ struct Session: SettingsContext {
     return open
   }
 
-  /// The same, for calls that do not go through ``openStore()`` yet.
-  func store() async throws(Failure) -> any VaultService {
-    try await openStore().call { vault throws(Failure) in vault }
-  }
-
   /// Ends the connection to the vault and waits until a private vault has ended.
   func close() async { await connection.close() }
 
@@ -91,12 +86,13 @@ struct Session: SettingsContext {
   /// - Parameters:
   ///   - triesFirst: whether to make the request without asking anybody first.
   ///   - endsWithConnection: for the last request of a command: its context ends with the connection, without a call.
-  func asking<Answer: Sendable>(
+  ///   - other: another store than that of the session.
+  nonisolated(nonsending) func asking<Answer: Sendable>(
     _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored, options: ContextOptions? = nil,
-    reason: String? = nil, triesFirst: Bool = false, endsWithConnection: Bool = false,
+    reason: String? = nil, triesFirst: Bool = false, endsWithConnection: Bool = false, in other: SecretStore? = nil,
     _ request: AskingRequest<Answer, any Error>
   ) async throws(Failure) -> Answer {
-    let store = try await openStore()
+    let store = if let other { other } else { try await openStore() }
     let keep: ((AuthenticationContext) -> Void)? = endsWithConnection ? { connection.hold($0) } : nil
     return try await inquiring(answers, awaiting, options ?? contextOptions, reason) { inquiry throws(Failure) in
       var inquiry = inquiry
@@ -107,32 +103,12 @@ struct Session: SettingsContext {
     }
   }
 
-  /// The same for a store that does not go through ``openStore()`` yet.
-  func asking<Answer: Sendable>(
-    _ store: any VaultService, _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored,
-    options: ContextOptions? = nil, reason: String? = nil, _ call: (Asking) async throws -> Answer
-  ) async throws(Failure) -> Answer {
-    try await inquiring(answers, awaiting, options ?? contextOptions, reason) { inquiry throws(Failure) in
-      try await inquiry.ask(in: SecretStore(service: store)) { _, asking throws(Failure) in
-        do { return try await call(asking) } catch { throw explained(error) }
-      }
-    }
-  }
-
   /// Opens a store that still needs its first unlock, before requests that store items without a prompt. Does nothing if
   /// nobody can give the passcode; those requests then fail.
   ///
   /// - Parameter purpose: the person's next action.
   func openIfWaiting(_ answers: Answers, to purpose: String) async throws(Failure) {
-    try await openIfWaiting(try await openStore(), answers, to: purpose)
-  }
-
-  /// The same for a store that does not go through ``openStore()`` yet.
-  func openIfWaiting(_ store: any VaultService, _ answers: Answers, to purpose: String) async throws(Failure) {
-    try await openIfWaiting(SecretStore(service: store), answers, to: purpose)
-  }
-
-  private func openIfWaiting(_ store: SecretStore, _ answers: Answers, to purpose: String) async throws(Failure) {
+    let store = try await openStore()
     guard canGivePasscode(answers, contextOptions) else { return }
     try await inquiring(answers, .stored, contextOptions, purpose) { inquiry throws(Failure) in
       _ = try await explained { () async throws(VaultError) in try await inquiry.unlockIfWaiting(store) }
@@ -178,7 +154,7 @@ struct Session: SettingsContext {
 
   /// Asks with the prompts and answers of this command. Says what could not be answered, and lets a person type a
   /// mistyped recovery key again.
-  private func inquiring<Answer: Sendable>(
+  nonisolated(nonsending) private func inquiring<Answer: Sendable>(
     _ answers: Answers, _ awaiting: CommandAnswers.Awaiting, _ options: ContextOptions, _ reason: String?,
     _ ask: (Inquiry) async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {

@@ -19,8 +19,6 @@ struct ItemChoice {
 
   let options: ItemOptions
   let purpose: Purpose
-  /// A store that does not go through the session's ``Session/openStore()`` yet; nil for that of the session.
-  var store: (any VaultService)?
   let session: Session
 
   /// The named items, in the order of the names.
@@ -87,8 +85,7 @@ struct ItemChoice {
   }
 
   private func find(_ search: ItemSearch) async throws(Failure) -> [Item] {
-    guard let store else { return try await session.request { try await $0.allItems(search) } }
-    return try await session.explained { () async throws(VaultError) in try await store.allItems(search) }
+    try await session.request { try await $0.allItems(search) }
   }
 }
 

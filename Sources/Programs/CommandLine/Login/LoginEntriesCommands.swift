@@ -4,6 +4,7 @@ import SecretModel
 import SecureMemory
 import Settings
 import Wallets
+import Whorl
 
 /// The target of a delivery, as written on the command line.
 struct DeliveryTarget: ExpressibleByArgument {
@@ -62,8 +63,7 @@ struct LoginAdd: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     _ = try to.entry()
-    let store = try await session.store()
-    let choice = ItemChoice(options: self.choice, purpose: .reading, store: store, session: session)
+    let choice = ItemChoice(options: self.choice, purpose: .reading, session: session)
     guard let item = try await choice.items(named: [name]).first else { throw .noItem(name) }
     guard item.state == .living, item.access == .none, item.accessibility == .afterFirstUnlock else {
       throw .usage(
@@ -71,10 +71,8 @@ struct LoginAdd: Command {
         advice: "store it anew with --access none --accessible after-first-unlock")
     }
     let entry = try to.entry(item.id)
-    try await session.openIfWaiting(store, session.answers(), to: "have logins deliver \(PromptLabel.text(name))")
-    try await session.explained { () async throws(VaultError) in
-      try await LoginEntries(in: store).put(entry, secret: SecretBytes(count: 0))
-    }
+    try await session.openIfWaiting(session.answers(), to: "have logins deliver \(PromptLabel.text(name))")
+    try await session.request { try await LoginEntries(in: $0).put(entry, secret: SecretBytes(count: 0)) }
     if options.json { return try JSON.print(["item": name, "to": entry.spoken]) }
     StandardError.line("Each login delivers \(Visible.text(name)) to \(Visible.text(entry.spoken)).")
   }
@@ -123,14 +121,12 @@ struct LoginRemove: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let entry = try target.entry()
-    let store = try await session.store()
-    let entries = LoginEntries(in: store)
-    guard try await session.explained({ () async throws(VaultError) in try await entries.has(entry) }) else {
+    guard try await session.request({ try await LoginEntries(in: $0).has(entry) }) else {
       throw Failure(
         .notFound, "nothing is delivered to \(entry.spoken)", name: "errSecItemNotFound",
         advice: "'whorl login ls' lists what is")
     }
-    try await session.explained { () async throws(VaultError) in try await entries.remove(entry) }
+    try await session.request { try await LoginEntries(in: $0).remove(entry) }
     do throws(WalletError) {
       try await session.delivery.takeBack(entry)
     } catch {
@@ -138,4 +134,9 @@ struct LoginRemove: Command {
     }
     if options.json { try JSON.print(["removed": entry.spoken]) }
   }
+}
+
+extension Session {
+  /// Delivers secrets into the user's session. Commands get this program's environment.
+  var delivery: Delivery { Delivery(runtime: BaseDirectories.runtime, environment: UserEnvironment.entries) }
 }

@@ -46,20 +46,15 @@ struct LoginOpen: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     if atLogin { return try await performAtLogin(session) }
-    let store: any VaultService
     if ifClosed {
-      guard let opened = try await openedAfterLogin(session) else { return }
-      store = opened
-    } else {
-      store = try await session.store()
+      guard try await opensAfterLogin(session) else { return }
     }
-    let handover = try session.handover(in: store)
-    var outcomes = try await run(handover, session)
+    var outcomes = try await handOver(session)
     if outcomes.contains(where: \.isClosed) {
-      try await session.asking(store, session.answers(), reason: "open what is chosen for the login") {
-        try await store.unlock($0)
+      try await session.asking(session.answers(), reason: "open what is chosen for the login") { vault, asking in
+        try await vault.unlock(asking)
       }
-      outcomes = try await run(handover, session)
+      outcomes = try await handOver(session)
     }
     try report(outcomes)
     if let failure = outcomes.lazy.compactMap(\.failure).first { throw failure }
@@ -74,53 +69,41 @@ struct LoginOpen: Command {
       _exit(ExitStatus.tryAgain.rawValue)
     }
     defer { watch.cancel() }
-    guard let store = try await storeIfThere(session) else { return }
-    let handover = try session.handover(in: store)
-    let outcomes = try await run(handover, session)
-    if let failure = outcomes.lazy.compactMap(\.failure).first { throw failure }
+    guard try await session.openStoreIfThere() != nil else { return }
+    if let failure = try await handOver(session).lazy.compactMap(\.failure).first { throw failure }
   }
 
-  /// The store, after prompts that open it, if a login has left it closed. Nil if there is nothing to hand over, or if
-  /// it is open.
-  private func openedAfterLogin(_ session: Session) async throws(Failure) -> (any VaultService)? {
-    guard let store = try await storeIfThere(session) else { return nil }
-    let (isWanted, isOpen, passcode) = try await session.explained { () async throws(VaultError) in
-      let entries = LoginEntries(in: store)
+  /// Opens the store with prompts, if a login has left it closed. Returns whether there is anything to hand over now: false
+  /// also where the store was open.
+  private func opensAfterLogin(_ session: Session) async throws(Failure) -> Bool {
+    guard try await session.openStoreIfThere() != nil else { return false }
+    let (isWanted, isOpen, passcode) = try await session.request { vault in
+      let entries = LoginEntries(in: vault)
       return (
         try await entries.all().contains { $0.entry.kind != .passcode },
-        try await store.openClasses().contains(.afterFirstUnlock), try await entries.loginPasscode()
+        try await vault.openClasses().contains(.afterFirstUnlock), try await entries.loginPasscode()
       )
     }
-    guard isWanted, !isOpen else { return nil }
+    guard isWanted, !isOpen else { return false }
     let answers = session.answers()
     if case .different = passcode, answers.passcode == nil, !Terminal.exists, UserEnvironment.hasDisplay {
-      let choice = LoginPasscodeChoice(
-        store: store, session: session, passwords: WalletPasswords(answers: answers, descriptor: nil), isQuiet: true)
-      try await LoginPasscodeMending(choice: choice, environment: UserEnvironment.entries).run()
+      let change = LoginPasscodeChange(CommandDialogue(session, of: Self.spoken, isQuiet: true))
+      try await LoginPasscodeMending(change: change, environment: UserEnvironment.entries).run()
     } else {
-      try await session.openIfWaiting(store, answers, to: "open what is chosen for the login")
+      try await session.openIfWaiting(answers, to: "open what is chosen for the login")
     }
-    return store
+    return true
   }
 
-  /// The user's store; nil if the user has none.
-  private func storeIfThere(_ session: Session) async throws(Failure) -> (any VaultService)? {
-    let place = try session.place()
-    let connection = try await session.connect(to: place)
-    do throws(VaultError) {
-      return try await connection.open(place)
-    } catch .storeNotFound {
-      return nil
-    } catch {
-      throw session.explained(error)
-    }
-  }
-
-  private func run(_ handover: LoginHandover, _ session: Session) async throws(Failure) -> [Handed] {
+  private func handOver(_ session: Session) async throws(Failure) -> [Handed] {
     let moment: LoginHandover.Moment = atLogin ? .login : .command
-    let kind = kind
-    return try await session.explained { () async throws(VaultError) in try await handover.run(kind, at: moment) }
-      .map { Handed(entry: $0.entry, outcome: $0.outcome) }
+    let (keyring, kwallet, kind) = (try session.keyringPlaces(), try session.kwalletPlaces(), kind)
+    return try await session.request { vault in
+      let handover = LoginHandover(
+        in: vault, keyring: keyring, kwallet: KWalletOpening(kwallet, environment: UserEnvironment.entries),
+        delivery: session.delivery)
+      return try await handover.run(kind, at: moment).map { Handed(entry: $0.entry, outcome: $0.outcome) }
+    }
   }
 
   private func report(_ outcomes: [Handed]) throws(Failure) {

@@ -7,7 +7,7 @@ import Whorl
 /// Makes the login password and the passcode the same again, on a desktop after a login that opened nothing because
 /// they differ. Asks for both with pinentry.
 struct LoginPasscodeMending {
-  let choice: LoginPasscodeChoice
+  let change: LoginPasscodeChange
   let environment: [String]
 
   /// The number of tries for each prompt.
@@ -20,7 +20,7 @@ struct LoginPasscodeMending {
         heading: "Your login password is not your Whorl passcode any more, so that your login has opened nothing.",
         request: "Type the passcode to open it now."),
       otherwise: "That is not the passcode."
-    ) { word throws(Failure) in try await choice.opens(word) }
+    ) { word throws(Failure) in try await change.opens(word) }
     guard let passcode else { throw .cancelled }
     let password = try await answer(
       to: Pinentry.Question(
@@ -30,8 +30,8 @@ struct LoginPasscodeMending {
       otherwise: "That is not your login password."
     ) { word throws(Failure) in await LoginPassword.check(word.bytes) == .right }
     guard let password else { return }
-    try await choice.change(from: passcode, to: password, choice.session.contextOptions)
-    try await choice.keep(isProven: true)
+    try await change.change(from: passcode, to: password)
+    try await change.keep(isProven: true)
   }
 
   /// Asks until the answer is right. Nil if the person cancels or runs out of tries.

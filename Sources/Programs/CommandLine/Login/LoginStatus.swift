@@ -36,11 +36,7 @@ struct LoginStatus: Command {
       (program.subject, [program.words, program.advice].compactMap { $0 }.joined(separator: ": "))
     }
     if survey.programs.isEmpty { lines.append(("logins", "none of the known programs has a file in /etc/pam.d")) }
-    let width = lines.map(\.0.count).max() ?? 0
-    let text = lines.map { name, value in
-      "\(name)\(String(repeating: " ", count: width - name.count + 2))\(Visible.text(value))\n"
-    }
-    try StandardOutput.write(text.joined())
+    try StandardOutput.columns(lines)
   }
 
   private struct Report: Encodable {

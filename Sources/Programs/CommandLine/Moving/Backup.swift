@@ -29,11 +29,8 @@ struct Backup: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let output = try BackupDirectory(new: directory)
-    let store = try await session.store()
-    let items = try await session.explained { () async throws(VaultError) in try await store.status() }.items
-    try await output.write { file throws(Failure) in
-      try await session.explained { () async throws(VaultError) in try await store.backUp(to: file) }
-    }
+    let items = try await session.request { try await $0.status() }.items
+    try await output.write { file throws(Failure) in try await session.request { try await $0.backUp(to: file) } }
     if options.json { return try JSON.print(Report(directory: directory, items: items)) }
     StandardError.line("The store and its \(Spoken.plural(items, "item")) are in \(Visible.text(directory)).")
   }

@@ -43,13 +43,12 @@ struct Export: Command {
   @OptionGroup var progress: QuietOption
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let output = try EncryptedOutput(file, replacing: export.replace)
-    let store = try await session.store()
+    let output = try NewFile(file, replacing: export.replace)
     let bar = ProgressBar("Exporting", progress, options)
-    let work = ItemExport(from: store) { bar?.show($0, of: $1) }
+    let work = try await session.request { ItemExport(from: $0) { bar?.show($0, of: $1) } }
     var search = choice.search
     if !names.isEmpty {
-      search.ids = try await ItemChoice(options: choice, purpose: .reading, store: store, session: session).readable(
+      search.ids = try await ItemChoice(options: choice, purpose: .reading, session: session).readable(
         named: names)
     }
     let plan = try await session.explained { [search] () async throws(VaultError) in try await work.plan(search) }
@@ -59,8 +58,8 @@ struct Export: Command {
     let what = "\(isEverything ? "ALL " : "")\(Spoken.plural(plan.count, "item"))"
     let outcome = try await session.withPrivateVault { vault throws(Failure) in
       try await session.asking(
-        store, answers, options: session.fileContext, reason: "export \(what) to \(Visible.text(file))"
-      ) { asking in
+        answers, options: session.fileContext, reason: "export \(what) to \(Visible.text(file))"
+      ) { _, asking in
         // Prompt before the file is made, so that there is no file if the person does not give what the items require.
         try await work.ask(plan, asking)
         defer { bar?.end() }
@@ -83,23 +82,6 @@ extension Session {
     var context = contextOptions
     context.keepsEvidence = true
     return context
-  }
-
-  /// A private vault for a call that needs no store, wherever the store of this command is.
-  func withPrivateVault<Answer: Sendable>(
-    _ body: (any VaultConnection) async throws(Failure) -> Answer
-  ) async throws(Failure) -> Answer {
-    let connection = try await explained { () async throws(VaultError) in
-      try VaultConnector.connectPrivately(configuration)
-    }
-    let result: Result<Answer, Failure>
-    do throws(Failure) {
-      result = .success(try await body(connection))
-    } catch {
-      result = .failure(error)
-    }
-    await connection.close()
-    return try result.get()
   }
 }
 

@@ -32,11 +32,11 @@ final class ExportedFile: Sendable {
 
   /// The key of the file's contents. Asks for the passphrase, or for what the item of the store's own key requires.
   func key(
-    _ passphrase: PassphraseOption, in store: any VaultService, by vault: any VaultConnection, _ session: Session
+    _ passphrase: PassphraseOption, by vault: any VaultConnection, _ session: Session
   ) async throws(Failure) -> SharedSecret {
     switch lock {
     case .passphrase: try await key(passphrase, vault, session)
-    case .publicKey: try await keyByStoreKey(store, vault, session)
+    case .publicKey: try await keyByStoreKey(vault, session)
     // Try an empty passphrase without asking, so that the vault reports what kind of file it is.
     case .unknown: try await key(.passphrase(SharedSecret(SecretBytes(count: 0))), vault, session)
     }
@@ -58,14 +58,13 @@ final class ExportedFile: Sendable {
   }
 
   private func keyByStoreKey(
-    _ store: any VaultService, _ vault: any VaultConnection, _ session: Session
+    _ vault: any VaultConnection, _ session: Session
   ) async throws(Failure) -> SharedSecret {
-    let own = StoreKey(of: store)
     let privateKey = try await session.asking(
-      store, session.answers(), options: session.fileContext, reason: "open \(Visible.text(path)) with this store's key"
-    ) { asking in
+      session.answers(), options: session.fileContext, reason: "open \(Visible.text(path)) with this store's key"
+    ) { store, asking in
       do {
-        return try await own.privateKey(asking)
+        return try await StoreKey(of: store).privateKey(asking)
       } catch VaultError.itemGone {
         throw Failure.noStoreKey
       }

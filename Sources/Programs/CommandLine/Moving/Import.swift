@@ -92,31 +92,30 @@ struct Import: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     // Open the store first, so that no passphrase or collection's password is typed if there is no store.
-    let store = try await session.store()
+    _ = try await session.openStore()
     if let from {
-      try await bring(from, into: store, session)
+      try await bring(from, session)
     } else if let path {
       let file = try ExportedFile(path)
       try file.requireOwn()
-      try await bring(file, into: store, session)
+      try await bring(file, session)
     }
   }
 
-  private func bring(
-    _ from: OtherProgram, into store: any VaultService, _ session: Session
-  ) async throws(Failure) {
+  private func bring(_ from: OtherProgram, _ session: Session) async throws(Failure) {
     let source: any ImportSource
     do throws(ImportError) {
       source = try await from.source(at: path, session)
     } catch {
       throw Failure(error)
     }
-    let work = ItemImport(
-      from: source, to: store, access: AccessControl(access ?? session.configuration.access ?? .presence),
-      accessibility: accessible ?? .whenUnlocked)
+    let access = AccessControl(access ?? session.configuration.access ?? .presence)
+    let work = try await session.request {
+      ItemImport(from: source, to: $0, access: access, accessibility: accessible ?? .whenUnlocked)
+    }
     let plan = try await session.explained { () async throws(VaultError) in try await work.plan() }
     guard try ImportReport(plan).isWanted(dryRun: dryRun, yes: yes, session) else { return }
-    try await session.openIfWaiting(store, session.answers(), to: "bring the items in")
+    try await session.openIfWaiting(session.answers(), to: "bring the items in")
     let outcome: ImportOutcome
     do { outcome = try await work.bring(plan) } catch { throw session.explained(error) }
     try ImportReport(outcome).print(json: options.json)
@@ -127,35 +126,36 @@ struct Import: Command {
     guard outcome.isWhole else { throw .incomplete(isTold: options.json) }
   }
 
-  private func bring(
-    _ file: ExportedFile, into store: any VaultService, _ session: Session
-  ) async throws(Failure) {
+  private func bring(_ file: ExportedFile, _ session: Session) async throws(Failure) {
     let answers = session.answers()
     let outcome = try await session.withPrivateVault { vault async throws(Failure) -> ItemFileOutcome? in
-      let key = try await file.key(passphrase, in: store, by: vault, session)
-      func work(_ bar: ProgressBar?) -> ItemFileImport {
-        ItemFileImport(of: file.descriptor, key: key, into: store, by: vault, skipBound ? .leaveOut : .bind) {
-          bar?.show($0, of: $1)
+      let key = try await file.key(passphrase, by: vault, session)
+      func work(_ bar: ProgressBar?) async throws(Failure) -> ItemFileImport {
+        try await session.request { store in
+          ItemFileImport(of: file.descriptor, key: key, into: store, by: vault, skipBound ? .leaveOut : .bind) {
+            bar?.show($0, of: $1)
+          }
         }
       }
       let reading = ProgressBar("Reading", progress, options)
+      let reader = try await work(reading)
       let plan = try await session.explained { () async throws(VaultError) in
         defer { reading?.end() }
-        return try await work(reading).plan()
+        return try await reader.plan()
       }
       guard try ImportReport(plan).isWanted(dryRun: dryRun, yes: yes, session) else { return nil }
-      try await session.openIfWaiting(store, answers, to: "bring the items in")
+      try await session.openIfWaiting(answers, to: "bring the items in")
       let bar = ProgressBar("Importing", progress, options)
-      let work = work(bar)
+      let work = try await work(bar)
       defer { bar?.end() }
       guard plan.binding.count > 0 else {
         return try await session.explained { () async throws(VaultError) in try await work.bring(plan, .nobody) }
       }
       return try await session.asking(
-        store, answers,
+        answers,
         reason:
           "bind \(Spoken.plural(plan.binding.count, "item")) of \(Visible.text(file.path)) to the fingers enrolled here"
-      ) { try await work.bring(plan, $0) }
+      ) { try await work.bring(plan, $1) }
     }
     guard let outcome else { return }
     try ImportReport(outcome).print(json: options.json)

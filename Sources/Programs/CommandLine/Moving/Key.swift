@@ -21,20 +21,19 @@ struct Key: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
     let key: AgePublicKey
     do throws(Failure) {
-      key = try await publicKey(of: store, session)
+      key = try await publicKey(session)
     } catch  where error.isOfClosedItems {
-      try await session.openIfWaiting(store, session.answers(), to: "make the store's key")
-      key = try await publicKey(of: store, session)
+      try await session.openIfWaiting(session.answers(), to: "make the store's key")
+      key = try await publicKey(session)
     }
     if options.json { return try JSON.print(["publicKey": key.description]) }
     try StandardOutput.line(key.description)
   }
 
-  private func publicKey(of store: any VaultService, _ session: Session) async throws(Failure) -> AgePublicKey {
-    try await session.explained { () async throws(VaultError) in
+  private func publicKey(_ session: Session) async throws(Failure) -> AgePublicKey {
+    try await session.request { store in
       try await StoreKey(of: store).publicKey { () async throws(VaultError) in
         let connection = try VaultConnector.connectPrivately(session.configuration)
         let pair: Result<EncryptedFile.KeyPair, VaultError>

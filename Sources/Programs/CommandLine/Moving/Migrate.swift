@@ -83,14 +83,16 @@ struct Migrate: Command {
     let source = try await session.explained { () async throws(VaultError) in
       try StorePlace.privateStore(directory: from, session.configuration)
     }
-    let service = try await session.store()
+    _ = try await session.openStore()
     let connection = try await session.explained { () async throws(VaultError) in
       try await VaultConnector.connect(to: source, session.configuration)
     }
     let result: Result<Void, Failure>
     do throws(Failure) {
-      let old = try await session.explained { () async throws(VaultError) in try await connection.open(source) }
-      result = .success(try await perform(Migration(from: old, to: service), old, service, session))
+      let old = try await session.explained { () async throws(VaultError) in
+        SecretStore(service: try await connection.open(source))
+      }
+      result = .success(try await perform(try await session.migration(from: old), old, session))
     } catch {
       result = .failure(error)
     }
@@ -99,11 +101,9 @@ struct Migrate: Command {
     if removeOld, case .folder(let folder) = source { try remove(folder.directory) }
   }
 
-  private func perform(
-    _ migration: Migration, _ old: any VaultService, _ service: any VaultService, _ session: Session
-  ) async throws(Failure) {
+  private func perform(_ migration: Migration, _ old: SecretStore, _ session: Session) async throws(Failure) {
     let answers = session.answers()
-    if !dryRun, !removeOld { try await prepare(service, session, answers) }
+    if !dryRun, !removeOld { try await prepare(session, answers) }
     let plan = try await session.explained { () async throws(VaultError) in try await migration.plan() }
     if removeOld {
       let named = try agree(to: plan, answers)
@@ -124,8 +124,8 @@ struct Migrate: Command {
     context.keepsEvidence = true
     let opensLater = afterFirstUnlock
     let outcome = try await session.asking(
-      old, answers, options: context, reason: "read the items of the private store"
-    ) { asking in
+      answers, options: context, reason: "read the items of the private store", in: old
+    ) { _, asking in
       try await migration.move(plan, asking) { item in
         opensLater && item.accessibility == .whenUnlocked ? .afterFirstUnlock : item.accessibility
       }
@@ -134,18 +134,18 @@ struct Migrate: Command {
   }
 
   /// Opens the service's store if it is closed, and enrols a finger if the options say so.
-  private func prepare(_ service: any VaultService, _ session: Session, _ answers: Answers) async throws(Failure) {
-    let status = try await session.explained { () async throws(VaultError) in try await service.status() }
+  private func prepare(_ session: Session, _ answers: Answers) async throws(Failure) {
+    let status = try await session.request { try await $0.status() }
     if let enroll {
       try await EnrolmentChange.allow(session, answers, yes: yes)
       _ = try await session.withPasswordAgent { () async throws(Failure) in
-        try await session.asking(service, answers) { try await service.enroll(enroll, $0) }
+        try await session.asking(answers) { try await $0.enroll(enroll, $1) }
       }
       StandardError.line("\(Spoken.leadingFinger(enroll)) is enrolled in the service.")
     } else if status.firstUnlock == .passcode, status.openClasses.isEmpty {
       StandardError.line("Your store in the service is locked.")
-      try await session.asking(service, answers, reason: "open your store in the service") {
-        try await service.unlock($0)
+      try await session.asking(answers, reason: "open your store in the service") {
+        try await $0.unlock($1)
       }
     }
   }
@@ -165,6 +165,13 @@ struct Migrate: Command {
     try PrivateStoreFiles.remove(directory)
     if options.json { return try JSON.print(["removed": directory]) }
     StandardError.line("Removed \(Visible.text(directory)).")
+  }
+}
+
+extension Session {
+  /// The copying of another store's items into that of the session.
+  func migration(from old: SecretStore) async throws(Failure) -> Migration {
+    try await request { new in try await old.call { old throws(VaultError) in Migration(from: old, to: new) } }
   }
 }
 

@@ -20,27 +20,25 @@ struct OtherStoreRestore {
   /// Whether the person has agreed in advance.
   let isAgreed: Bool
 
-  /// - Parameter store: this user's store, which gets the items.
+  /// Copies the items into the user's store.
+  ///
   /// - Returns: nil if this is no backup that can be read.
-  func run(into store: any VaultService) async throws(Failure) -> OtherStoreReport? {
-    let connection = try await session.explained { () async throws(VaultError) in
-      try VaultConnector.connectPrivately(session.configuration)
-    }
+  func run() async throws(Failure) -> OtherStoreReport? {
     var folder: TemporaryFolder?
     let result: Result<OtherStoreReport?, Failure>
     do throws(Failure) {
-      result = .success(try await run(into: store, by: connection, in: &folder))
+      result = .success(
+        try await session.withPrivateVault { vault throws(Failure) in try await run(by: vault, in: &folder) })
     } catch {
       result = .failure(error)
     }
-    // The vault ends before its files are removed.
-    await connection.close()
+    // The vault has ended before its files are removed.
     try folder?.remove()
     return try result.get()
   }
 
   private func run(
-    into store: any VaultService, by connection: any VaultConnection, in folder: inout TemporaryFolder?
+    by connection: any VaultConnection, in folder: inout TemporaryFolder?
   ) async throws(Failure) -> OtherStoreReport? {
     guard await isBackup(connection) else { return nil }
     StandardError.line("This is the copy of another store: another user's, or one from before yours was made.")
@@ -51,7 +49,7 @@ struct OtherStoreRestore {
     let new = try TemporaryFolder()
     folder = new
     return OtherStoreReport(
-      try await copy(into: store, by: StorePlace(directory: "\(new.path)/store"), connection))
+      try await copy(by: StorePlace(directory: "\(new.path)/store"), connection))
   }
 
   /// Whether the file is a backup of any store. Makes nothing, since there is no key.
@@ -66,7 +64,7 @@ struct OtherStoreRestore {
   }
 
   private func copy(
-    into store: any VaultService, by place: StorePlace, _ connection: any VaultConnection
+    by place: StorePlace, _ connection: any VaultConnection
   ) async throws(Failure) -> MigrationOutcome {
     let key = try await answers.withRetypedRecoveryKey { () async throws(Failure) in
       let key = SharedSecret(try answers.answer(.recoveryKey))
@@ -75,13 +73,15 @@ struct OtherStoreRestore {
       }
       return key
     }
-    let old = try await session.explained { () async throws(VaultError) in try await connection.open(place) }
-    let passcode = Self.newPasscode()
-    try await session.asking(old, Answers(given: key, newPasscode: passcode, noPrompt: true)) { asking in
-      _ = try await old.recover(accepting: nil, asking)
+    let old = try await session.explained { () async throws(VaultError) in
+      SecretStore(service: try await connection.open(place))
     }
-    try await session.openIfWaiting(store, session.answers(), to: "copy the items into it")
-    let migration = Migration(from: old, to: store)
+    let passcode = Self.newPasscode()
+    try await session.asking(Answers(given: key, newPasscode: passcode, noPrompt: true), in: old) { vault, asking in
+      _ = try await vault.recover(accepting: nil, asking)
+    }
+    try await session.openIfWaiting(session.answers(), to: "copy the items into it")
+    let migration = try await session.migration(from: old)
     var plan = try await session.explained { () async throws(VaultError) in try await migration.plan() }
     plan.leaveWhatNeedsFinger()
     plan.leaveInternalGroups()
@@ -89,7 +89,7 @@ struct OtherStoreRestore {
     context.preferPasscode = true
     context.keepsEvidence = true
     let movable = plan
-    return try await session.asking(old, .only(passcode), options: context) { asking in
+    return try await session.asking(.only(passcode), options: context, in: old) { _, asking in
       try await migration.move(movable, asking)
     }
   }

@@ -4,6 +4,7 @@ internal import PromptTexts
 import SecretModel
 import SecureMemory
 import Settings
+import Whorl
 
 struct Restore: Command {
   static let configuration = CommandConfiguration(
@@ -42,24 +43,19 @@ struct Restore: Command {
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
     let place = try session.place()
     let connection = try await session.connect(to: place)
-    let store: any VaultService
-    do throws(VaultError) {
-      store = try await connection.open(place)
-    } catch .storeNotFound {
+    guard let store = try await session.openStoreIfThere() else {
       return try await make(place, of: backup, by: connection, session, answers)
-    } catch {
-      throw session.explained(error)
     }
     let contents: BackupContents
     do throws(VaultError) {
-      contents = try await store.contents(ofBackup: backup.file)
+      contents = try await store.call { vault throws(VaultError) in try await vault.contents(ofBackup: backup.file) }
     } catch {
-      return try await copyItems(of: backup, into: store, session, answers, otherwise: error)
+      return try await copyItems(of: backup, session, answers, otherwise: error)
     }
     for line in Self.lines(contents) { StandardError.line(Visible.text(line)) }
     if !yes { try answers.confirm("Replace the store's items with these?", assent: "--yes") }
-    let dead = try await session.asking(store, answers, reason: "restore \(Visible.text(directory))") {
-      try await store.restore(backup.file, accepting: contents.id, $0)
+    let dead = try await session.asking(answers, reason: "restore \(Visible.text(directory))") {
+      try await $0.restore(backup.file, accepting: contents.id, $1)
     }
     try report(items: contents.items, dead)
   }
@@ -84,21 +80,18 @@ struct Restore: Command {
         }
       }
     }
-    let store = try await session.store()
-    let items = try await session.explained { () async throws(VaultError) in try await store.status() }.items
-    try report(items: items, [])
+    try report(items: try await session.request { try await $0.status() }.items, [])
   }
 
   /// Copies the items where the copy is that of another store.
   ///
   /// - Parameter error: why this store cannot be replaced by it.
   private func copyItems(
-    of backup: BackupDirectory, into store: any VaultService, _ session: Session, _ answers: Answers,
-    otherwise error: VaultError
+    of backup: BackupDirectory, _ session: Session, _ answers: Answers, otherwise error: VaultError
   ) async throws(Failure) {
     guard case .fileUnreadable = error else { throw session.explained(error) }
     let other = OtherStoreRestore(backup: backup, session: session, answers: answers, isAgreed: yes)
-    guard let report = try await other.run(into: store) else {
+    guard let report = try await other.run() else {
       var failure = session.explained(error)
       failure.advice = "it is damaged: take another copy"
       throw failure

@@ -32,6 +32,15 @@ enum StandardOutput {
   static func line(_ text: String) throws(Failure) {
     try write(text + "\n")
   }
+
+  /// A line for each name and what is said of it, which begins in the same column.
+  static func columns(_ lines: [(name: String, words: String)]) throws(Failure) {
+    let width = lines.map(\.name.count).max() ?? 0
+    let text = lines.map { name, words in
+      "\(name)\(String(repeating: " ", count: width - name.count + 2))\(Visible.text(words))\n"
+    }
+    try write(text.joined())
+  }
 }
 
 extension Failure {

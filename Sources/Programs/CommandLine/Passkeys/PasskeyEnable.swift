@@ -42,7 +42,7 @@ struct PasskeyEnable: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    _ = try await session.store()
+    _ = try await session.openStore()
     let files = try PasskeyFiles()
     guard files.service.isInstalled else { throw PasskeyFiles.missing }
     guard Glibc.access(PasskeyFiles.deviceSocket, F_OK) == 0 else {
@@ -60,7 +60,7 @@ struct PasskeyEnable: Command {
     if !dryRun {
       _ = try written.write()
       for file in removed { _ = try file.remove() }
-      let manager = ServiceManager(hardening: hardening)
+      let manager = ServiceManager(hardening)
       try manager.reload()
       // The service may be running with an earlier command line.
       try manager.restart(files.service)
@@ -104,7 +104,7 @@ struct PasskeyDisable: Command {
     let files = try PasskeyFiles()
     let removed = try files.command.remove() ? [files.command.path] : []
     if files.service.isInstalled {
-      let manager = ServiceManager(hardening: hardening)
+      let manager = ServiceManager(hardening)
       if !removed.isEmpty { try manager.reload() }
       try manager.disable([files.service])
     }

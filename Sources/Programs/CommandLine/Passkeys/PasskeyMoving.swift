@@ -39,7 +39,7 @@ struct PasskeyExportCommand: Command {
   @OptionGroup var export: ExportOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let output = try EncryptedOutput(file, replacing: export.replace)
+    let output = try NewFile(file, replacing: export.replace)
     let stored = StoredPasskeys(in: try await session.openStore())
     let passkeys = names.isEmpty ? try await stored.all() : try await stored.named(names)
     guard !passkeys.isEmpty else {
@@ -156,7 +156,7 @@ struct PasskeyImportCommand: Command {
   private func contents(of exported: ExportedFile, _ session: Session) async throws(Failure) -> SharedSecret {
     guard !exported.isEncrypted else {
       return try await session.withPrivateVault { vault async throws(Failure) in
-        let key = try await exported.key(passphrase, in: session.store(), by: vault, session)
+        let key = try await exported.key(passphrase, by: vault, session)
         return try await session.explained { () async throws(VaultError) in
           try await PasskeyFile.contents(of: exported.descriptor, key: key, by: vault)
         }

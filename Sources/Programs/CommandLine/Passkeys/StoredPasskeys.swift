@@ -12,9 +12,6 @@ struct StoredPasskeys {
 
   init(in store: SecretStore) { self.store = store }
 
-  /// In a store that does not go through ``Session/openStore()`` yet.
-  init(in store: any VaultService) { self.init(in: SecretStore(service: store)) }
-
   /// All passkeys, or those of one site, oldest first.
   func all(of site: String? = nil) async throws(Failure) -> [Passkey] {
     let attributes: [AttributeName: AttributeValue] = site.map { [.relyingParty: .text($0)] } ?? [:]

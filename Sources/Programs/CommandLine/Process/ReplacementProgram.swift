@@ -164,6 +164,11 @@ struct ChosenCommand {
   private var program: String { words[0] == "whorl" ? Self.executable : words[0] }
 }
 
+extension ServiceManager {
+  /// One whose commands run at the person's terminal.
+  init(_ hardening: Hardening) { self.init { ChosenCommand($0).run(hardening) } }
+}
+
 /// The descriptors that were open when the program started. Options must not name others, which may be the program's
 /// own files: a recovery key could be written into one, or a passcode read from it.
 enum GivenDescriptors {

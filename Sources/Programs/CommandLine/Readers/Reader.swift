@@ -103,10 +103,10 @@ struct ReaderUse: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let adapter = choice.adapter
-    let store = try await session.store()
+    _ = try await session.openStore()
     try await session.withPasswordAgent { () async throws(Failure) in
-      try await session.asking(store, session.answers(recoveryKey: recovery.recoveryFd)) {
-        try await store.useAdapter(adapter, $0)
+      try await session.asking(session.answers(recoveryKey: recovery.recoveryFd)) {
+        try await $0.useAdapter(adapter, $1)
       }
     }
     if options.json {

@@ -34,7 +34,7 @@ struct SSHEnable: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     // Without a store the agent would have no keys.
-    _ = try await session.store()
+    _ = try await session.openStore()
     let files = try SSHAgentFiles()
     guard files.socket.isInstalled, files.service.isInstalled else { throw SSHAgentFiles.missing }
     // If no other agent was found, keep the one chosen earlier: `SSH_AUTH_SOCK` may already name whorl-agent.
@@ -52,7 +52,7 @@ struct SSHEnable: Command {
     if !dryRun {
       _ = try wanted.write()
       for file in obsolete { _ = try file.remove() }
-      let manager = ServiceManager(hardening: hardening)
+      let manager = ServiceManager(hardening)
       try manager.reload()
       // The service may be running with an earlier command line.
       try manager.restart(files.service)
@@ -141,7 +141,7 @@ struct SSHDisable: Command {
     var removed: [String] = []
     for file in files.all where try file.remove() { removed.append(file.path) }
     if files.socket.isInstalled {
-      let manager = ServiceManager(hardening: hardening)
+      let manager = ServiceManager(hardening)
       if !removed.isEmpty { try manager.reload() }
       try manager.disable([files.socket, files.service])
       // The socket's unit removed the variable when it stopped.

@@ -1,12 +1,5 @@
 import ArgumentParser
-import Glibc
-import OtherStores
-import Processes
-internal import PromptTexts
-import SecretModel
 import Settings
-import Wallets
-import Whorl
 
 struct SecretServiceDisable: Command {
   static let configuration = CommandConfiguration(
@@ -40,120 +33,11 @@ struct SecretServiceDisable: Command {
   var now = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let files = try SecretServiceFiles()
-    var report = SecretServiceReturnReport(dryRun: dryRun)
-    if dryRun {
-      report.removed = files.all.filter { $0.ownLines != nil }.map(\.path)
-    } else {
-      for file in files.all where try file.remove() { report.removed.append(file.path) }
-      try LastCopy().forget()
-      if let settings = try KWalletSettings.here() {
-        report.kwallet = try KWalletChange(hardening: hardening).takeBack(settings)
-      }
-    }
-    if !options.json { report.tellFiles() }
-    if !dryRun { try await giveBack(files, ServiceManager(hardening: hardening), hadFiles: !report.removed.isEmpty) }
-    if let store = try await storeWithItems(session) { try await copy(from: store, &report, session) }
-    try report.print(json: options.json)
+    let dialogue = CommandDialogue(session, of: Self.spoken)
+    let report = try await SecretServiceHandback(dialogue, dryRun: dryRun).run(ServiceManager(hardening))
+    for each in report.progress { dialogue.tell(each) }
+    if options.json { try JSON.print(report) }
     if !dryRun, !report.isWhole { throw .notAllCopiedBack(isTold: options.json) }
-  }
-
-  /// The store, if it is there and has items of the Secret Service.
-  private func storeWithItems(_ session: Session) async throws(Failure) -> (any VaultService)? {
-    let store: any VaultService
-    do throws(Failure) {
-      store = try await session.store()
-    } catch {
-      guard error.status == .notFound else { throw error }
-      return nil
-    }
-    let items = try await session.explained { () async throws(VaultError) in
-      try await SecretServiceReturn.items(of: store)
-    }
-    return items.isEmpty ? nil : store
-  }
-
-  /// Ends Whorl's service, so that the bus starts the other program's.
-  private func giveBack(
-    _ files: SecretServiceFiles, _ manager: ServiceManager, hadFiles: Bool
-  ) async throws(Failure) {
-    let holder: SecretServiceHolderReport?
-    // Without a bus there is no other program.
-    do { holder = try await SecretServiceHolderReport.current() } catch { return }
-    guard hadFiles || holder?.own == true else { return }
-    // Report errors here and continue; the copy then reports which program is the Secret Service.
-    func attempt(_ step: () async throws(Failure) -> Void) async {
-      do throws(Failure) { try await step() } catch { StandardError.line(error.line(command: Self.spoken)) }
-    }
-    if files.unit.isInstalled || files.keyring.isInstalled {
-      await attempt { () async throws(Failure) in try manager.reload() }
-    }
-    await attempt { () async throws(Failure) in try await manager.reloadBus() }
-    if files.unit.isInstalled { await attempt { () async throws(Failure) in try manager.stop(files.unit) } }
-    // Without the unit, the bus has started the program itself.
-    if let now = try await SecretServiceHolderReport.current(), now.own, let process = now.process,
-      let running = ProcessHandle(process)
-    {
-      running.signal(SIGTERM)
-      await running.ended(within: .seconds(10))
-    }
-    // A running GNOME Keyring daemon takes over when the bus starts the name, and its keyrings stay open. One that the
-    // bus cannot start is restarted.
-    if files.keyring.isInstalled, try await !SecretServiceHolderReport.start() {
-      await attempt { () async throws(Failure) in try manager.restart(files.keyring) }
-    }
-  }
-
-  private func copy(
-    from store: any VaultService, _ report: inout SecretServiceReturnReport, _ session: Session
-  ) async throws(Failure) {
-    let items = try await session.explained { () async throws(VaultError) in
-      try await SecretServiceReturn.items(of: store)
-    }
-    guard let holder = try await other() else {
-      report.unread = items
-      return
-    }
-    report.program = holder.name
-    do {
-      if !dryRun { try await openKeyring(for: holder, store, session) }
-      let copy = try await SecretServiceReturn(onBus: BaseDirectories.sessionBus, from: store)
-      var context = session.contextOptions
-      // One touch and one passcode serve all items.
-      context.keepsEvidence = true
-      let dryRun = dryRun
-      report.outcome = try await session.asking(
-        store, session.answers(), options: context,
-        reason: "copy what programs have stored in Whorl back into \(PromptLabel.text(holder.name))"
-      ) { asking in
-        dryRun ? try await copy.plan(asking) : try await copy.copy(asking)
-      }
-    } catch {
-      let failure = session.explained(error)
-      // What is only in Whorl is named, whatever the reason.
-      guard !dryRun, failure.name != Failure.cancelled.name else { throw failure }
-      (report.unread, report.obstacle) = (items, failure)
-    }
-  }
-
-  /// Opens a login keyring whose password only Whorl knows. GNOME would ask for it, and nobody could answer.
-  private func openKeyring(
-    for holder: SecretServiceHolderReport, _ store: any VaultService, _ session: Session
-  ) async throws {
-    guard holder.isGnomeKeyring else { return }
-    let entries = LoginEntries(in: store)
-    guard try await entries.has(KeyringRekeying.entry) else { return }
-    try await session.openIfWaiting(store, session.answers(), to: "open the login keyring")
-    guard let secret = try await entries.secret(of: KeyringRekeying.entry) else { return }
-    try KeyringOpening(try session.keyringPlaces()).open(with: secret.bytes)
-  }
-
-  /// The program that is the Secret Service instead of Whorl, started by the bus if possible; nil if there is none.
-  private func other() async throws(Failure) -> SecretServiceHolderReport? {
-    // Without a bus there is none. A dry run starts no program.
-    let found = dryRun ? try? await SecretServiceHolderReport.current() : try? await SecretServiceHolderReport.running()
-    guard let holder = found else { return nil }
-    return holder.own ? nil : holder
   }
 }
 

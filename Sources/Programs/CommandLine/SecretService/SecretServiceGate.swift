@@ -1,5 +1,4 @@
 import ArgumentParser
-internal import PromptTexts
 import SecretModel
 internal import SecretServiceItems
 import Settings
@@ -87,28 +86,49 @@ struct SecretServiceConsent: ParsableArguments {
     _ target: SecretServiceTarget<Programs>, to access: AccessControl.Constraint?, _ grant: SecretServiceItem.Grant,
     _ session: Session
   ) async throws(Failure) {
-    let store = try await session.store()
-    let contents = try await session.explained { () async throws(VaultError) in
-      try await SecretServiceContents(of: store)
-    }
+    let contents = try await session.request { try await SecretServiceContents(of: $0) }
     let change = SecretServiceRuleChange(try target.named(in: contents), to: access, grant)
-    let json = session.options.json
+    let dialogue = CommandDialogue(session, of: access == nil ? SecretServiceUngate.spoken : SecretServiceGate.spoken)
     if !dryRun, !change.isEmpty {
       if !yes {
-        change.tell(isDone: false)
-        try session.answers().confirm("Go on?", assent: "--yes")
+        for each in change.progress(isDone: false) { dialogue.say(each) }
+        try dialogue.confirm("Go on?", assent: "--yes")
       }
-      try await change.carryOut(in: store, session)
+      try await change.carryOut(dialogue)
     }
-    if json { return try JSON.print(change.report(dryRun: dryRun)) }
-    change.tell(isDone: !dryRun)
-    change.tellOriginals()
+    if session.options.json { return try JSON.print(Report(change, dryRun: dryRun)) }
+    for each in change.progress(isDone: !dryRun) + change.progressOfOriginals { dialogue.tell(each) }
     // Such as GNOME Keyring, which ends ten seconds after a logout, and keeps running if the next login is sooner.
     if access != nil, !dryRun, !change.isEmpty, let holder = try? await SecretServiceHolderReport.current(), !holder.own
     {
-      StandardError.line(
-        "In this session programs still have their secrets from \(Visible.text(holder.words)), without a finger. Whorl "
-          + "answers them after: whorl secret-service enable --now")
+      dialogue.tell(
+        .hint(
+          "In this session programs still have their secrets from \(holder.words), without a finger. Whorl answers them "
+            + "after: whorl secret-service enable --now"))
+    }
+  }
+
+  private struct Report: Encodable {
+    var dryRun: Bool
+    /// The new rule.
+    var access: String
+    var oncePerSession: Bool
+    /// The items that are changed, as they were before.
+    var items: [SecretServiceItemRow]
+    /// How many of the named items have the rule already.
+    var unchanged: Int
+    /// The collection whose new items get the rule.
+    var collection: String?
+    /// The program whose new items get the rule.
+    var program: String?
+
+    init(_ change: SecretServiceRuleChange, dryRun: Bool) {
+      self.dryRun = dryRun
+      (access, oncePerSession) = (change.access.rawValue, change.grant == .session)
+      (items, unchanged) = (change.items.map(SecretServiceItemRow.init), change.unchanged)
+      let folder = change.changedFolder
+      collection = folder?.kind == .collection ? folder?.name : nil
+      program = folder?.kind == .program ? folder?.name : nil
     }
   }
 }

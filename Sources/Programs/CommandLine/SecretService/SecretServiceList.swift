@@ -25,10 +25,7 @@ struct SecretServiceList: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let store = try await session.store()
-    let contents = try await session.explained { () async throws(VaultError) in
-      try await SecretServiceContents(of: store, [.living, .dead])
-    }
+    let contents = try await session.request { try await SecretServiceContents(of: $0, [.living, .dead]) }
     // Programs without a rule use that of the collection, so they are not listed.
     let programs = contents.programs.filter { $0.access != nil }
     if options.json {

@@ -20,13 +20,6 @@ enum ProgramWithRule: SecretServicePrograms {
   static var completion: CompletionKind { .secretServicePrograms }
 }
 
-/// A collection, a program or items in the store.
-enum SecretServiceNamed {
-  case items([SecretServiceItem])
-  case collection(SecretServiceFolder, [SecretServiceItem])
-  case program(SecretServiceFolder)
-}
-
 /// The options that select whose rule changes: a collection, a program, or items.
 struct SecretServiceTarget<Programs: SecretServicePrograms>: ParsableArguments {
   @Argument(

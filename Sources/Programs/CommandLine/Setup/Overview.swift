@@ -36,8 +36,7 @@ struct Overview {
   }
 
   private func store() async throws(Failure) -> String {
-    let store = try await session.store()
-    let status = try await session.explained { () async throws(VaultError) in try await store.status() }
+    let status = try await session.request { try await $0.status() }
     await session.close()
     let isClosed = status.firstUnlock != .none && status.passcodeDeadline == nil
     return "\(Spoken.plural(status.items, "item"))\(isClosed ? ", closed until 'whorl unlock' or a login" : "")"

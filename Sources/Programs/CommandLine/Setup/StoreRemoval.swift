@@ -21,12 +21,7 @@ struct StoreRemoval {
 
   /// The items that other machines have; none without a store.
   func itemsOnOtherMachines() async throws(Failure) -> Set<ItemID> {
-    do throws(Failure) {
-      _ = try await session.openStore()
-    } catch {
-      guard error.status == .notFound else { throw error }
-      return []
-    }
+    guard try await session.openStoreIfThere() != nil else { return [] }
     return try await session.request { try await OnlyCopies.onOtherMachines($0) }
   }
 

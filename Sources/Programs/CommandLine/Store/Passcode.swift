@@ -70,7 +70,7 @@ struct Passcode: Command {
           : "After a start the passcode opens the store, and nothing else.")
     }
     guard remove else {
-      if try await session.request({ try await session.hasLoginPasscode(in: $0) }), !options.json {
+      if try await LoginPasscodeChange.isChosen(session), !options.json {
         StandardError.line(
           "Your login password is the passcode so far. This changes the passcode alone; 'passwd' changes both.")
       }
@@ -78,7 +78,7 @@ struct Passcode: Command {
         try await $0.changePasscode($1)
       }
       try report(passcodeSet: true, lost: [], "The new passcode is set.")
-      return try await session.request { try await session.passcodeHasChanged(in: $0) }
+      return try await LoginPasscodeChange(CommandDialogue(session, of: Self.spoken)).passcodeHasChanged()
     }
     let doomed = try await session.request { try await $0.losses(.passcode) }
     if !doomed.isEmpty {

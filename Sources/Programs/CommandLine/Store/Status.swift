@@ -1,6 +1,5 @@
 import ArgumentParser
 import Fingerprint
-internal import PromptTexts
 import SecretModel
 import Settings
 
@@ -24,113 +23,9 @@ struct Status: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let look = try await FingerLook(session)
-    let (status, list) = (look.status, look.readers)
-    let readers: Result<[ReaderDescription], Failure> =
-      if list.readers.isEmpty, let problem = list.problem, problem != .reader(.absent) {
-        .failure(session.explained(problem))
-      } else {
-        .success(list.readers)
-      }
-    let choice = Choice(list, status, session)
-    let keys = status.tier.spoken(in: try session.place())
-    if options.json { return try JSON.print(Report(status, keys, readers, choice, session)) }
-    var lines: [(String, String)] = [
-      ("store", status.directory),
-      ("keys", keys),
-      ("items", "\(status.items)"),
-      ("passcode", status.passcodeSet ? "set" : "not set"),
-      ("fingers", Self.lockout(status)),
-    ]
-    if !status.registers.isEmpty { lines.insert(("sealed to", Self.registers(status)), at: 2) }
-    if status.firstUnlock != .none { lines.append(("unlocked", Self.unlocked(status))) }
-    if status.passcodeDelay > 0 {
-      lines.append(("delay", "the next passcode is accepted in \(Spoken.duration(status.passcodeDelay))"))
-    }
-    if let acceptance = status.restore {
-      let command = acceptance == .recoveryKeyAndNewPasscode ? "recover" : "unlock"
-      lines.append(
-        (
-          "restored",
-          "an earlier copy was put back; 'whorl \(command)' lists it and accepts it with the \(acceptance.rawValue)"
-        ))
-    }
-    for set in status.sets {
-      let fingers = set.fingers.map(\.finger.rawValue).joined(separator: ", ")
-      lines.append(
-        (
-          "enrolled",
-          "\(fingers.isEmpty ? "none" : fingers) on \(set.reader.driver)\(Spoken.nature(set.nature)), \(Spoken.plural(set.boundItems, "item")) bound"
-        ))
-    }
-    switch readers {
-    case .success(let found):
-      for reader in found { lines.append(("reader", Self.words(for: reader))) }
-      if choice == nil, session.selection == .automatic, !found.isEmpty, let recorded = status.adapter {
-        lines.append(("chosen", "none of these: \(recorded.reason)"))
-      }
-      if let choice { lines.append(("chosen", "\(Self.words(for: choice.reader)): \(choice.reason)")) }
-      if found.isEmpty { lines.append(("reader", "none attached")) }
-    case .failure(let failure):
-      lines.append(("reader", failure.words))
-    }
-    let width = lines.map(\.0.count).max() ?? 0
-    let text = lines.map { name, value in
-      "\(name)\(String(repeating: " ", count: width - name.count + 2))\(Visible.text(value))\n"
-    }
-    try StandardOutput.write(text.joined())
-  }
-
-  private static func words(for reader: ReaderDescription) -> String {
-    let kind =
-      reader.identity.adapter.sharesFingers
-      ? ", through fprintd" : reader.nature == .physical ? ", through libfprint" : ""
-    return Spoken.reader(reader) + kind
-  }
-
-  /// The reader that the next request would use, and why.
-  private struct Choice {
-    let reader: ReaderDescription
-    let reason: String
-
-    init?(_ list: SecretModel.ReaderList, _ status: VaultStatus, _ session: Session) {
-      guard let chosen = list.chosen,
-        chosen.identity.adapter.sharesFingers || chosen.nature == .physical
-      else { return nil }
-      reader = chosen
-      reason =
-        switch (session.selection, status.adapter) {
-        case (.automatic, let recorded?): recorded.reason
-        case (.automatic, nil) where chosen.identity.adapter.sharesFingers: "fprintd has it"
-        case (.automatic, nil): "fprintd has none"
-        default: "asked for with \(session.selection)"
-        }
-    }
-  }
-
-  private static func registers(_ status: VaultStatus) -> String {
-    let numbers = status.registers.map(String.init).joined(separator: ", ")
-    return
-      "\(status.registers.count == 1 ? "register" : "registers") \(numbers) (PCR): if one changes, only the recovery "
-      + "key opens the store"
-  }
-
-  private static func lockout(_ status: VaultStatus) -> String {
-    if status.restoreDetected { return "refused until what was put back is accepted" }
-    if status.lockedOut { return "locked until the passcode ('whorl unlock') or the recovery key clears it" }
-    if status.failures > 0 {
-      return "\(Spoken.plural(status.failures, "failure")) of \(VaultStatus.failureLimit) in a row"
-    }
-    return "accepted"
-  }
-
-  private static func unlocked(_ status: VaultStatus) -> String {
-    guard let deadline = status.passcodeDeadline else {
-      return status.firstUnlock == .login
-        ? "nothing until a login or the passcode ('whorl unlock')" : "nothing until the passcode ('whorl unlock')"
-    }
-    let classes = status.openClasses.map(\.rawValue).joined(separator: ", ")
-    return "\(classes); the passcode is asked for again in \(Spoken.duration(deadline)), or sooner"
+    let survey = try await StoreSurvey(session)
+    if options.json { return try JSON.print(Report(survey, session)) }
+    try StandardOutput.columns(survey.findings.map { ($0.subject, $0.words) })
   }
 
   private struct Report: Encodable {
@@ -161,14 +56,12 @@ struct Status: Command {
     /// Why the readers could not be listed.
     var readerProblem: String?
 
-    init(
-      _ status: VaultStatus, _ tier: String, _ readers: Result<[ReaderDescription], Failure>, _ choice: Choice?,
-      _ session: Session
-    ) {
-      chosenReader = choice?.reader.id
-      chosenBecause = choice?.reason
+    init(_ survey: StoreSurvey, _ session: Session) {
+      let status = survey.status
+      chosenReader = survey.choice?.reader.id
+      chosenBecause = survey.choice?.reason
       store = status.directory
-      self.tier = tier
+      tier = survey.keys
       registers = status.registers
       items = status.items
       passcodeSet = status.passcodeSet
@@ -182,10 +75,10 @@ struct Status: Command {
       passcodeDeadline = status.passcodeDeadline
       sets = status.sets.map(SetReport.init)
       readerSelection = session.selection.description
-      switch readers {
-      case .success(let found): self.readers = found
+      switch survey.readers {
+      case .success(let found): readers = found
       case .failure(let failure):
-        self.readers = []
+        readers = []
         readerProblem = failure.words
       }
     }

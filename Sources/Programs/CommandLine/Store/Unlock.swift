@@ -110,7 +110,7 @@ struct Recover: Command {
     }
     if let accepted { StandardError.line("Accepted: \(RestoreOptions.outcome(accepted)).") }
     StandardError.line("The new passcode is set, and fingers are taken again.")
-    try await session.request { try await session.passcodeHasChanged(in: $0) }
+    try await LoginPasscodeChange(CommandDialogue(session, of: Self.spoken)).passcodeHasChanged()
     for name in lost { StandardError.line("Lost: \(Visible.text(name.description))") }
   }
 

@@ -62,9 +62,9 @@ extension SyncSession {
     }
     try await explained { () async throws(SyncRunError) in try await repository.make(for: remote) }
     do throws(Failure) {
-      let (start, call) = try await prepare(SyncRun(repository, store.sync))
-      try await session.asking(store, session.answers(recoveryKey: recovery.recoveryFd), reason: reason) {
-        try await call(store.sync, $0)
+      let (start, call) = try await prepare(SyncRun(repository, try await session.request { $0.sync }))
+      try await session.asking(session.answers(recoveryKey: recovery.recoveryFd), reason: reason) {
+        try await call($0.sync, $1)
       }
       return start
     } catch {
@@ -82,7 +82,7 @@ extension SyncSession {
     }
     do throws(Failure) {
       try units.enable(
-        try ServiceOptions(session.named), watching: try session.isStoreOfService, ServiceManager(hardening: hardening))
+        try ServiceOptions(session.named), watching: try session.isStoreOfService, ServiceManager(hardening))
     } catch {
       // Only report it: the circle exists, though nothing syncs automatically.
       StandardError.line(error.line(command: "sync"))

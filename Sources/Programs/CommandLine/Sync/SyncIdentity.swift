@@ -34,12 +34,12 @@ struct SyncIdentity: Command {
 
   func perform(_ session: Session, _: Hardening) async throws(Failure) {
     let records = try self.records()
-    let store = try await session.store()
+    _ = try await session.openStore()
     let answers = session.answers(recoveryKey: recoveryFd)
     let identity = try await answers.withRetypedRecoveryKey { () async throws(Failure) in
-      let key = SharedSecret(try recoveryKey(answers))
-      return try await session.explained { () async throws(VaultError) in
-        SharedSecret(try await store.sync.identity(records: records, recoveryKey: key.copy()))
+      let key = try recoveryKey(answers)
+      return try await session.request {
+        SharedSecret(try await $0.sync.identity(records: records, recoveryKey: key.copy()))
       }
     }
     do throws(WriteError) {
@@ -81,16 +81,10 @@ struct SyncIdentity: Command {
     Failure(.inputOutput, "\(folder)/\(path) cannot be read: \(why)", advice: "check the permissions of the clone")
   }
 
-  private func recoveryKey(_ answers: Answers) throws(Failure) -> SecretBytes {
-    if let recoveryFd { return try answers.line(of: recoveryFd, "recovery key") }
-    guard let terminal = Terminal() else {
-      throw .interactionNotAllowed(
-        "the recovery key is needed and there is no terminal to ask at", advice: "give it with --recovery-fd")
-    }
-    do {
-      return try terminal.readRecoveryKey("Recovery key of one of the machines")
-    } catch {
-      throw Failure(error)
+  private func recoveryKey(_ answers: Answers) throws(Failure) -> SharedSecret {
+    if let recoveryFd { return SharedSecret(try answers.line(of: recoveryFd, "recovery key")) }
+    return try Answers.typed("the recovery key", or: "--recovery-fd") { terminal throws(Unanswered) in
+      try terminal.readRecoveryKey("Recovery key of one of the machines")
     }
   }
 }

@@ -29,18 +29,14 @@ struct SyncItemOptions: ParsableArguments {
   var isEmpty: Bool { names.isEmpty && !ssh && !passkeys && folder == nil }
 
   /// The named items, and those of the chosen kinds.
-  func items(in store: any VaultService, _ session: Session) async throws(Failure) -> (
-    named: [Item], ofKinds: [Item]
-  ) {
-    var named = try await ItemChoice(options: choice, purpose: .naming, store: store, session: session)
-      .items(named: names)
+  func items(_ session: Session) async throws(Failure) -> (named: [Item], ofKinds: [Item]) {
+    let store = try await session.openStore()
+    var named = try await ItemChoice(options: choice, purpose: .naming, session: session).items(named: names)
     var ids: [ItemID] = []
-    if ssh { ids += try await StoredSSHKeys(in: SecretStore(service: store)).all().map(\.id) }
+    if ssh { ids += try await StoredSSHKeys(in: store).all().map(\.id) }
     if passkeys { ids += try await StoredPasskeys(in: store).all().map(\.id) }
     if let folder {
-      let contents = try await session.explained { () async throws(VaultError) in
-        try await SecretServiceContents(of: store)
-      }
+      let contents = try await session.request { try await SecretServiceContents(of: $0) }
       guard let collection = contents.collection(called: folder) else {
         throw Failure(
           .notFound, "no collection \(folder)", name: "errSecItemNotFound",
@@ -49,11 +45,11 @@ struct SyncItemOptions: ParsableArguments {
       ids += contents.items.filter { $0.collection == collection.name }.map(\.id)
       // Sharing the collection's record also shares its new items that have a rule.
       let record = SecretServiceFolder.search(.collection, collection.name)
-      named += try await session.explained { () async throws(VaultError) in try await store.allItems(record) }
+      named += try await session.request { try await $0.allItems(record) }
     }
     guard !ids.isEmpty else { return (named, []) }
     let search = ItemSearch(groups: .all, ids: ids, synchronizable: .any)
-    return (named, try await session.explained { () async throws(VaultError) in try await store.allItems(search) })
+    return (named, try await session.request { try await $0.allItems(search) })
   }
 }
 
@@ -89,7 +85,7 @@ struct SyncAdd: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let sync = try await SyncSession(session)
-    let (named, ofKinds) = try await chosen.items(in: sync.store, session)
+    let (named, ofKinds) = try await chosen.items(session)
     let unprotected = ofKinds.filter { $0.access == .none && !$0.isShared }
     let new = (named + ofKinds.filter { $0.access != .none }).filter { !$0.isShared }
     try await sync.set(new, shared: true, reason: "share \(Spoken.plural(new.count, "item")) with other machines")
@@ -147,7 +143,7 @@ struct SyncLeave: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let sync = try await SyncSession(session)
     if isOfComputer { return try await leaveCircle(sync, session, hardening) }
-    let (named, ofKinds) = try await chosen.items(in: sync.store, session)
+    let (named, ofKinds) = try await chosen.items(session)
     let shared = (named + ofKinds).filter(\.isShared)
     try OnlyCopies(unsharing: shared, try await sync.status()).requireAgreement(
       to: "your other computers", onlyCopies, session.answers())
@@ -171,7 +167,7 @@ struct SyncLeave: Command {
     if try await sync.status().pending > 0 { areTold = (try? await sync.run()) != nil }
     try? sync.repository.remove()
     let units = try SyncUnits()
-    if units.isInstalled { try? units.disable(ServiceManager(hardening: hardening)) }
+    if units.isInstalled { try? units.disable(ServiceManager(hardening)) }
     if options.json { return try JSON.print(["left": true, "published": areTold]) }
     StandardError.line("This computer shares with no other any more. Its items stay here.")
     if !areTold {
@@ -189,8 +185,8 @@ extension SyncSession {
     guard !items.isEmpty else { return }
     let ids = items.map(\.id)
     let change = ItemChange(attributes: [.synchronizable: shared ? AttributeValue.number(1) : nil])
-    try await session.asking(store, session.answers(), reason: reason) {
-      _ = try await store.update(.ids(ids), change, secret: nil, $0)
+    try await session.asking(session.answers(), reason: reason) {
+      _ = try await $0.update(.ids(ids), change, secret: nil, $1)
     }
     try await publishIfReachable(shared ? "sync add" : "sync leave")
   }

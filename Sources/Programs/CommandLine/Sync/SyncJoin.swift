@@ -190,18 +190,15 @@ extension SyncSession {
   func openWaiting() async throws(Failure) {
     guard try await status().waiting.contains(where: { $0.reason == .proof }) else { return }
     try await session.asking(
-      store, session.answers(), reason: "open what your other computers have shared under the passcode"
-    ) {
-      try await store.sync.resolve(.open, $0)
-    }
+      session.answers(), reason: "open what your other computers have shared under the passcode"
+    ) { try await $0.sync.resolve(.open, $1) }
     try await publishIfReachable("sync")
   }
 
   /// The names of the shared items, those without a rule first.
   func sharedNames() async throws(Failure) -> [String] {
-    try await session.explained { () async throws(VaultError) in
-      try await store.allItems(ItemSearch(groups: .all, synchronizable: .yes))
-    }.sorted { ($0.access == .none ? 0 : 1, $0.title ?? "") < ($1.access == .none ? 0 : 1, $1.title ?? "") }
+    try await session.request { try await $0.allItems(ItemSearch(groups: .all, synchronizable: .yes)) }
+      .sorted { ($0.access == .none ? 0 : 1, $0.title ?? "") < ($1.access == .none ? 0 : 1, $1.title ?? "") }
       .compactMap(\.title)
   }
 }

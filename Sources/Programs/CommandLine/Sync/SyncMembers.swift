@@ -181,8 +181,8 @@ struct SyncRemoveMachine: Command {
 extension SyncSession {
   /// Changes the members, after a finger or the passcode.
   func change(_ change: SyncMemberChange, _ recovery: RecoveryKeyOption, reason: String) async throws(Failure) {
-    try await session.asking(store, session.answers(recoveryKey: recovery.recoveryFd), reason: Visible.text(reason)) {
-      try await store.sync.change(change, $0)
+    try await session.asking(session.answers(recoveryKey: recovery.recoveryFd), reason: Visible.text(reason)) {
+      try await $0.sync.change(change, $1)
     }
   }
 }

@@ -113,8 +113,8 @@ struct SyncResolve: Command {
   }
 
   private func resolve(_ resolution: SyncResolution, _ reason: String, _ sync: SyncSession) async throws(Failure) {
-    try await sync.session.asking(sync.store, sync.session.answers(), reason: Visible.text(reason)) {
-      try await sync.store.sync.resolve(resolution, $0)
+    try await sync.session.asking(sync.session.answers(), reason: Visible.text(reason)) {
+      try await $0.sync.resolve(resolution, $1)
     }
   }
 }

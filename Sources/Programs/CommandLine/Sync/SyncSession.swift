@@ -9,7 +9,6 @@ import Whorl
 /// The store of a command, and its local copy of the circle's repository.
 struct SyncSession {
   let session: Session
-  let store: any VaultService
   let repository: GitRepository
   private let isQuiet: Bool
 
@@ -22,18 +21,9 @@ struct SyncSession {
     } catch {
       throw Failure(error)
     }
-    repository = GitRepository(at: try Self.place(session), git)
-    store = try await session.store()
-  }
-
-  /// The folder of the copy: inside a private store's folder, or in the user's data for the service's store.
-  private static func place(_ session: Session) throws(Failure) -> String {
-    switch try session.place() {
-    case .folder(let folder): return "\(folder.directory)/sync"
-    case .own:
-      guard let data = BaseDirectories.data else { throw .noHome }
-      return "\(data)/whorl/sync"
-    }
+    guard let folder = try session.place().syncFolder else { throw .noHome }
+    repository = GitRepository(at: folder, git)
+    _ = try await session.openStore()
   }
 
   /// The remote of a command line.
@@ -46,7 +36,7 @@ struct SyncSession {
   }
 
   func status() async throws(Failure) -> SyncStatus {
-    try await session.explained { () async throws(VaultError) in try await store.sync.status() }
+    try await session.request { try await $0.sync.status() }
   }
 
   /// The remote's name for messages.
@@ -90,7 +80,7 @@ struct SyncSession {
   ) async throws(Failure) -> SyncReport {
     let line = SyncProgressLine(isQuiet: isQuiet, session.options)
     defer { line.end() }
-    var run = SyncRun(repository, store.sync) { line.show($0) }
+    var run = SyncRun(repository, try await session.request { $0.sync }) { line.show($0) }
     (run.puttingBack, run.isDry, run.start) = (puttingBack, isDry, start)
     do throws(SyncRunError) {
       return try await run.run()
@@ -101,7 +91,7 @@ struct SyncSession {
       default: throw failure
       }
       // Nothing was published, and nothing is lost.
-      if let pending = try? await store.sync.status().pending, pending > 0 {
+      if let pending = try? await status().pending, pending > 0 {
         failure.what += "; \(Spoken.plural(pending, "change")) \(pending == 1 ? "waits" : "wait") here"
       }
       throw failure

@@ -36,11 +36,7 @@ struct SyncStatusCommand: Command {
     let lines = survey.findings.map { finding in
       (finding.subject, [finding.words, finding.advice].compactMap { $0 }.joined(separator: ": "))
     }
-    let width = lines.map(\.0.count).max() ?? 0
-    let text = lines.map { name, value in
-      "\(name)\(String(repeating: " ", count: width - name.count + 2))\(Visible.text(value))\n"
-    }
-    try StandardOutput.write(text.joined())
+    try StandardOutput.columns(lines)
     for line in SyncOutcome.waiting(status) { try StandardOutput.line(Visible.text(line)) }
   }
 }

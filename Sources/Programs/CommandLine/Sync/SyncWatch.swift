@@ -37,17 +37,13 @@ struct SyncWatch: Command {
     var said: String?
     while true {
       // Read before the run, so that an unlock during the run is noticed.
-      let surroundings = try await session.explained { () async throws(VaultError) in
-        try await sync.store.surroundings(otherThan: nil)
-      }
+      let surroundings = try await session.request { try await $0.surroundings(otherThan: nil) }
       let failure = await run(sync)
       if failure != said, let failure { StandardError.line(failure) }
       if failure == nil, said != nil, !quiet.quiet { StandardError.line("whorl: sync watch: syncing works again") }
       said = failure
       let last = known
-      known = try await session.explained { () async throws(VaultError) in
-        try await sync.store.change(from: last, orOf: surroundings)
-      }
+      known = try await session.request { try await $0.change(from: last, orOf: surroundings) }
       // The first call returns the current state at once.
       if last == -1 { continue }
       do { try await Pause.wait(for: Self.pause) } catch { throw .cancelled }

@@ -1,5 +1,6 @@
 internal import Processes
 internal import SecretModel
+internal import Settings
 internal import SyncRepository
 internal import Whorl
 
@@ -38,7 +39,6 @@ enum Exchange {
     }
   }
 
-  /// Inside a private store's folder, or in the user's data for the service's store.
   private nonisolated static func folder(of place: ShownStore.Place) throws(VaultError) -> String {
     let configuration: Configuration
     do throws(ConfigurationError) {
@@ -46,11 +46,9 @@ enum Exchange {
     } catch {
       throw .configuration("\(error.path): \(error.problem)")
     }
-    switch try StorePlace(directory: place.directory, reader: nil, configuration) {
-    case .folder(let folder): return "\(folder.directory)/sync"
-    case .own:
-      guard let data = BaseDirectories.data else { throw .configuration("there is no home directory") }
-      return "\(data)/whorl/sync"
+    guard let folder = try StorePlace(directory: place.directory, reader: nil, configuration).syncFolder else {
+      throw .configuration("there is no home directory")
     }
+    return folder
   }
 }

@@ -1,23 +1,17 @@
-import SecretModel
-import SecureMemory
-import Settings
-import Wallets
-import Whorl
+internal import SecretModel
+package import SecureMemory
+internal import Wallets
+internal import Whorl
 
-/// Checks that the login password is the passcode, and changes the passcode to it if the person wants that.
+/// Makes the password of the login and the passcode one, and takes back that they are.
 ///
 /// The password is checked against the account, as PAM does, and against the store. If it opens only one of them, the
 /// error says which.
-struct LoginPasscodeChoice {
-  let store: any VaultService
-  let session: Session
-  /// A script's descriptor with a line for each password; nil for the person at the terminal.
-  let passwords: WalletPasswords
-  /// Whether to print no messages.
-  let isQuiet: Bool
+package struct LoginPasscodeChange: Sendable {
+  private let dialogue: any ChangeDialogue
+  private var context: any SettingsContext { dialogue.context }
 
-  /// How often a person may type the login password.
-  private static let attempts = 3
+  package init(_ dialogue: any ChangeDialogue) { self.dialogue = dialogue }
 
   /// How the login password was checked.
   private enum Proof {
@@ -32,8 +26,9 @@ struct LoginPasscodeChoice {
   ///
   /// - Parameters:
   ///   - isAgreed: whether the person has agreed in advance.
-  ///   - context: for the new passcode.
-  func enable(isAgreed: Bool, _ context: ContextOptions) async throws(Failure) {
+  ///   - allowsGuessable: whether the new passcode may be one that can be guessed in a day.
+  package func enable(isAgreed: Bool, allowsGuessable: Bool) async throws(Failure) {
+    guard try await context.request({ try await $0.status() }).passcodeSet else { throw Failure(.passcodeNotSet) }
     let (password, passcode, proof) = try await provenPassword()
     let isRemembered = try await isRememberedAsAnother(proof)
     var isPasscode = false
@@ -44,15 +39,26 @@ struct LoginPasscodeChoice {
           .refused, "that does not open your secrets, so that it is not the passcode", name: "errSecAuthFailed",
           advice: "type your login password; if the passcode is another one, 'whorl passcode' changes it first")
       }
-      try agree(isAgreed, isRemembered: isRemembered)
-      try await change(from: passcode, to: password, context)
-      say("The passcode is your login password now. 'passwd' changes both.")
+      try await agree(isAgreed, isRemembered: isRemembered)
+      try await change(from: passcode, to: password, allowsGuessable: allowsGuessable)
+      dialogue.tell(.done("The passcode is your login password now. 'passwd' changes both."))
     }
     let isProven = proof == .account
     try await keep(isProven: isProven)
-    if isProven { return say("The password typed at a login opens the store as its passcode does.") }
-    say("It opens the store. That it is your login password could not be checked: log in with it once, and look at")
-    say("'whorl login status' then.")
+    if isProven {
+      return dialogue.tell(.done("The password typed at a login opens the store as its passcode does."))
+    }
+    dialogue.tell(
+      .hint("It opens the store. That it is your login password could not be checked: log in with it once, and look at")
+    )
+    dialogue.tell(.hint("'whorl login status' then."))
+  }
+
+  /// Forgets that the two are to be one.
+  package func disable() async throws(Failure) {
+    _ = try await context.openStore()
+    try await KeyringRules(context).requireOtherWayThanPasscode()
+    try await context.request { try await LoginEntries(in: $0).remove(LoginItem(.passcode)) }
   }
 
   /// Checks that a login with the password opens the store, before something is changed that nothing else will open.
@@ -61,7 +67,9 @@ struct LoginPasscodeChoice {
   func prove(first: SharedSecret) async throws(Failure) {
     var password = first
     if await LoginPassword.check(first.bytes) == .wrong {
-      say("That is the keyring's password, and not your login password, which has to open your secrets at each login.")
+      dialogue.tell(
+        .hint(
+          "That is the keyring's password, and not your login password, which has to open your secrets at each login."))
       password = try await provenPassword().password
     }
     guard try await opens(password) else {
@@ -69,13 +77,8 @@ struct LoginPasscodeChoice {
         .refused, "your login password is not the passcode, so that a login would leave the keyring locked",
         name: "errSecAuthFailed", advice: "'whorl login enable passcode' makes them the same; then try again")
     }
-    if await LoginPassword.check(password.bytes) == .right {
-      return try await keep(isProven: true)
-    }
-    let state = try await session.explained { () async throws(VaultError) in
-      try await LoginEntries(in: store).loginPasscode()
-    }
-    guard state == .same else {
+    if await LoginPassword.check(password.bytes) == .right { return try await keep(isProven: true) }
+    guard try await context.request({ try await LoginEntries(in: $0).loginPasscode() }) == .same else {
       throw Failure(
         .refused, "your login password has not opened your secrets at a login yet", name: "errSecAuthFailed",
         advice: "log out, log in with your password, and try again; 'whorl login status' shows whether it does")
@@ -86,11 +89,11 @@ struct LoginPasscodeChoice {
   private func provenPassword() async throws(Failure) -> (password: SharedSecret, passcode: SharedSecret?, Proof) {
     var passcode: SharedSecret?
     for attempt in 1... {
-      let word = SharedSecret(try passwords.current("login password"))
+      let word = try await dialogue.password("login password", isOptional: false)
       switch await LoginPassword.check(word.bytes) {
       case .right: return (word, passcode, .account)
       case .unknown(let why):
-        say("Your login password cannot be checked here: \(why).")
+        dialogue.tell(.hint("Your login password cannot be checked here: \(why)."))
         return (word, passcode, .none)
       case .wrong:
         let isPasscode = try await opens(word)
@@ -99,23 +102,24 @@ struct LoginPasscodeChoice {
           isPasscode
           ? "that is the passcode of your secrets, and not your login password"
           : "that is neither your login password nor the passcode of your secrets"
-        guard passwords.descriptor == nil, attempt < Self.attempts else {
+        guard !dialogue.isScripted, attempt < dialogue.attemptLimit else {
           throw Failure(
             .refused, what, name: "errSecAuthFailed",
             advice: "give the password that you type when you log in to this computer")
         }
-        StandardError.line(
-          "\(what.prefix(1).uppercased())\(what.dropFirst()). Type the one that you log in to this computer with.")
+        dialogue.tell(.problem("\(what.asSentence). Type the one that you log in to this computer with."))
       }
     }
     throw .cancelled
   }
 
   /// Whether the word is the passcode. A wrong one counts as a failure, as everywhere.
-  func opens(_ word: SharedSecret) async throws(Failure) -> Bool {
+  package func opens(_ word: SharedSecret) async throws(Failure) -> Bool {
     do throws(Failure) {
+      var manner = ChangeAsking()
+      (manner.passcode, manner.isSilent) = (word, true)
       let access = AccessControl(.passcode)
-      try await session.asking(store, .only(word)) { _ = try await store.evaluate(.access(access), $0) }
+      try await dialogue.asking(manner) { vault, asking in _ = try await vault.evaluate(.access(access), asking) }
       return true
     } catch  where [.wrongPasscode, .invalidPasscode].contains(error.cause?.name) {
       return false
@@ -125,25 +129,24 @@ struct LoginPasscodeChoice {
   /// Whether the two were different when last compared, and a person is here, who says which is which. Trying the login
   /// password as the passcode would count as a failure then, and after a few of them lock out who types the right words.
   private func isRememberedAsAnother(_ proof: Proof) async throws(Failure) -> Bool {
-    guard proof == .account, passwords.descriptor == nil else { return false }
-    let state = try await session.explained { () async throws(VaultError) in
-      try await LoginEntries(in: store).loginPasscode()
-    }
+    guard proof == .account, !dialogue.isScripted else { return false }
+    let state = try await context.request { try await LoginEntries(in: $0).loginPasscode() }
     return if case .different? = state { true } else { false }
   }
 
-  private func agree(_ isAgreed: Bool, isRemembered: Bool) throws(Failure) {
+  private func agree(_ isAgreed: Bool, isRemembered: Bool) async throws(Failure) {
     guard !isAgreed else { return }
-    guard passwords.descriptor == nil else {
+    guard !dialogue.isScripted else {
       throw Failure(
         .refused, "that is your login password, and the passcode of your secrets is another one",
         name: "errSecAuthFailed", advice: "--change-passcode makes your login password the passcode")
     }
-    StandardError.line(
-      "That is your login password. The passcode of your secrets "
-        + (isRemembered ? "was another one when the two were last compared." : "is another one."))
+    dialogue.tell(
+      .problem(
+        "That is your login password. The passcode of your secrets "
+          + (isRemembered ? "was another one when the two were last compared." : "is another one.")))
     do throws(Failure) {
-      try session.answers().confirm("Make your login password the passcode?", assent: "--change-passcode")
+      try await dialogue.confirm("Make your login password the passcode?", assent: "--change-passcode")
     } catch  where error.what == Failure.cancelled.what {
       throw Failure(
         .refused, "nothing was changed: your login password and the passcode are still different",
@@ -154,25 +157,31 @@ struct LoginPasscodeChoice {
   /// Changes the passcode to the login password.
   ///
   /// - Parameter passcode: the current one; nil: asks for it.
-  func change(
-    from passcode: SharedSecret?, to password: SharedSecret, _ context: ContextOptions
+  package func change(
+    from passcode: SharedSecret?, to password: SharedSecret, allowsGuessable: Bool = false
   ) async throws(Failure) {
-    var answers = session.answers()
-    if let passcode { answers.given = passcode }
-    answers.newPasscode = password
-    try await session.asking(store, answers, options: context, reason: "make your login password the passcode") {
-      try await store.changePasscode($0)
-    }
+    var manner = ChangeAsking("make your login password the passcode")
+    (manner.passcode, manner.newPasscode) = (passcode, password)
+    manner.allowsGuessablePasscode = allowsGuessable
+    try await dialogue.asking(manner) { vault, asking in try await vault.changePasscode(asking) }
   }
 
   /// Stores the choice.
-  func keep(isProven: Bool) async throws(Failure) {
-    try await session.explained { () async throws(VaultError) in
-      try await LoginEntries(in: store).putLoginPasscode(isProven: isProven)
-    }
+  package func keep(isProven: Bool) async throws(Failure) {
+    try await context.request { try await LoginEntries(in: $0).putLoginPasscode(isProven: isProven) }
   }
 
-  private func say(_ words: String) {
-    if !isQuiet { StandardError.line(words) }
+  /// Whether the person has chosen that the two are one.
+  package static func isChosen(_ context: some SettingsContext) async throws(Failure) -> Bool {
+    try await context.request { try await LoginEntries(in: $0).has(LoginItem(.passcode)) }
+  }
+
+  /// Says what a change of the passcode means for logins, if the two were one. Forgets that they were the same, since a
+  /// private store has no log that tells of the change.
+  package func passcodeHasChanged() async throws(Failure) {
+    guard try await Self.isChosen(context) else { return }
+    try await keep(isProven: false)
+    dialogue.tell(
+      .hint("A login opens your secrets only if your login password is the passcode, too: whorl login enable passcode"))
   }
 }
