@@ -60,10 +60,10 @@ struct PackagingTests {
       let (start, end) = (try #require(script.range(of: first)), try #require(script.range(of: second)))
       #expect(start.upperBound <= end.lowerBound, "\(path): \(first)")
     }
-    try expect("\n#DEBHELPER#\n", before: ">/etc/whorl/system", in: "packaging/debian/whorl.postinst")
+    try expect("\n#DEBHELPER#\n", before: "mv -fT \"$marker\" /etc/whorl/system", in: "packaging/debian/whorl.postinst")
     try expect("rm -f /etc/whorl/system", before: "\n#DEBHELPER#\n", in: "packaging/debian/whorl.prerm")
     let (sockets, rpm) = ("--now %{sockets}", "packaging/rpm/whorl.spec")
-    try expect("systemctl enable \(sockets)", before: ">/etc/whorl/system", in: rpm)
+    try expect("systemctl enable \(sockets)", before: "mv -fT \"$marker\" /etc/whorl/system", in: rpm)
     try expect("rm -f /etc/whorl/system", before: "systemctl disable \(sockets)", in: rpm)
     // The owner of an Arch machine makes the marker, in the order that the package tells.
     let arch = "packaging/arch/whorl.install"

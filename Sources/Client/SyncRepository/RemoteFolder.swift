@@ -81,7 +81,11 @@ struct RemoteFolder: Sendable, Hashable {
     }
   }
 
-  private func isThere(_ path: String) -> Bool { access(path, F_OK) == 0 || errno != ENOENT && errno != ENOTDIR }
+  /// Whether there is something, also a link to nothing: git takes such a link as HEAD.
+  private func isThere(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 || errno != ENOENT && errno != ENOTDIR
+  }
 
   private func refused(_ why: String) -> SyncRunError { .unusableFolder(path, why: why) }
 
@@ -100,7 +104,7 @@ struct RemoteFolder: Sendable, Hashable {
       if text.wholeMatch(of: /[ \t]*([#;].*)?/) != nil { continue }
       if let head = text.wholeMatch(of: /[ \t]*\[([A-Za-z]+)( "[^"\\]*")?\][ \t]*/) {
         section = String(head.1).lowercased()
-        guard Self.harmless[section] != nil, head.2 == nil || section == "remote" else {
+        guard head.2 == nil || section == "remote" else {
           throw refused("\(file) has the section \(head.1), which a plain repository has not")
         }
         continue

@@ -42,11 +42,8 @@ struct TreeChanges {
     guard words.count == 5 else { throw .damaged("git describes a change in an unknown form") }
     guard let name = Self.usable(path) else { return ignore(path, "is not the name of a shared file") }
     let (isFile, isGone) = (words[1] == "100644", words[1] == "000000")
-    if !isFile, !isGone {
-      ignore(path, "is not a regular file")
-      // A regular file that it has replaced counts as removed.
-      guard words[0] == "100644" else { return }
-    }
+    // A file that it has replaced counts as removed.
+    if !isFile, !isGone { ignore(path, "is not a regular file") }
     let entry = Entry(path: name, blob: isFile ? String(words[3]) : nil)
     if Self.isRecord(name) { records.append(entry) } else { items.append(entry) }
   }

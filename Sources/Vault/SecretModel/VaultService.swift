@@ -233,16 +233,18 @@ package protocol VaultConnection: Sendable {
   /// Makes a new device slot with the recovery key, for a store whose key file is missing, or whose TPM or credential
   /// no longer opens it.
   func rebuildDeviceKey(at place: StorePlace, recoveryKey: consuming SecretBytes) async throws(VaultError)
-  /// Makes a store at this place from a backup, with the recovery key of the store that was backed up.
+  /// Makes a store at this place from a backup, with the recovery key of the store that was backed up. What a login would
+  /// run, set or write (``LoginItem/Kind/deliversAnotherItem``) is left out, since somebody else may have chosen it.
   ///
   /// - Parameters:
   ///   - file: open for reading, borrowed for the call. Its position is not used.
   ///   - recoveryKey: an empty one is refused as malformed after everything else was checked. So a client can check a
   ///     backup before it asks for the key.
+  /// - Returns: the names of the login's entries that were left out.
   /// - Throws: `storeExists` if the place is taken, `wrongRecoveryKey`, `malformedRecoveryKey`, `fileUnreadable`,
   ///   `newerFormat`, `olderFormat`.
   func makeStore(at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes)
-    async throws(VaultError)
+    async throws(VaultError) -> [ItemName]
   /// The secret of a sealed copy. Needs no store. Only a private vault does this; the service refuses.
   ///
   /// - Throws: `wrongPasscode`, `wrongRecoveryKey`, `malformedRecoveryKey`; `passcodeNotSet` for a copy that no

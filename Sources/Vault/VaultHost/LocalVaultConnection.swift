@@ -92,10 +92,11 @@ package final class LocalVaultConnection: VaultConnection {
 
   package func makeStore(
     at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes
-  ) async throws(VaultError) {
-    try StoreCreation.newStore(
-      at: place.folder.directory, from: file, recoveryKey: recoveryKey, owner: caller.user, takesOthers: true
-    ).keep()
+  ) async throws(VaultError) -> [ItemName] {
+    let (new, leftOut) = try StoreCreation.newStore(
+      at: place.folder.directory, from: file, recoveryKey: recoveryKey, owner: caller.user, takesOthers: true)
+    try new.keep()
+    return leftOut
   }
 
   package func openCopy(

@@ -161,11 +161,11 @@ private final class SystemVaultConnection: VaultConnection {
 
   func makeStore(
     at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes
-  ) async throws(VaultError) {
+  ) async throws(VaultError) -> [ItemName] {
     try requireOwn(place)
     try requireStanding()
     let caller = await named()
-    try await store.make(ofBackup: file, recoveryKey: recoveryKey, for: caller)
+    return try await store.make(ofBackup: file, recoveryKey: recoveryKey, for: caller)
   }
 
   /// Refused: for a sealed copy the service has no store in which to count failed tries.

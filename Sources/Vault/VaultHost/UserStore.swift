@@ -276,20 +276,24 @@ actor UserStore {
     if draft?.connection == connection { draft = nil }
   }
 
-  /// Makes the user's store from a backup.
-  func make(ofBackup file: Int32, recoveryKey: consuming SecretBytes, for caller: Caller) async throws(VaultError) {
+  /// Makes the user's store from a backup, and returns the names of the login's entries that were left out.
+  func make(
+    ofBackup file: Int32, recoveryKey: consuming SecretBytes, for caller: Caller
+  ) async throws(VaultError) -> [ItemName] {
     let recoveryKey = SharedSecret(recoveryKey)
     let place = try place()
     // Do not ask for a password for a store that cannot be created.
     try NewStore.requireFree(place)
+    let leftOut: [ItemName]
     do throws(VaultError) {
       try StoreCreation.check(
         backup: file, recoveryKey: recoveryKey.bytes, owner: user, quota: configuration.quota)
       try await configuration.authorizeOwner(caller, .storeOfBackup)
-      try StoreCreation.newStore(
+      let made = try StoreCreation.newStore(
         at: place, from: file, recoveryKey: recoveryKey.copy(), owner: user, floor: configuration.floor,
-        quota: configuration.quota, storage: configuration.storage
-      ).keep()
+        quota: configuration.quota, storage: configuration.storage)
+      try made.store.keep()
+      leftOut = made.leftOut
     } catch .malformedRecoveryKey {
       // A check of the backup before the key is asked for, or a typing error.
       throw .malformedRecoveryKey
@@ -298,6 +302,7 @@ actor UserStore {
       throw error
     }
     note(.restore, by: caller, at: place)
+    return leftOut
   }
 
   func rebuildDeviceKey(recoveryKey: consuming SecretBytes, for caller: Caller) async throws(VaultError) {

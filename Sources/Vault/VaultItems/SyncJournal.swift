@@ -152,6 +152,13 @@ extension SyncJournal {
     ).write(change)
   }
 
+  /// Whether this machine can sign another version: false where the numbers of the newest list in the repository are used
+  /// up.
+  func hasNumbers() throws -> Bool {
+    guard let circle = try circle() else { return false }
+    return (try? (progress ?? change.syncProgress()).clock.next(in: circle.published)) != nil
+  }
+
   /// Signs the version of a machine that is no longer a member, so that the others still accept it.
   func sign(_ row: RecordRow) throws -> RecordRow {
     guard let circle = try circle() else { return row }

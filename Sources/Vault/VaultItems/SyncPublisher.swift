@@ -140,6 +140,9 @@ struct RecordRewriter {
   /// The record, encrypted to the members and signed by one of them.
   func current(_ row: RecordRow) throws -> Outcome {
     var row = row
+    let isSignedByMember = try MemberID(row.head.writer).map { try circle.last.member($0) != nil } ?? true
+    // The member that was removed may have used up all numbers. They begin anew once the repository has the list.
+    guard try isSignedByMember || journal.hasNumbers() else { return .closed }
     if row.epoch < circle.epoch {
       let revision: Revision
       do {
@@ -150,7 +153,7 @@ struct RecordRewriter {
       row.put(try revision.sealed(to: circle.members.recipients, epoch: circle.epoch), epoch: circle.epoch)
       try row.write(change)
     }
-    guard let writer = MemberID(row.head.writer), try circle.last.member(writer) == nil else { return .row(row) }
+    guard !isSignedByMember else { return .row(row) }
     if row.head.state == .kept {
       // Signed again, it has a new name.
       try journal.keep(row.revision(for: circle), row.head.title, epoch: row.epoch)

@@ -39,6 +39,16 @@ struct HostileRemoteTests {
     }
   }
 
+  @Test("of files that cannot be a circle's a sync run names a hundred, and ignores all")
+  func manyNames() async throws {
+    try await withTwo { folder, one, _ in
+      let text = try await blob("x", in: folder)
+      try await plant((0..<150).map { "100644 blob \(text)\tUpper\($0)" }, over: folder)
+      #expect(try await one.sync().refused.count == 100)
+      #expect(one.vault.files.count == 3)
+    }
+  }
+
   @Test("a remote that replaces a file with a symbolic link is reported as having lost the file")
   func replacedFile() async throws {
     try await withTwo { folder, one, _ in
@@ -144,6 +154,10 @@ struct HostileRemoteTests {
         try await git("update-ref", branch, commit, in: "\(folder)/remote")
         let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
         await #expect(throws: SyncRunError.foreign) { try await one.sync(puttingBack: true) }
+        await #expect(throws: SyncRunError.foreign) { try await one.sync(isDry: true) }
+        let beginning = SyncRun(one.repository, one.vault)
+        await #expect(throws: SyncRunError.foreign) { _ = try await onOwnThread { try await beginning.records() } }
+        await #expect(throws: SyncRunError.foreign) { _ = try await onOwnThread { try await beginning.requireEmpty() } }
         #expect(try await git("rev-parse", branch, in: "\(folder)/remote") == commit)
         try await git("update-ref", "-d", branch, in: "\(folder)/remote")
       }
@@ -194,7 +208,7 @@ struct HostileRemoteTests {
       "", "-oProxyCommand=x", "--upload-pack=x", "ext::sh -c x", "ext::sh", "fd::3", "http://example.com/x",
       "git://example.com/x", "ftp://example.com/x", "ssh://-oProxyCommand=x/y", "ssh://a@-b/c", "-x:y", "a@-b:c",
       "https://user:password@example.com/x", "https://example.com/two words", "two words:x", "a\nb", "host:",
-      "file://host/x", "file:///x%0", "file:///x%00y", "file:///%ff",
+      "file://host/x", "file:///x%0", "file:///x%00y", "file:///x%7fy", "file:///%ff", ":x", "me@:x",
     ] {
       #expect(throws: SyncRunError.self, "\(text)") { try SyncRemote(text, in: "/home/me") }
     }

@@ -73,16 +73,34 @@ struct RemoteFolderTests {
         ("rm config", "cannot be read"), ("mkdir .git", "not bare"), ("echo ../project/.git >commondir", "a part"),
         ("echo '[core] hooksPath = /x' >>config", "would not write"), (#"printf '\tx = \\\n' >>config"#, "would not"),
         ("git config core.bare false", "not bare"), ("mkfifo fifo; mv fifo config", "cannot be read"),
+        // git reads this as another setting than core.bare.
+        (#"git config core.bare false; printf '[core "x"]\n\tbare = true\n' >>config"#, "the section core"),
+        // git takes a link to a branch that does not exist as HEAD.
+        ("ln -sf refs/heads/none HEAD; rm config; echo ../project/.git >commondir", "a part"),
+        ("ln -sf refs/heads/none HEAD; git config core.hooksPath /x", "hooksPath"),
       ] {
         try await Invocation(program: "/bin/sh", arguments: ["-c", "cd '\(folder)/remote' && \(change)"]).run()
           .mustSucceed()
         await #expect("\(change)") { try await one.sync() } throws: { Self.refuses($0, words) }
         try await Invocation(
-          program: "/bin/sh", arguments: ["-c", "cd '\(folder)/remote' && rm -rf .git commondir config"]
+          program: "/bin/sh", arguments: ["-c", "cd '\(folder)/remote' && rm -rf .git commondir config HEAD"]
         ).run().mustSucceed()
         try writeFile("\(folder)/remote/config", configuration)
+        try writeFile("\(folder)/remote/HEAD", Array("ref: refs/heads/main\n".utf8))
         try await one.sync()
       }
+    }
+  }
+
+  @Test("a file is refused as remote: git would read a bundle of commits from it")
+  func bundle() async throws {
+    try await withRemote { folder in
+      let one = try await Machine.named("one", in: folder, PretendVault(["items/x": "1"]))
+      try await one.sync()
+      try await git("bundle", "create", "\(folder)/bundle", "main", in: "\(folder)/remote")
+      let two = try await Machine.named("two", in: folder, PretendVault([:]), url: "\(folder)/bundle")
+      await #expect { try await two.sync() } throws: { Self.refuses($0, "not a folder") }
+      #expect(two.vault.files.isEmpty)
     }
   }
 

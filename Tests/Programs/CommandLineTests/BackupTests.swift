@@ -35,7 +35,7 @@ struct BackupTests {
       }
       #expect(try await store.whorl("get", "added").text == "later")
       let restored = try await store.unlocked("restore", copy, "--yes", "--json")
-      #expect(restored.text == #"{"dead":[],"items":2,"restored":true}"# + "\n", "\(restored.diagnostics)")
+      #expect(restored.text == #"{"dead":[],"items":2,"leftOut":[],"restored":true}"# + "\n", "\(restored.diagnostics)")
       #expect(restored.diagnostics.contains("will be lost:\n  added"), "\(restored.diagnostics)")
       let names = try await store.whorl("ls").text.split(separator: "\n").map { $0.prefix { $0 != "\t" } }
       #expect(names == ["mail/alice", "kept"])
@@ -65,6 +65,27 @@ struct BackupTests {
         descriptors: [TestStore.passcode + "\n"]
       ).run()
       #expect(read.text == "of mail", "\(read.diagnostics)")
+    }
+  }
+
+  @Test("whorl restore without a store leaves out what a login would run or set, and names it")
+  func newMachinesLogin() async throws {
+    try await TestStore.with { store in
+      try await store.set("token", "of token", "--access", "none", "--accessible", "after-first-unlock")
+      for target in ["command:touch /tmp/owned", "env:LD_PRELOAD"] {
+        try await store.whorl("login", "add", "token", "--to", target).mustSucceed()
+      }
+      try await store.whorl("backup", "\(store.folder)/copy").mustSucceed()
+      let made = try await Invocation(
+        arguments: [
+          "restore", "\(store.folder)/copy", "--yes", "--store", "\(store.folder)/new", "--recovery-fd", "3",
+        ], descriptors: [store.recoveryKey + "\n"]
+      ).run()
+      #expect(made.status == 0 && made.diagnostics.contains("Restored 1 item."), "\(made.diagnostics)")
+      #expect(made.diagnostics.contains("\n  command:touch /tmp/owned\n"), "\(made.diagnostics)")
+      #expect(made.diagnostics.contains("\n  env:LD_PRELOAD\n"), "\(made.diagnostics)")
+      let entries = try await Invocation(arguments: ["login", "ls", "--json", "--store", "\(store.folder)/new"]).run()
+      #expect(entries.text == #"{"entries":[]}"# + "\n", "\(entries.text)\(entries.diagnostics)")
     }
   }
 

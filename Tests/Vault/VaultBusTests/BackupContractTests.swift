@@ -102,13 +102,13 @@ struct BackupContractTests {
     let connection = try way.connect(to: try await ScratchConnection())
     let other = try await ScratchConnection().store.recoveryKey
     await #expect(throws: VaultError.wrongRecoveryKey) {
-      try await connection.makeStore(at: place, ofBackup: backup.descriptor, recoveryKey: SecretBytes(text: other))
+      _ = try await connection.makeStore(at: place, ofBackup: backup.descriptor, recoveryKey: SecretBytes(text: other))
     }
     #expect(access(open.scratch.store.folder + "/another", F_OK) != 0)
     let key = open.scratch.store.recoveryKey
-    try await connection.makeStore(at: place, ofBackup: backup.descriptor, recoveryKey: SecretBytes(text: key))
+    _ = try await connection.makeStore(at: place, ofBackup: backup.descriptor, recoveryKey: SecretBytes(text: key))
     await #expect(throws: VaultError.storeExists(open.scratch.store.folder + "/another")) {
-      try await connection.makeStore(at: place, ofBackup: backup.descriptor, recoveryKey: SecretBytes(text: key))
+      _ = try await connection.makeStore(at: place, ofBackup: backup.descriptor, recoveryKey: SecretBytes(text: key))
     }
     let made = try Vault(at: open.scratch.store.folder + "/another", desk: try open.scratch.store.open().desk)
     #expect(try await made.get("free") == "of free")

@@ -88,7 +88,7 @@ final class ScratchConnection: VaultConnection {
   }
   func makeStore(
     at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes
-  ) async throws(VaultError) {
+  ) async throws(VaultError) -> [ItemName] {
     try await stores.makeStore(at: place, ofBackup: file, recoveryKey: recoveryKey)
   }
   func lendReader() async throws(VaultError) -> ReaderSocket { try await stores.lendReader() }

@@ -88,7 +88,7 @@ struct RecordedCalls: Sendable {
     try? await vault.backUp(to: nowhere)
     _ = try? await vault.contents(ofBackup: nowhere)
     _ = try? await vault.restore(nowhere, accepting: BackupContents.ID(digest: identifier), asking)
-    try? await raw.client.makeStore(at: .own, ofBackup: nowhere, recoveryKey: secret())
+    _ = try? await raw.client.makeStore(at: .own, ofBackup: nowhere, recoveryKey: secret())
     close(nowhere)
     try? await vault.useAdapter(.libfprint, asking)
     _ = try? await vault.readers()

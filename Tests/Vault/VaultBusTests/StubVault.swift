@@ -77,7 +77,9 @@ final class StubVault: VaultService, VaultConnection {
   func openCopy(_: SealedCopy, with _: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes {
     throw Self.unused
   }
-  func makeStore(at: StorePlace, ofBackup: Int32, recoveryKey: consuming SecretBytes) async throws(VaultError) {
+  func makeStore(
+    at: StorePlace, ofBackup: Int32, recoveryKey: consuming SecretBytes
+  ) async throws(VaultError) -> [ItemName] {
     throw Self.unused
   }
   func lendReader() async throws(VaultError) -> ReaderSocket { throw Self.unused }

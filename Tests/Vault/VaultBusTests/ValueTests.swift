@@ -403,7 +403,9 @@ private final class PlaceRecorder: VaultConnection {
   func openCopy(_: SealedCopy, with _: consuming SealedCopy.Opening) async throws(VaultError) -> SecretBytes {
     throw StubVault.unused
   }
-  func makeStore(at: StorePlace, ofBackup: Int32, recoveryKey: consuming SecretBytes) async throws(VaultError) {
+  func makeStore(
+    at: StorePlace, ofBackup: Int32, recoveryKey: consuming SecretBytes
+  ) async throws(VaultError) -> [ItemName] {
     throw StubVault.unused
   }
   func lendReader() async throws(VaultError) -> ReaderSocket { throw StubVault.unused }

@@ -29,6 +29,14 @@ struct OtherUsersBackupTests {
     let vault = try Vault(at: theirs, desk: try scratch.open().desk, owner: Self.stranger)
     try await vault.put("open", "of open", .none)
     try await vault.put("closed", "of closed", .passcode)
+    let source = try #require(try await vault.items(.everything).first).id
+    for entry in [
+      LoginItem(.command, name: "touch /tmp/owned", source: source),
+      LoginItem(.environment, name: "PATH", source: source),
+      LoginItem(.gnomeKeyring, name: "login"),
+    ] {
+      _ = try await vault.add(NewItem(entry), secret: SecretBytes(text: "of the login"), in: nil)
+    }
     var template = Array("/tmp/whorl-backup-XXXXXX".utf8CString)
     let file = mkstemp(&template)
     unlink(template)
@@ -54,14 +62,18 @@ struct OtherUsersBackupTests {
       let making = LocalVaultConnection()
       await #expect(throws: VaultError.wrongRecoveryKey) {
         let other = try await ScratchStore(passcode: nil).recoveryKey
-        try await making.makeStore(at: place, ofBackup: file, recoveryKey: SecretBytes(text: other))
+        _ = try await making.makeStore(at: place, ofBackup: file, recoveryKey: SecretBytes(text: other))
       }
       #expect(access("\(folder)/restored", F_OK) != 0)
-      try await making.makeStore(at: place, ofBackup: file, recoveryKey: SecretBytes(text: key))
+      let leftOut = try await making.makeStore(at: place, ofBackup: file, recoveryKey: SecretBytes(text: key))
       await making.close()
+      // Whoever has made the backup has chosen them. A keyring's entry runs nothing, and its secret may be nowhere else.
+      #expect(leftOut.map(\.description).sorted() == ["command/touch /tmp/owned", "environment/PATH"])
 
       let connection = LocalVaultConnection()
       let store = try await connection.open(place)
+      let entries = try await store.items(ItemSearch(loginItemsOf: nil), .nobody).items
+      #expect(entries.compactMap { LoginItem($0)?.kind } == [.gnomeKeyring])
       #expect(try await secrets(store) == ["of open", "of closed"])
       let service = try RunningService()
       try await service.makeStore()
@@ -97,7 +109,7 @@ struct OtherUsersBackupTests {
       let connection = try service.connect()
       for text in [key, ""] {
         do throws(VaultError) {
-          try await connection.makeStore(at: .own, ofBackup: file, recoveryKey: SecretBytes(text: text))
+          _ = try await connection.makeStore(at: .own, ofBackup: file, recoveryKey: SecretBytes(text: text))
           Issue.record("a store was made")
         } catch {
           guard case .fileUnreadable(let why) = error else { throw error }
@@ -112,10 +124,10 @@ struct OtherUsersBackupTests {
       unlink(template)
       try await vault.backUp(to: own)
       await #expect(throws: VaultError.malformedRecoveryKey) {
-        try await connection.makeStore(at: .own, ofBackup: own, recoveryKey: SecretBytes(text: ""))
+        _ = try await connection.makeStore(at: .own, ofBackup: own, recoveryKey: SecretBytes(text: ""))
       }
       #expect(asked.withLock { $0 } == 0)
-      try await connection.makeStore(at: .own, ofBackup: own, recoveryKey: SecretBytes(text: scratch.recoveryKey))
+      _ = try await connection.makeStore(at: .own, ofBackup: own, recoveryKey: SecretBytes(text: scratch.recoveryKey))
       #expect(asked.withLock { $0 } == 1)
       close(own)
       await connection.close()

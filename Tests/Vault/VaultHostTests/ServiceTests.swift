@@ -77,7 +77,7 @@ struct ServiceTests {
     let file = open(scratch.path + "/vault.db", O_RDONLY | O_CLOEXEC)
     defer { close(file) }
     await #expect {
-      try await connection.makeStore(
+      _ = try await connection.makeStore(
         at: StorePlace(directory: service.folder + "/mine"), ofBackup: file,
         recoveryKey: SecretBytes(text: scratch.recoveryKey))
     } throws: {

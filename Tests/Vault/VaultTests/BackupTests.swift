@@ -173,7 +173,8 @@ struct BackupTests {
     try await vault.backUp(to: old)
     let new = try StoreCreation.newStore(
       at: store.folder + "/new", from: old, recoveryKey: SecretBytes(text: store.recoveryKey), owner: geteuid(),
-      floor: .weakForTests)
+      floor: .weakForTests
+    ).store
     try new.keep()
     let database = try StoreDatabase(at: store.folder + "/new/vault.db")
     #expect(

@@ -132,7 +132,8 @@ struct HostileBackupTests {
     guard
       let new = try? StoreCreation.newStore(
         at: place, from: forged, recoveryKey: SecretBytes(text: store.recoveryKey), owner: geteuid(),
-        floor: .weakForTests)
+        floor: .weakForTests
+      ).store
     else { return }
     try new.keep()
     guard let made = try? Vault(at: place, desk: NoReader.desk, owner: geteuid(), floor: .weakForTests)
@@ -243,7 +244,8 @@ struct HostileBackupTests {
     let place = store.folder + "/restored"
     let new = try StoreCreation.newStore(
       at: place, from: genuine, recoveryKey: SecretBytes(text: store.recoveryKey), owner: geteuid(),
-      floor: .weakForTests)
+      floor: .weakForTests
+    ).store
     try new.keep()
     #expect(access("/tmp/whorl-escape", F_OK) != 0)
     let made = try Vault(at: place, desk: NoReader.desk, owner: geteuid(), floor: .weakForTests)

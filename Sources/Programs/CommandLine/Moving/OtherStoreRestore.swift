@@ -55,7 +55,7 @@ struct OtherStoreRestore {
   /// Whether the file is a backup of any store. Makes nothing, since there is no key.
   private func isBackup(_ connection: any VaultConnection) async -> Bool {
     do throws(VaultError) {
-      try await connection.makeStore(
+      _ = try await connection.makeStore(
         at: StorePlace(directory: "/nonexistent"), ofBackup: backup.file, recoveryKey: SecretBytes(count: 0))
     } catch .malformedRecoveryKey {
       return true
@@ -69,7 +69,7 @@ struct OtherStoreRestore {
     let key = try await answers.withRetypedRecoveryKey { () async throws(Failure) in
       let key = SharedSecret(try answers.answer(.recoveryKey))
       try await session.explained { () async throws(VaultError) in
-        try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: key.copy())
+        _ = try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: key.copy())
       }
       return key
     }

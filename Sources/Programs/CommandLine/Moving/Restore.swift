@@ -16,7 +16,9 @@ struct Restore: Command {
       one since. Fingers, passcode and counts of failures stay those of the store: no removed finger comes back, and \
       items bound to fingers that are gone come back dead.
 
-      Where there is no store, as on another machine or a new disk, it makes one of the copy with the recovery key.
+      Where there is no store, as on another machine or a new disk, it makes one of the copy with the recovery key. \
+      Use only a copy that you have made: whoever else has that key can open such a store. What the copy's logins would \
+      run, set or write ('whorl login add') is left out and named.
 
       A copy of another store (another user's, or one from before yours was made) replaces nothing: its items are copied \
       into your store, with the recovery key of that other store and without its passcode. What needs a finger stays in \
@@ -57,7 +59,7 @@ struct Restore: Command {
     let dead = try await session.asking(answers, reason: "restore \(Visible.text(directory))") {
       try await $0.restore(backup.file, accepting: contents.id, $1)
     }
-    try report(items: contents.items, dead)
+    try report(items: contents.items, dead, leftOut: [])
   }
 
   private func make(
@@ -66,21 +68,29 @@ struct Restore: Command {
   ) async throws(Failure) {
     // Report all errors that can be found without the key before asking for it.
     do throws(VaultError) {
-      try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: SecretBytes(count: 0))
+      _ = try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: SecretBytes(count: 0))
     } catch {
       guard error == .malformedRecoveryKey else { throw Self.explained(error, session) }
     }
     StandardError.line("There is no store yet. One will be made from the copy, which needs its recovery key.")
+    StandardError.line("Go on only if you have made the copy: whoever else has that key can open the new store.")
     if !yes { try answers.confirm("Go on?", assent: "--yes") }
-    try await answers.withRetypedRecoveryKey { () async throws(Failure) in
+    let leftOut = try await answers.withRetypedRecoveryKey { () async throws(Failure) in
       let key = SharedSecret(try answers.answer(.recoveryKey))
-      try await session.withPasswordAgent { () async throws(Failure) in
+      return try await session.withPasswordAgent { () async throws(Failure) in
         try await session.explained { () async throws(VaultError) in
           try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: key.copy())
         }
       }
     }
-    try report(items: try await session.request { try await $0.status() }.items, [])
+    try report(
+      items: try await session.request { try await $0.status() }.items, [],
+      leftOut: leftOut.compactMap { Self.target($0) })
+  }
+
+  /// What 'whorl login add --to' takes for an entry of this name.
+  private static func target(_ name: ItemName) -> String? {
+    LoginItem.Kind(rawValue: name.service).map { LoginItem($0, name: name.account).spoken }
   }
 
   /// Copies the items where the copy is that of another store.
@@ -109,18 +119,23 @@ struct Restore: Command {
     return failure
   }
 
-  private func report(items: Int, _ dead: [ItemName]) throws(Failure) {
+  /// - Parameter leftOut: what a login would have run, set or written.
+  private func report(items: Int, _ dead: [ItemName], leftOut: [String]) throws(Failure) {
     if options.json {
-      return try JSON.print(Report(items: items, dead: dead.map(\.description)))
+      return try JSON.print(Report(items: items, dead: dead.map(\.description), leftOut: leftOut))
     }
     StandardError.line("Restored \(Spoken.plural(items, "item")).")
     for name in dead { StandardError.line("Dead: \(Visible.text(name.description))") }
+    guard !leftOut.isEmpty else { return }
+    StandardError.line("Left out, since nothing shows that you chose what logins do here ('whorl login add' does):")
+    for target in leftOut { StandardError.line("  \(Visible.text(target))") }
   }
 
   private struct Report: Encodable {
     var restored = true
     var items: Int
     var dead: [String]
+    var leftOut: [String]
   }
 
   private static func lines(_ contents: BackupContents) -> [String] {

@@ -151,7 +151,8 @@ extension StoreCreation {
   /// Makes a new store of a backup, beside its place, with the recovery key. Its fingers, passcode and items are those
   /// of the backup. It gets a new device slot, as a store that no longer opens does (``RootStorage/seal(replacing:)``).
   /// A passcode whose slot also needs another TPM or credential opens nothing here, until a new one is set with the
-  /// recovery key.
+  /// recovery key. Nothing shows that the backup was made by this person, so what a login would run, set or write is
+  /// left out.
   ///
   /// - Parameters:
   ///   - file: the backup, open for reading, borrowed for the call.
@@ -160,14 +161,15 @@ extension StoreCreation {
   ///     (``StoreOwner``). Only for a private store, where the user has the files and the recovery key.
   ///   - quota: the most bytes of a store; nil: no limit.
   ///   - storage: where the key of the device slot is kept.
-  /// - Returns: the store, which must be kept with ``NewStore/keep()``.
+  /// - Returns: the store, which must be kept with ``NewStore/keep()``, and the names of the login's entries that were
+  ///   left out.
   /// - Throws: `storeExists` where its place is taken, `wrongRecoveryKey`, `malformedRecoveryKey`; `fileUnreadable`,
   ///   `newerFormat` and `olderFormat` for other files; `tpm` and `credential` where the store would get a lower tier
   ///   that nobody chose.
   package static func newStore(
     at path: String, from file: Int32, recoveryKey text: consuming SecretBytes, owner user: UInt32,
     takesOthers: Bool = false, floor: Scrypt.Floor = .standard, quota: Int? = nil, storage: RootStorage = .keyFile
-  ) throws(VaultError) -> NewStore {
+  ) throws(VaultError) -> (store: NewStore, leftOut: [ItemName]) {
     let (backup, owner) = try restorable(file, owner: user, takesOthers: takesOthers, quota: quota)
     let id = backup.head.databaseID
     let root = try root(of: backup, by: text)
@@ -182,20 +184,21 @@ extension StoreCreation {
     if owner != user { try StoreOwner.note(owner, in: new.directory) }
     do {
       let device = try DeviceSlot.slot(wrapping: store.keys.root, of: id, in: new.directory, seal)
-      try store.commit { change in
+      let leftOut = try store.commit { change in
         try change.put(device)
         // The store that was backed up may live on: two must not have the keys of one member.
         try change.leaveCircle()
         // The right recovery key clears every count of failures.
         change.authority.lockout.clear()
+        return try change.removeLoginDeliveries()
       }
       store.database.close()
       if let rollback = storage.rollback(of: seal) { new.cover(by: rollback, id, try store.lastManifest()) }
       try new.directory.sync()
+      return (new, leftOut)
     } catch {
       throw VaultError(cause: error)
     }
-    return new
   }
 
   /// Refuses an unusable backup, and a text that is not its recovery key, as far as this can be told without opening

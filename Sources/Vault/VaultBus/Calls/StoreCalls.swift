@@ -71,10 +71,10 @@ extension VaultBusClient {
 
   package func makeStore(
     at place: StorePlace, ofBackup file: Int32, recoveryKey: consuming SecretBytes
-  ) async throws(VaultError) {
+  ) async throws(VaultError) -> [ItemName] {
     let (backup, recoveryKey) = (try BusFile(copying: file), try recoveryKey.sealed())
     try await greeted()
-    try await wire(Calls.makeStoreOfBackup, place, backup, recoveryKey)
+    return try await wire(Calls.makeStoreOfBackup, place, backup, recoveryKey)
   }
 }
 

@@ -28,7 +28,7 @@ package struct SignedLine: Sendable {
     signature = try keys.sign(SecretBytes(copying: Self.message(line, kind, circle).span))
   }
 
-  /// Reads the two lines at the beginning of a file.
+  /// Reads the two lines at the beginning of a file, which then begins with ``bytes``.
   ///
   /// - Throws: `fileUnreadable`.
   package init(parsing bytes: borrowing SecretBytes) throws(VaultError) {
@@ -44,7 +44,7 @@ package struct SignedLine: Sendable {
     else { throw .fileUnreadable("it has no signature") }
     let words = text.dropFirst(Self.mark.count).split(separator: " ", omittingEmptySubsequences: false)
     guard words.count == 2, let signer = MemberID(String(words[0])),
-      let signature = Base64URL.bytes(of: String(words[1]))
+      let signature = Base64URL.bytes(of: String(words[1])), Base64URL.text(of: signature) == words[1]
     else { throw .fileUnreadable("it has no signature") }
     self.line = line
     self.signer = signer

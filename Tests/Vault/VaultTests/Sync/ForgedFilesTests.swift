@@ -84,6 +84,38 @@ struct ForgedFilesTests {
     #expect(try await desk.get("forged") == "iron")
   }
 
+  @Test("a synced version is either an item with a secret and its digest, or a deletion with neither")
+  func halves() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
+    let (hidden, members) = (try HiddenSecret(SecretBytes(text: "iron")), valid.circle.members)
+    let secret = try hidden.file(under: SecretLock(valid.item), for: members, epoch: valid.epoch)
+    let names = try #require(valid.circle.recordNames)
+    let deleted = names.name(of: [1])
+    func file(isItem: Bool, commitment: [UInt8]?, secret: [UInt8]) throws -> (path: String, contents: [UInt8]) {
+      let head = Revision.Head(
+        clock: valid.clock, created: 0, item: isItem ? DescribedItem(valid.item, secret: 4) : nil,
+        commitment: commitment, modified: 0, name: isItem ? nil : deleted, seen: [valid.id.description: valid.clock])
+      let name = isItem ? names.name(of: ItemRecord(valid.item, head).primary) : deleted
+      let revision = try Revision(head, secretFile: secret, of: valid.circleID, by: valid.keys, as: valid.id)
+      return (SyncPath.item(name).text, try revision.sealed(to: members.recipients, epoch: valid.epoch))
+    }
+    for (what, file) in [
+      ("an item without the digest of its secret", try file(isItem: true, commitment: nil, secret: secret)),
+      ("an item without a secret", try file(isItem: true, commitment: hidden.commitment, secret: [])),
+      ("a deletion with the digest of a secret", try file(isItem: false, commitment: hidden.commitment, secret: [])),
+      ("a deletion with a secret", try file(isItem: false, commitment: nil, secret: secret)),
+    ] {
+      try await expectRefused(file.path, file.contents, by: desk, what)
+    }
+    for file in [
+      try file(isItem: true, commitment: hidden.commitment, secret: secret),
+      try file(isItem: false, commitment: nil, secret: []),
+    ] {
+      #expect(try await desk.receive(repository.tip.merging([file.path: file.contents]) { $1 }).refused.isEmpty)
+    }
+  }
+
   @Test("a synced secret of another length than was signed, or another secret, is not stored")
   func otherSecrets() async throws {
     let machines = try await repository.circle("desk", "lap")
@@ -109,13 +141,17 @@ struct ForgedFilesTests {
     files[path] = contents
     #expect(try await desk.receive(files).refused.isEmpty)
     #expect(try await desk.status.waiting.map(\.reason) == [.refused])
-    files[path] = [UInt8](repeating: 0, count: SyncFile.sizeLimit + 1)
-    let long = files
-    await #expect {
-      try await desk.receive(long)
-    } throws: { error in
-      if case VaultError.invalidRequest = error { true } else { false }
+    func expectTooLong(_ files: MemoryRepository.Files) async {
+      await #expect {
+        try await desk.receive(files)
+      } throws: { error in
+        if case VaultError.invalidRequest = error { true } else { false }
+      }
     }
+    await expectTooLong(files.merging([path: [UInt8](repeating: 0, count: SyncFile.sizeLimit + 1)]) { $1 })
+    let fit = SyncFile.pageLimit / SyncFile.sizeLimit
+    let many = (0...fit).map { ("file\($0)", [UInt8](repeating: 0, count: SyncFile.sizeLimit)) }
+    await expectTooLong(Dictionary(uniqueKeysWithValues: many))
   }
 
   @Test("files that a machine signs after its removal from a circle have no effect")
@@ -161,6 +197,7 @@ struct ForgedFilesTests {
       ("another circle", path, try head(of: elsewhere)),
       ("no sequence", path, try head(0)),
       ("a member's in the place of another's", ownPath, try head()),
+      ("with more at its end", path, try head() + [10]),
     ] {
       try await expectRefused(path, contents, by: desk, what)
     }
@@ -170,8 +207,28 @@ struct ForgedFilesTests {
     // An earlier head, or a missing one, means that the repository was put back.
     files[path] = try head(49)
     #expect(try await desk.receive(files).wentBack)
+    // Also when it is seen again.
+    desk.forget()
+    #expect(try await desk.receive(files).wentBack)
     files[path] = nil
     #expect(try await desk.receive(files).wentBack)
+  }
+
+  @Test("a machine that was put back to an earlier state goes on after the number of its head in the repository")
+  func ownHead() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let circle = try await machines[0].circle
+    let path = SyncPath.head(circle.id).text
+    let later = try MemberHead(list: circle.last, sequence: 500, records: [1], by: circle.keys, as: circle.id).bytes
+    repository.put(repository.tip.merging([path: later]) { $1 })
+    _ = try await machines[1].receive(repository.tip)
+    try await machines[0].set("mail", "gold")
+    try await machines[0].sync(repository)
+    let head = try MemberHead(
+      #require(repository.tip[path]), circle: circle.circle, by: machines[0].circle.authors)
+    #expect(head.sequence == 501)
+    #expect(try await !machines[1].sync(repository).wentBack)
+    #expect(try await machines[1].get("mail") == "gold")
   }
 
   /// The fields of a record of members.
@@ -204,6 +261,11 @@ struct ForgedFilesTests {
       return body
     }
     let path = SyncPath.circle(epoch).text
+    let crowd = try (0...CircleRecord.memberLimit).map { _ in
+      let keys = try MemberKeys.make()
+      return Member(keys, recovery: keys.encryption.publicKey, salt: [], noLocks)
+    }
+    let short = try AgeMessage.seal(SecretBytes(count: 31), to: circle.members.recipients, epoch: epoch)
     for (what, contents) in [
       ("a stranger's", try file(with { $0.members.append(strange) }, by: stranger, as: strange.id)),
       ("a stranger's in a member's name", try file(valid, by: stranger)),
@@ -214,7 +276,8 @@ struct ForgedFilesTests {
       ("of another circle", try file(with { $0.circle = String(repeating: "0", count: 32) })),
       ("with a member twice", try file(with { $0.members.append($0.members[0]) })),
       ("without members", try file(with { $0.members = [] })),
-      ("with too many members", try file(with { $0.members = [Member](repeating: strange, count: 101) })),
+      ("with too many members", try file(with { $0.members = crowd })),
+      ("with fewer bytes for the members than the key has", try file(with { $0.sealed = JSONBytes(short) })),
     ] {
       try await expectRefused(path, contents, by: desk, what)
     }
@@ -227,6 +290,11 @@ struct ForgedFilesTests {
     await #expect(throws: VaultError.newerFormat(3)) { try await desk.receive(later) }
     files[path] = try file(valid)
     #expect(try await desk.receive(files).refused.isEmpty)
+    let contents = try #require(circle.contents)
+    #expect(throws: VaultError.invalidRequest("at most 100 computers can share")) {
+      _ = try CircleRecord(
+        after: circle.last, circle: circle.circle, members: crowd, contents, by: circle.keys, as: circle.id)
+    }
   }
 
   /// What only the members read, from the last record.

@@ -47,6 +47,7 @@ struct HostileRepositoryTests {
       #expect(try await lap.items == ["mail": "gold", "bank": "silver"], "\(attack)")
       // This machine's files replace the forged ones.
       try await lap.sync(repository)
+      for path in files.keys where tip[path] != nil { #expect(repository.tip[path] == tip[path], "\(attack)") }
       try await desk.sync(repository)
       #expect(try await desk.items == ["mail": "gold", "bank": "silver"], "\(attack)")
       repository.put(tip)
@@ -90,6 +91,22 @@ struct HostileRepositoryTests {
     #expect(repository.tip[path] != before[path])
     #expect(try await lap.receive(repository.tip.merging([path: before[path] ?? []]) { $1 }).wentBack)
     #expect(try await lap.status.kept.isEmpty)
+  }
+
+  @Test("a machine whose repository has lost something publishes nothing before all of it is back")
+  func partly() async throws {
+    let (desk, _) = try await pair()
+    let (tip, paths) = (repository.tip, itemPaths())
+    for missing in [paths, [paths[0], SyncPath.circle(2).text], [paths[0], SyncPath.format.text]] {
+      var files = tip.filter { !missing.contains($0.key) }
+      #expect(try await desk.receive(files).wentBack, "\(missing)")
+      files[missing[0]] = tip[missing[0]]
+      _ = try await desk.receive(files)
+      #expect(try await desk.status.lost > 0, "\(missing)")
+      #expect(try await desk.session.sync.files(after: nil, puttingBack: false).files.isEmpty, "\(missing)")
+      #expect(try await !desk.receive(tip).wentBack, "\(missing)")
+      #expect(try await desk.status.lost == 0, "\(missing)")
+    }
   }
 
   @Test("a machine that is new to a circle detects a mixture of old and new files")
@@ -157,7 +174,16 @@ struct HostileRepositoryTests {
   func paths() async throws {
     let (_, lap) = try await pair()
     var files = repository.tip
-    for path in ["README", "items/x", "items/../../x", "circle/1", "circle/00000000", "heads/x", ".git/config", ""] {
+    let item = try #require(files.keys.first { $0.hasPrefix("items/") }).split(separator: "/")
+    let (start, rest) = (item[1], item[2])
+    // Other paths for the same name would be other files of the same record.
+    let others = [
+      "items/\(start)\(rest.prefix(2))/\(rest.dropFirst(2))", "items/\(start.prefix(1))/\(start.suffix(1))\(rest)",
+      "items/\(start)/\(rest.uppercased())", "items/\(start)/\(rest.dropLast(2))", "items/\(start)/\(rest)00",
+    ]
+    for path in ["README", "items/x", "items/../../x", "circle/1", "circle/00000000", "heads/x", ".git/config", ""]
+      + others
+    {
       files[path] = [1, 2, 3]
     }
     repository.put(files)

@@ -53,6 +53,25 @@ struct JoinMessageTests {
     #expect(throws: VaultError.fileUnreadable("it is about another list of machines than the newest one here")) {
       _ = try JoinAnswer(parties.answer.bytes, to: parties.request, later)
     }
+    let member = try parties.member.id
+    let forged = try JoinAnswer(to: parties.request, parties.list, by: parties.asker, as: member)
+    #expect(throws: VaultError.fileUnreadable("its signature is not valid")) {
+      _ = try JoinAnswer(forged.bytes, to: parties.request, parties.list)
+    }
+    struct Body: Encodable {
+      var list: JSONBytes
+      var nonce: JSONBytes
+      var request: JSONBytes
+    }
+    for count in [0, 31, 33] {
+      let body = Body(
+        list: JSONBytes(parties.list.digest), nonce: JSONBytes([UInt8](repeating: 1, count: count)),
+        request: JSONBytes(parties.request.digest))
+      let file = try SignedLine(body, .answer, by: parties.keys, as: member, in: parties.list.circle).bytes
+      #expect(throws: VaultError.fileUnreadable("it answers another request"), "\(count)") {
+        _ = try JoinAnswer(file, to: parties.request, parties.list)
+      }
+    }
     _ = try JoinAnswer(parties.answer.bytes, to: parties.request, parties.list)
   }
 
@@ -67,6 +86,10 @@ struct JoinMessageTests {
     }
     let second = try JoinAnswer(to: parties.request, parties.list, by: parties.keys, as: parties.member.id)
     let opening = try JoinOpening(parties.nonce, for: parties.answer, by: parties.asker, as: id)
+    let forged = try JoinOpening(parties.nonce, for: parties.answer, by: parties.keys, as: id)
+    #expect(throws: VaultError.fileUnreadable("its signature is not valid")) {
+      _ = try JoinOpening(forged.bytes, of: parties.request, for: parties.answer)
+    }
     #expect(throws: VaultError.fileUnreadable("it opens another answer")) {
       _ = try JoinOpening(opening.bytes, of: parties.request, for: second)
     }
@@ -86,7 +109,30 @@ struct JoinMessageTests {
     #expect(throws: VaultError.fileUnreadable("it agrees to other words")) {
       _ = try JoinConsent(consent.bytes, of: parties.request, to: words)
     }
+    let forged = try JoinConsent(to: others, named: "lap", for: parties.member, by: parties.keys, as: id)
+    #expect(throws: VaultError.fileUnreadable("its signature is not valid")) {
+      _ = try JoinConsent(forged.bytes, of: parties.request, to: others)
+    }
     _ = try JoinConsent(consent.bytes, of: parties.request, to: others)
+  }
+
+  @Test("the name of a machine that joins has 1 to 64 bytes and no control characters")
+  func ownNames() throws {
+    for name in ["", String(repeating: "x", count: 65), String(repeating: "ü", count: 33), "desk\n", "\u{1B}[2Jdesk"] {
+      #expect(throws: VaultError.self, "\(name)") { _ = try MachineName.checked(name) }
+    }
+    for name in ["desk", String(repeating: "x", count: 64), "schöner Rechner"] {
+      #expect(try MachineName.checked(name) == name)
+    }
+  }
+
+  @Test("a signed line is read in the one form that it is written in")
+  func oneForm() throws {
+    let parties = try Parties()
+    // Another text of the same signature.
+    let padded = parties.answer.bytes.dropLast() + Array("==\n".utf8)
+    #expect(throws: VaultError.fileUnreadable("it has no signature")) { _ = try SignedLine(parsing: Array(padded)) }
+    #expect(try SignedLine(parsing: parties.answer.bytes).bytes == parties.answer.bytes)
   }
 
   @Test("the number of a request is handed out once, for that request alone")

@@ -87,6 +87,50 @@ struct LyingClockTests {
     }
   }
 
+  @Test("a great clock of an earlier list of members is accepted, since every later version comes after it")
+  func earlierList() async throws {
+    let machines = try await repository.circle("desk", "lap", "attic")
+    let (desk, lap) = (machines[0], machines[1])
+    let valid = try Forgery(by: try await lap.circle)
+    try await machines[2].leave()
+    for machine in [machines[2], desk, lap] { try await machine.sync(repository) }
+    let (path, contents) = try valid.named("mail") {
+      $0.clock = LogicalClock($0.epoch, 0x1F_FFFF_FFFF_FFFF)
+    }.file(for: try await desk.circle.members)
+    repository.put(repository.tip.merging([path: contents]) { $1 })
+    for machine in [desk, lap] { #expect(try await machine.sync(repository).refused.isEmpty) }
+    #expect(try await desk.get("mail") == "iron")
+    try await desk.set("mail", "gold")
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    #expect(try await lap.get("mail") == "gold")
+  }
+
+  /// With the longest steps it would take 2^33 versions to come here.
+  @Test("where a member that lies has used up all numbers, the others share again after its removal")
+  func usedUpNumbers() async throws {
+    let machines = try await repository.circle("desk", "lap", "liar")
+    let (desk, lap) = (machines[0], machines[1])
+    let end: UInt64 = 0x1F_FFFF_FFFF_FFFF
+    for machine in [desk, lap] { try await machine.vault.count(to: end - 1) }
+    let valid = try Forgery(by: try await machines[2].circle)
+    let (path, contents) = try valid.named("mail") { $0.clock = LogicalClock($0.epoch, end) }.file()
+    repository.put(repository.tip.merging([path: contents]) { $1 })
+    for machine in [desk, lap] {
+      #expect(try await machine.sync(repository).refused.isEmpty)
+      await #expect(throws: VaultError.self) { try await machine.set("bank", "silver") }
+    }
+    try await desk.remove(machines[2])
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    try await lap.confirm()
+    try await lap.set("mail", "gold")
+    try await desk.set("bank", "silver")
+    for machine in [lap, desk, lap] { try await machine.sync(repository) }
+    for machine in [desk, lap] {
+      #expect(try await machine.items == ["mail": "gold", "bank": "silver"], "\(machine.name)")
+      #expect(try await machine.vault.clock < LogicalClock(machine.circle.epoch, 100))
+    }
+  }
+
   @Test(
     "a change after a new list of members is current beside one that was made at the same time under the list before")
   func orderOfLists() async throws {
@@ -112,6 +156,17 @@ struct LyingClockTests {
     #expect(read == [LogicalClock(0, 900), LogicalClock(1, 1), LogicalClock(2, 1)] && read == read.sorted())
     for text in ["[-1]", "[[1]]", "[[1,-1]]", "[[1,1,1]]", "[[1,18446744073709551616]]", #"["1"]"#] {
       #expect(throws: (any Error).self) { try JSONDecoder().decode([LogicalClock].self, from: Data(text.utf8)) }
+    }
+  }
+}
+
+extension Vault {
+  /// As if its machine had taken versions up to this number.
+  fileprivate func count(to number: UInt64) throws {
+    try presence.passcodes.store.commit { change in
+      var progress = try change.syncProgress()
+      progress.clock = LogicalClock(progress.clock.epoch, number)
+      try change.put(progress)
     }
   }
 }

@@ -47,12 +47,32 @@ struct UnconfirmedChangeTests {
     try await expectNothingPublished(by: desk)
   }
 
+  @Test("a machine's own change that is not published yet confirms no change of another member that came first")
+  func ownUnpublished() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    try await machines[0].renewRecoveryKey()
+    try await repository.admit(try await SyncMachine("thief"), by: machines[1])
+    try await machines[0].sync(repository)
+    #expect(try await machines[0].status.unconfirmed.first?.added == ["thief"])
+    try await expectNothingPublished(by: machines[0])
+  }
+
   @Test("a machine that removes another one confirms nobody whom a third one has let in")
   func ownRemoval() async throws {
     let (desk, lap) = try await withThief()
     try await desk.remove(lap)
     #expect(try await desk.status.unconfirmed.first?.added == ["thief"])
     try await expectNothingPublished(by: desk)
+  }
+
+  @Test("a machine that is gone from the list of members cannot be removed once more")
+  func gone() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    var circle = try await machines[0].circle
+    let lap = try await machines[1].id
+    try circle.remove(lap)
+    #expect(throws: VaultError.itemGone) { try circle.remove(lap) }
+    #expect(circle.chain.count == circle.published + 1)
   }
 
   @Test("a machine whose owner has refused shares and takes nothing, also where no change is left to confirm")
