@@ -210,6 +210,16 @@ extension Failure {
   }
 }
 
+extension UnusableEntry.Reason {
+  /// What follows "it" in a sentence.
+  package var words: String {
+    switch self {
+    case .source(let words), .field(_, let words): words
+    case .refused(let error): "was refused by the store: \(Failure(error).what)"
+    }
+  }
+}
+
 extension Failure {
   /// The failure for an error of a sync.
   ///

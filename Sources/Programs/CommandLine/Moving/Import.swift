@@ -107,7 +107,7 @@ struct Import: Command {
   ) async throws(Failure) {
     let source: any ImportSource
     do throws(ImportError) {
-      source = try await from.source(at: path, session)
+      source = try await from.source(at: path)
     } catch {
       throw Failure(error)
     }

@@ -159,15 +159,6 @@ struct ImportReport: Encodable {
   }
 }
 
-extension UnusableEntry.Reason {
-  var words: String {
-    switch self {
-    case .source(let words), .field(_, let words): words
-    case .refused(let error): "was refused by the store: \(Failure(error).what)"
-    }
-  }
-}
-
 extension MoveObstacle {
   /// Where items are copied to.
   enum Destination {

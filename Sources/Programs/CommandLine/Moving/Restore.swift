@@ -1,5 +1,4 @@
 import ArgumentParser
-internal import Moving
 internal import PromptTexts
 import SecretModel
 import SecureMemory
@@ -56,7 +55,7 @@ struct Restore: Command {
     } catch {
       return try await copyItems(of: backup, into: store, session, answers, otherwise: error)
     }
-    for line in Self.lines(contents) { StandardError.line(Visible.text(line)) }
+    for line in contents.lines { StandardError.line(Visible.text(line)) }
     if !yes { try answers.confirm("Replace the store's items with these?", assent: "--yes") }
     let dead = try await session.asking(store, answers, reason: "restore \(Visible.text(directory))") {
       try await store.restore(backup.file, accepting: contents.id, $0)
@@ -128,20 +127,5 @@ struct Restore: Command {
     var restored = true
     var items: Int
     var dead: [String]
-  }
-
-  private static func lines(_ contents: BackupContents) -> [String] {
-    var lines = ["The copy has \(Spoken.plural(contents.items, "item"))."]
-    func list(_ names: [ItemName], _ words: String) {
-      guard !names.isEmpty else { return }
-      lines.append("\(Spoken.plural(names.count, "item")) \(words):")
-      lines += names.prefix(Listing<ItemName>.limit).map { "  \($0)" }
-      if names.count > Listing<ItemName>.limit { lines.append("  and \(names.count - Listing<ItemName>.limit) more") }
-    }
-    list(contents.removed, "of the store will be lost")
-    list(contents.returning, "will come back")
-    list(contents.changed, "will become what they were")
-    list(contents.dead, "will be dead, since the fingers or the passcode that they are bound to are gone")
-    return lines
   }
 }

@@ -2,6 +2,7 @@ import Moving
 import OtherStores
 internal import PromptTexts
 import SecretModel
+import Settings
 
 /// The report of `whorl secret-service import` on the originals: those still in the other program, and those it
 /// removed.
