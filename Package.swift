@@ -255,8 +255,9 @@ let package = Package(
     .executableTarget(
       name: "whorl-gtk",
       dependencies: [
-        "CAdwaita", "Executors", "Fingerprint", "KeySchemes", "Primitives", "Processes", "PromptTexts", "SecretList",
-        "SecretModel", "SecureMemory", "Settings", "SSHKeys", "SyncRepository", "Whorl", argumentParser,
+        "CAdwaita", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives", "Processes",
+        "PromptTexts", "SecretList", "SecretModel", "SecureMemory", "Settings", "SSHKeys", "SyncRepository", "Whorl",
+        argumentParser,
       ],
       path: "Sources/Programs/whorl-gtk", resources: [.embedInCode("ui")],
       swiftSettings: strict + [.defaultIsolation(MainActor.self)]),

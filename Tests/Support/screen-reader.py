@@ -29,7 +29,7 @@ from gi.repository import Atspi  # noqa: E402
 
 SECONDS = 20
 BUTTONS = {"push button", "button", "toggle button", "check box", "switch", "menu item"}
-ENTRIES = {"text", "entry", "password text"}
+ENTRIES = {"text", "entry", "password text", "spin button"}
 CONTROLS = BUTTONS | ENTRIES | {"combo box", "list"}
 
 
@@ -46,6 +46,21 @@ def below(node):
             child = node.get_child_at_index(index)
             if child is not None:
                 yield from below(child)
+    except gi.repository.GLib.Error:
+        return  # The object went away meanwhile.
+
+
+def above(node):
+    """The same from the end: messages over a page come before it, and a page that was made later before an earlier one."""
+    try:
+        node.clear_cache()
+        if not node.get_state_set().contains(Atspi.StateType.VISIBLE):
+            return
+        for index in reversed(range(min(node.get_child_count(), 200))):
+            child = node.get_child_at_index(index)
+            if child is not None:
+                yield from above(child)
+        yield node
     except gi.repository.GLib.Error:
         return  # The object went away meanwhile.
 
@@ -81,19 +96,16 @@ def found(name, roles=None):
     that it is over, and one of a page that was made later before that of an earlier one, which is not on top. What
     has not been on top has no width."""
     for window in reversed(list(windows())):
-        last = None
-        for node in below(window):
+        for node in above(window):
             try:
                 if roles and node.get_role_name() not in roles or not named(node, name):
                     continue
                 if not roles:
                     return node
                 if node.get_state_set().contains(Atspi.StateType.SENSITIVE) and place(node).width > 0:
-                    last = node
+                    return node
             except gi.repository.GLib.Error:
                 continue
-        if last is not None:
-            return last
     return None
 
 

@@ -90,7 +90,7 @@ extension AttributeValue {
 
 /// The result of adding an item to a store that may have it already.
 enum Arrival {
-  case added
+  case added(ItemID)
   /// The store has an item with the same primary attributes, which stays unchanged.
   case alreadyThere
 }
@@ -99,12 +99,13 @@ extension VaultService {
   /// Adds an item if the store has none with the same primary attributes. Shows no prompt.
   func bringIn(_ item: NewItem, secret: consuming SecretBytes) async throws(VaultError) -> Arrival {
     do throws(VaultError) {
-      if item.itemClass == .passkey {
-        _ = try await addKey(item, from: .passkey(SharedSecret(secret)))
-      } else {
-        _ = try await add(item, secret: secret, replacing: false, .nobody)
-      }
-      return .added
+      let added =
+        if item.itemClass == .passkey {
+          try await addKey(item, from: .passkey(SharedSecret(secret)))
+        } else {
+          try await add(item, secret: secret, replacing: false, .nobody)
+        }
+      return .added(added.id)
     } catch .duplicateItem {
       return .alreadyThere
     }
@@ -115,7 +116,8 @@ extension VaultService {
   /// - Throws: errors that prevent storing any item.
   func refusal(of passkey: NewItem, _ secret: SharedSecret) async throws(VaultError) -> VaultError? {
     do throws(VaultError) {
-      return try await bringIn(passkey, secret: secret.copy()) == .added ? nil : .duplicateItem
+      if case .alreadyThere = try await bringIn(passkey, secret: secret.copy()) { return .duplicateItem }
+      return nil
     } catch {
       guard error.concernsNewItem else { throw error }
       return error

@@ -18,12 +18,14 @@ package struct PasswordGenerator: Sendable {
 
   /// The lengths that can be chosen.
   package static let lengths = 8...128
+  /// The length where none is chosen.
+  package static let usualLength = 20
 
   private let length: Int
   private let alphabet: Alphabet
 
   /// - Parameter length: in characters; taken to the nearest of ``lengths``.
-  package init(length: Int = 20, _ alphabet: Alphabet = .withSigns) {
+  package init(length: Int = usualLength, _ alphabet: Alphabet = .withSigns) {
     self.length = min(max(length, Self.lengths.lowerBound), Self.lengths.upperBound)
     self.alphabet = alphabet
   }

@@ -36,6 +36,11 @@ package struct Finding: Sendable {
   /// Whether it is set up, even if it does not work.
   package var isSetUp: Bool { state == .good || state == .faulty }
 
+  /// The command that the advice names, as it is typed: advice has commands between quotes. Nil if it names none.
+  package var commandOfAdvice: String? {
+    advice?.matches(of: /'((?:whorl|sudo|systemctl|git|make) [^']+)'/).first.map { String($0.output.1) }
+  }
+
   /// The command that takes it back, as it is typed.
   package var wayBack: String? { (undo ?? administratorsUndo).map(ShellLine.text) }
 }

@@ -7,11 +7,6 @@ internal import Whorl
 
 /// The window: one of its states (opening, a problem, the first start, closed, open), and in an open store its pages.
 final class MainWindow {
-  /// The pages of an open store, by the names of `--page`.
-  enum PageName: String, CaseIterable {
-    case secrets, passkeys, keys, fingers, computers, activity
-  }
-
   private let interface = Interface(PackageResources.window_ui)
   private var pages: [PageName: any WindowPage] = [:]
   private var firstStart: FirstStartPage?
@@ -160,40 +155,11 @@ final class MainWindow {
       case .fingers: FingersPage(of: shown, goBack: goBack)
       case .computers: ComputersPage(of: shown, goBack: goBack)
       case .activity: ActivityPage(of: shown, goBack: goBack)
+      case .protection: ProtectionPage(of: shown, goTo: { [self] in show($0) }, goBack: goBack)
       }
     page.setNarrow(interface["leaflet"].bool("folded"))
     pages[name] = page
     gtk_stack_add_named(interface["content"].opaque, page.root.typed(), name.rawValue)
     return page
-  }
-}
-
-extension MainWindow.PageName {
-  /// "secrets, passkeys or keys".
-  nonisolated static var spoken: String {
-    let names = allCases.map(\.rawValue)
-    return "\(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")"
-  }
-
-  fileprivate var title: String {
-    switch self {
-    case .secrets: Text.of("Secrets")
-    case .passkeys: Text.of("Passkeys")
-    case .keys: Text.of("Keys")
-    case .fingers: Text.of("Fingers")
-    case .computers: Text.of("Computers")
-    case .activity: Text.of("Activity")
-    }
-  }
-
-  fileprivate var icon: String {
-    switch self {
-    case .secrets: "dialog-password-symbolic"
-    case .passkeys: "avatar-default-symbolic"
-    case .keys: "network-server-symbolic"
-    case .fingers: "auth-fingerprint-symbolic"
-    case .computers: "computer-symbolic"
-    case .activity: "document-open-recent-symbolic"
-    }
   }
 }

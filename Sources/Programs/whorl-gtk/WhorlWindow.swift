@@ -14,7 +14,7 @@ struct WhorlWindow: ParsableCommand {
       the secret needs.
       """)
 
-  @Option(help: "The page to show: \(MainWindow.PageName.spoken).")
+  @Option(help: "The page to show: \(PageName.spoken).")
   var page: String?
 
   @Option(help: ArgumentHelp("The directory of a private store, as for whorl.", valueName: "dir"))
@@ -27,8 +27,8 @@ struct WhorlWindow: ParsableCommand {
   var config: String?
 
   func validate() throws {
-    guard page.map({ MainWindow.PageName(rawValue: $0) != nil }) ?? true else {
-      throw ValidationError("--page is \(MainWindow.PageName.spoken).")
+    guard page.map({ PageName(rawValue: $0) != nil }) ?? true else {
+      throw ValidationError("--page is \(PageName.spoken).")
     }
   }
 
@@ -69,7 +69,7 @@ final class WindowApplication {
       // The argument is a GVariant of the type above (transfer none).
       guard let name, let text = g_variant_get_string(name.opaque, nil) else { return }
       let window = shownWindow()
-      if let page = MainWindow.PageName(rawValue: String(cString: text)) { window.show(page) }
+      if let page = PageName(rawValue: String(cString: text)) { window.show(page) }
       window.present()
     }
     for action in [quit, about, page] { g_action_map_add_action(application.opaque, action.opaque) }

@@ -31,6 +31,13 @@ static inline gulong whorl_connect_number(
   return g_signal_connect_data(object, signal, G_CALLBACK(handler), data, destroy, (GConnectFlags)0);
 }
 
+// The same for what is dropped onto a widget (GtkDropTarget), with the value and its place.
+typedef gboolean (*WhorlDropHandler)(gpointer object, const GValue *value, double x, double y, gpointer data);
+static inline gulong whorl_connect_drop(
+    gpointer object, WhorlDropHandler handler, gpointer data, GClosureNotify destroy) {
+  return g_signal_connect_data(object, "drop", G_CALLBACK(handler), data, destroy, (GConnectFlags)0);
+}
+
 // g_object_set and g_object_get take any number of arguments, which Swift cannot call.
 static inline void whorl_set_string(gpointer object, const char *property, const char *value) {
   g_object_set(object, property, value, NULL);

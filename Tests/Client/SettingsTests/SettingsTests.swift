@@ -52,6 +52,14 @@ struct SettingsTests {
     #expect(found.advice == "start one" && found.wayBack == "whorl ssh disable")
   }
 
+  @Test("the command of a finding is the first one that its advice has between quotes")
+  func commandOfAdvice() {
+    func command(_ advice: String?) -> String? { Finding.warning("ssh", "off", advice).commandOfAdvice }
+    #expect(command("'whorl ssh enable' changes that") == "whorl ssh enable")
+    #expect(command("name 'store', or try 'sudo modprobe uhid'; 'whorl doctor' tells more") == "sudo modprobe uhid")
+    #expect(command("log in with it once") == nil && command("it is 'off'") == nil && command(nil) == nil)
+  }
+
   @Test("a check of a store that is not there says how to make one, and opens nothing")
   func missingStore() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "whorl-\(UUID().uuidString)").path

@@ -37,20 +37,25 @@ struct WindowOnDisplay {
 
   /// Runs `whorl-gtk` with these arguments while `body` runs. GTK's warnings fail the test: they are defects of the
   /// interface.
-  static func with<Value>(_ arguments: [String], in folder: String, _ body: (WindowOnDisplay) async throws -> Value)
-    async throws -> Value
-  {
+  ///
+  /// - Parameters:
+  ///   - width: of the display in pixels. The window is no wider, unless its contents are.
+  ///   - more: of the environment.
+  static func with<Value>(
+    _ arguments: [String], in folder: String, width: Int = 1_200, more: [String: String] = [:],
+    _ body: (WindowOnDisplay) async throws -> Value
+  ) async throws -> Value {
     let (services, runtime) = ("\(folder)/services", "\(folder)/run")
     guard mkdirPrivate(services), mkdirPrivate(runtime) else { throw SystemFailure(folder) }
     try writeFile(
       "\(services)/a11y.service",
       Array("[D-BUS Service]\nName=org.a11y.Bus\nExec=/usr/libexec/at-spi-bus-launcher\n".utf8))
-    let display = try await Display()
+    let display = try await Display(width: width)
     defer { display.end() }
     var environment = [
       "DISPLAY": display.name, "XDG_RUNTIME_DIR": runtime, "HOME": folder, "LC_ALL": "C.UTF-8",
       "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "GTK_A11Y": "atspi",
-    ]
+    ].merging(more) { $1 }
     return try await PrivateBus.with(services: [services], environment: environment) { bus in
       environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
       let program = try Invocation(program: "whorl-gtk", arguments: arguments, environment: environment).start()
@@ -117,11 +122,11 @@ private struct Display {
   let name: String
   private let server: RunningProgram
 
-  init() async throws {
+  init(width: Int) async throws {
     // The server chooses a free number and writes it to standard error.
     let server = try Invocation(
       program: "/usr/bin/timeout",
-      arguments: ["300", "/usr/bin/Xvfb", "-displayfd", "2", "-screen", "0", "1200x900x24", "-nolisten", "tcp"]
+      arguments: ["300", "/usr/bin/Xvfb", "-displayfd", "2", "-screen", "0", "\(width)x900x24", "-nolisten", "tcp"]
     ).start()
     self.server = server
     let number: Int? = await withCheckedContinuation { continuation in

@@ -32,6 +32,14 @@ struct WindowTests {
     }
   }
 
+  private func recoveryKey(in window: WindowOnDisplay) async throws -> String {
+    var key: String?
+    for _ in 0..<50 where key == nil {
+      key = try await window.texts().first { $0.wholeMatch(of: /([0-9A-Z]{5}-){6}[0-9A-Z]{5}/) != nil }
+    }
+    return try #require(key)
+  }
+
   private func exists(_ store: TestStore) -> Bool { access("\(store.directory)/vault.db", F_OK) == 0 }
 
   @Test("A first start in the window refuses a weak passcode, and makes a store that the shown recovery key opens")
@@ -46,11 +54,7 @@ struct WindowTests {
       try await window(
         .type(passcode, into: "Passcode"), .type(passcode, into: "Once more"), .press("Continue"),
         .see("Its last part, from your paper"))
-      var key: String?
-      for _ in 0..<50 where key == nil {
-        key = try await window.texts().first { $0.wholeMatch(of: /([0-9A-Z]{5}-){6}[0-9A-Z]{5}/) != nil }
-      }
-      let shown = try #require(key)
+      let shown = try await recoveryKey(in: window)
       #expect(!exists(store), "the store is kept before its recovery key was written down")
       try await window(
         .type(String(shown.suffix(5)).lowercased(), into: "Its last part, from your paper"), .enter,
@@ -162,6 +166,160 @@ struct WindowTests {
     }
   }
 
+  @Test("A file of another program is imported after what comes and stays was shown, and what came is taken out again")
+  func imported() async throws {
+    try await shown { window, store in
+      let file = "\(store.folder)/passwords.csv"
+      let rows = [
+        "name,url,username,password", "a.test,https://a.test,alice,first", "mail,https://m.test,alice,second",
+        "b.test,https://b.test,bob,third", "b.test,https://b.test,bob,fourth",
+      ]
+      try writeFile(file, Array(rows.joined(separator: "\n").utf8))
+      try await window(
+        .press("Import"), .type("\(file)x", into: "File"), .press("Look Into It"),
+        .see("There is nothing at \(file)x: name where it is."), .type(file, into: "File"), .press("Look Into It"),
+        .see("2 Entries Come"), .see("a.test/alice"), .see("b.test/bob"), .see("mail/alice"))
+      #expect(try await store.unlocked("get", "a.test/alice").status == 66)
+      try await window(.press("Import"), .see("2 Secrets Imported"))
+      #expect(try await store.unlocked("get", "a.test/alice").text == "first")
+      try await window(.press("Take Out Again"), .see("What was imported is taken out again"), .gone("a.test/alice"))
+      #expect(try await store.unlocked("get", "b.test/bob").status == 66)
+      #expect(try await store.unlocked("get", "mail/alice").text == "a secret of mine")
+    }
+  }
+
+  @Test(
+    "A secret is changed in the window after its passcode, with a made password of the chosen length and another rule")
+  func edited() async throws {
+    try await shown { window, store in
+      try await window(
+        .click("mail/alice"), .press("Edit"), .type("alice2", into: "Account (may be empty)"),
+        .type("12", into: "Length of a Made Password"), .press("Make a Password"), .press("Save"), .see("Confirm"),
+        .press("Cancel"),
+        .gone("Confirm"), .press("Save"), .type(TestStore.passcode, into: "Passcode"), .press("Confirm"),
+        .gone("Save"), .see("mail/alice2"))
+      let changed = try await store.unlocked("get", "mail/alice2")
+      #expect(changed.status == 0 && changed.text.count == 12)
+      #expect(try await store.unlocked("get", "mail/alice").status == 66)
+    }
+  }
+
+  @Test("A secret is shared in the window, and not kept here again while another version of it would be lost")
+  func shared() async throws {
+    try await SyncMachines.with { machines in
+      let (one, _) = try await machines.conflict()
+      try await one.set("mine", "a secret of mine", "--access", "presence")
+      try await WindowOnDisplay.with(["--store", one.directory] + one.reader, in: one.folder) { window in
+        try await window(
+          .click("x"), .press("Stop Sharing"),
+          .see("Another version of it would be lost. Choose one of the two on the page “Computers” first."),
+          .press("Back"), .click("mine"), .see("On this computer only"), .press("Share"),
+          .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("Shared with your computers"),
+          .see("Also on your other computers"), .press("Stop Sharing"))
+      }
+    }
+  }
+
+  @Test("A computer begins to share in the window, and another one joins in its window by the same six words")
+  func joined() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
+      try await WindowOnDisplay.with(["--store", one.directory, "--page", "computers"] + one.reader, in: one.folder) {
+        first in
+        try await first(
+          .press("Begin With This Computer"), .type("\(one.folder)/none", into: "Repository, as git takes it"),
+          .type("one", into: "Name of this computer"), .press("Continue"))
+        try await first(
+          .type(machines.remote, into: "Repository, as git takes it"), .press("Continue"),
+          .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("this computer"))
+        try await WindowOnDisplay.with(["--store", two.directory, "--page", "computers"] + two.reader, in: two.folder) {
+          second in
+          try await second(
+            .press("Join My Other Computers"), .type(machines.remote, into: "Repository, as git takes it"),
+            .type("two", into: "Name of this computer"), .press("Continue"),
+            .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("This computer asks to share"))
+          try await first(.press("Exchange Now"), .press("Show the six words"), .see("They Are the Same"))
+          try await second(.see("They Are the Same"))
+          let isWords = { (text: String) in text.wholeMatch(of: /([a-z]+ ){5}[a-z]+/) != nil }
+          let words = try #require(try await first.texts().first(where: isWords))
+          try await second(
+            .see(words), .press("They Are the Same"), .type(TestStore.passcode, into: "Passcode"), .press("Confirm"))
+          try await first(
+            .press("They Are the Same"), .type(TestStore.passcode, into: "Passcode"), .press("Confirm"),
+            .see("Remove two"))
+          try await second(.see("Remove one"))
+        }
+      }
+    }
+  }
+
+  @Test("A weak passcode is refused in the window, and a new passcode and a new recovery key open the store")
+  func passcodeAndRecoveryKey() async throws {
+    try await shown("--page", "protection") { window, store in
+      try await window(
+        .gone("Checking …"), .see("In Order"), .press("Change the Passcode"),
+        .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .type("abcd", into: "New passcode"),
+        .type("abcd", into: "Once more"), .press("Confirm"), .see("This Passcode Can Be Guessed"), .press("Cancel"))
+      #expect(try await store.unlocked("get", "mail/alice").status == 0)
+      let passcode = "quartz blanket river 47"
+      try await window(
+        .press("Change the Passcode"), .type(TestStore.passcode, into: "Passcode"), .press("Confirm"),
+        .type(passcode, into: "New passcode"), .type(passcode, into: "Once more"), .press("Confirm"),
+        .see("The new passcode is set"))
+      #expect(try await store.unlocked("get", "mail/alice").status == 77)
+      try await window(.press("Replace the Recovery Key"), .see("Its last part, from your paper"))
+      let key = try await recoveryKey(in: window)
+      try await window(
+        .type(String(key.suffix(5)), into: "Its last part, from your paper"), .press("Continue"),
+        .type(passcode, into: "Passcode"), .press("Confirm"),
+        .see("The new recovery key is valid, and the earlier one is not any more"))
+      try await Invocation(
+        arguments: store.arguments(["recover", "--recovery-fd", "3", "--passcode-fd", "4"]),
+        descriptors: [key + "\n", "another long passcode 9\n"]
+      ).run().mustSucceed()
+    }
+  }
+
+  @Test("A copy that the window has made is put back after it has said what is lost and what returns")
+  func copies() async throws {
+    try await shown("--page", "protection") { window, store in
+      let copy = "\(store.folder)/copy"
+      try await window(
+        .press("Back Up All Secrets"), .type(copy, into: "Folder"), .press("Back Up"),
+        .see("All secrets are copied to \(copy)"))
+      try await store.whorl("rm", "mail/alice", "--yes").mustSucceed()
+      try await store.set("new", "later")
+      try await window(
+        .press("Restore a Copy"), .type("\(store.folder)/store", into: "Folder"), .press("Continue"),
+        .see("\(store.folder)/store is not a backup: name what 'whorl backup' has made."), .press("Restore a Copy"),
+        .type(copy, into: "Folder"), .press("Continue"), .see("Replace All Secrets With These?"))
+      let texts = try await window.texts()
+      #expect(texts.contains { $0.contains("will be lost:\n  new") && $0.contains("come back:\n  mail/alice") })
+      try await window(
+        .press("Restore"), .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .gone("Confirm"))
+      #expect(try await store.unlocked("get", "mail/alice").text == "a secret of mine")
+      #expect(try await store.unlocked("get", "new").status == 66)
+    }
+  }
+
+  @Test(
+    "Each page of the window needs no more than 360 pixels, in the light and the dark style, and each of its controls has a name",
+    arguments: ["secrets", "passkeys", "keys", "fingers", "computers", "activity", "protection"])
+  func narrow(page: String) async throws {
+    try await TestStore.enrolled { store in
+      let style = ["protection", "secrets"].contains(page) ? "prefer-dark" : "prefer-light"
+      try await WindowOnDisplay.with(
+        ["--store", store.directory, "--page", page] + store.reader, in: store.folder, width: 300,
+        more: ["ADW_DEBUG_COLOR_SCHEME": style]
+      ) { window in
+        try await window(.see("Back"), .gone("Checking …"))
+        let width = try #require(try await window.width())
+        #expect(width <= 360)
+        #expect(try await window.unnamed() == [])
+      }
+    }
+  }
+
   @Test("Each control of the window has a name for a screen reader, and a folder that everybody can write is explained")
   func named() async throws {
     try await TestStore.enrolled { store in
@@ -171,7 +329,7 @@ struct WindowTests {
         #expect(try await !window.texts().contains("current-set"))
         chmod(store.directory, 0o700)
         try await window(.press("Try Again"), .click("current-set"), .see("Changed"))
-        for page in ["Fingers", "Computers", "Activity"] { try await window(.click(page), .see("Pages")) }
+        for page in ["Fingers", "Computers", "Activity", "Protection"] { try await window(.click(page), .see("Pages")) }
         try await window(.click("Secrets"), .press("New Secret"), .see("Save"))
         #expect(try await window.unnamed() == [])
       }

@@ -105,6 +105,8 @@ package struct ImportPlan: Sendable {
 /// What an import has done.
 package struct ImportOutcome: Sendable {
   package var brought: [ItemName] = []
+  /// Those of ``brought``, by which they can be taken out again.
+  package var items: [ItemID] = []
   package var alreadyThere: [ItemName]
   package var duplicates: [ItemName]
   package var unusable: [UnusableEntry]
@@ -175,8 +177,9 @@ package struct ItemImport: Sendable {
       for item in items.reversed() {
         do throws(VaultError) {
           switch try await store.bringIn(new(item), secret: item.secret.copy()) {
-          case .added:
+          case .added(let id):
             outcome.brought.append(item.name)
+            outcome.items.append(id)
             own.insert(item.name)
           case .alreadyThere where own.contains(item.name):
             // Such as the notes of "a", and an entry that is called "a#notes".

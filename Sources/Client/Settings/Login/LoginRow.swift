@@ -9,6 +9,12 @@ package struct LoginRow: Encodable {
   package var spoken: String
   /// The item whose secret is delivered; "gone" if it no longer exists. Nil for an entry with its own secret.
   package var item: String?
+
+  /// The words after `whorl` that take it back.
+  var undo: [String] {
+    let chosen: [LoginItem.Kind] = [.gnomeKeyring, .kwallet, .passcode]
+    return chosen.map(\.rawValue).contains(kind) ? ["login", "disable", kind] : ["login", "rm", spoken]
+  }
 }
 
 extension LoginRow {

@@ -11,6 +11,7 @@ package struct LoginSurvey: Sendable {
   package let kwallet: KWalletState?
   /// The programs by which people log in.
   package let stacks: [LoginStacks.Finding]
+  private let named: NamedStore
 
   package init(_ context: some SettingsContext) async throws(Failure) {
     let entries = try await LoginRow.all(in: context.openStore())
@@ -24,6 +25,7 @@ package struct LoginSurvey: Sendable {
     (self.entries, self.passcode, self.keyring) = (entries, passcode, keyring)
     kwallet = KWalletState(try context.kwalletPlaces(), entries)
     stacks = LoginStacks().findings()
+    named = context.named
   }
 
   /// What is opened, and whether the password, the keyring and the wallet are as they should be.
@@ -31,8 +33,8 @@ package struct LoginSurvey: Sendable {
     var found = entries.map { entry in
       Finding(
         subject: "opened", state: .note,
-        words: [entry.spoken, entry.item].compactMap { $0 }.joined(separator: " from ")
-      )
+        words: [entry.spoken, entry.item].compactMap { $0 }.joined(separator: " from "),
+        undo: named.command(entry.undo))
     }
     if entries.isEmpty {
       found.append(Finding(subject: "opened", state: .note, words: "nothing; 'whorl login --help' tells what can be"))

@@ -105,7 +105,7 @@ struct Import: Command {
   private func bring(_ from: OtherProgram, _ session: Session) async throws(Failure) {
     let source: any ImportSource
     do throws(ImportError) {
-      source = try await from.source(at: path, session)
+      source = try await from.source(at: path)
     } catch {
       throw Failure(error)
     }

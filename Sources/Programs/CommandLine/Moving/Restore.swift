@@ -1,5 +1,4 @@
 import ArgumentParser
-internal import Moving
 internal import PromptTexts
 import SecretModel
 import SecureMemory
@@ -54,7 +53,7 @@ struct Restore: Command {
     } catch {
       return try await copyItems(of: backup, session, answers, otherwise: error)
     }
-    for line in Self.lines(contents) { StandardError.line(Visible.text(line)) }
+    for line in contents.lines { StandardError.line(Visible.text(line)) }
     if !yes { try answers.confirm("Replace the store's items with these?", assent: "--yes") }
     let dead = try await session.asking(answers, reason: "restore \(Visible.text(directory))") {
       try await $0.restore(backup.file, accepting: contents.id, $1)
@@ -136,20 +135,5 @@ struct Restore: Command {
     var items: Int
     var dead: [String]
     var leftOut: [String]
-  }
-
-  private static func lines(_ contents: BackupContents) -> [String] {
-    var lines = ["The copy has \(Spoken.plural(contents.items, "item"))."]
-    func list(_ names: [ItemName], _ words: String) {
-      guard !names.isEmpty else { return }
-      lines.append("\(Spoken.plural(names.count, "item")) \(words):")
-      lines += names.prefix(Listing<ItemName>.limit).map { "  \($0)" }
-      if names.count > Listing<ItemName>.limit { lines.append("  and \(names.count - Listing<ItemName>.limit) more") }
-    }
-    list(contents.removed, "of the store will be lost")
-    list(contents.returning, "will come back")
-    list(contents.changed, "will become what they were")
-    list(contents.dead, "will be dead, since the fingers or the passcode that they are bound to are gone")
-    return lines
   }
 }

@@ -10,6 +10,12 @@ final class ComputersPage: WindowPage {
   private let store: ShownStore
   private let groups: [String: RowGroup]
   private var isLooking = false
+  /// How often another computer's answer is looked for, while one is waited for.
+  private static let seconds = 2
+  private var waiting: MainLoop.Timer?
+  private var standing: SyncStatus.Standing?
+  /// Computers whose request was answered here. Their words are known when they have answered in turn.
+  private var answered: Set<MemberID> = []
   /// What the two buttons below the words do.
   private var answer: (same: () -> Void, differ: () -> Void)?
 
@@ -19,6 +25,8 @@ final class ComputersPage: WindowPage {
     groups = names.reduce(into: [:]) { [interface] groups, name in groups[name] = RowGroup(interface[name]) }
     interface["back-to-pages"].on("clicked") { goBack() }
     interface["sync"].on("clicked") { [weak self] in self?.exchange() }
+    interface["begin"].on("clicked") { [weak self] in self?.enter(joining: false) }
+    interface["join"].on("clicked") { [weak self] in self?.enter(joining: true) }
     interface["same"].on("clicked") { [weak self] in self?.answer?.same() }
     interface["differ"].on("clicked") { [weak self] in self?.answer?.differ() }
   }
@@ -43,6 +51,10 @@ final class ComputersPage: WindowPage {
   // MARK: What is shown
 
   private func show(_ status: SyncStatus) {
+    let hasJoined = standing == .asking && status.standing == .member
+    standing = status.standing
+    if hasJoined { welcome(status) }
+    wait(for: status)
     let isSharing = [.member, .asking].contains(status.standing)
     interface["sync"].isVisible = isSharing
     interface["states"].show(isSharing ? "circle" : "alone")
@@ -55,6 +67,7 @@ final class ComputersPage: WindowPage {
           title: Self.name(candidate),
           buttons: [
             .init(label: Text.of("Show Words"), spoken: Text.of("Show the six words")) { [weak self] in
+              self?.answered.insert(candidate.id)
               self?.change(.answer(candidate.id))
             }
           ])
@@ -68,7 +81,44 @@ final class ComputersPage: WindowPage {
   private var asking: RowGroup.Row {
     RowGroup.Row(
       title: Text.of("This computer asks to share"),
-      subtitle: Text.of("Let it in on another of your computers, and keep 'whorl sync join' running here."))
+      subtitle: Text.of(
+        "Let it in on another of your computers: there its name stands on this page. Keep this window open."))
+  }
+
+  // MARK: Beginning and joining
+
+  private func enter(joining: Bool) {
+    CircleEntryWindow(joining: joining, of: store) { [weak self] in
+      guard let self else { return }
+      if !joining { store.say(Text.of("This computer is the first. Share a secret by its page.")) }
+      refresh()
+      store.reload()
+    }.present()
+  }
+
+  /// Looks again soon while another computer has to answer.
+  private func wait(for status: SyncStatus) {
+    let isAwaited =
+      status.standing == .asking
+      || status.candidates.contains { $0.words.isEmpty ? answered.contains($0.id) : !$0.hasAgreed }
+    guard isAwaited, waiting == nil else { return }
+    waiting = MainLoop.after(seconds: Self.seconds) { [weak self] in
+      guard let self, let opened = store.store else { return }
+      waiting = nil
+      let place = store.place
+      Task { [weak self] in
+        _ = await Exchange.run(opened, at: place)
+        self?.refresh()
+      }
+    }
+  }
+
+  /// This computer was let in: what came under the passcode is opened with it once.
+  private func welcome(_ status: SyncStatus) {
+    store.say(Text.of("This computer shares your secrets now"))
+    store.reload()
+    guard status.waiting.contains(where: { $0.reason == .proof }) else { return }
+    resolve(.open)
   }
 
   private func showWords(_ status: SyncStatus) {

@@ -9,9 +9,7 @@ internal import Whorl
 final class FirstStartPage {
   private let interface = Interface(PackageResources.first_start_ui)
   private let make: StoreMaker
-  /// Continues the creation of the store, or ends it.
-  private var written: CheckedContinuation<Bool, Never>?
-  private var lastPart: SharedSecret?
+  private let recovery: RecoveryKeyCheck
 
   /// Makes a store with a passcode, and calls the closure with its recovery key before it is kept.
   typealias StoreMaker =
@@ -22,6 +20,7 @@ final class FirstStartPage {
   /// - Parameter finished: called when the person goes on with the new store.
   init(make: @escaping StoreMaker, finished: @escaping () -> Void) {
     self.make = make
+    recovery = RecoveryKeyCheck(in: interface)
     let steps = interface["steps"]
     interface["begin"].on("clicked") { [self] in
       steps.show("passcode")
@@ -33,11 +32,6 @@ final class FirstStartPage {
     }
     interface["insist"].on("toggled") { [self] in compare() }
     interface["choose"].on("clicked") { [self] in choose() }
-    interface["last-part"].on("changed") { [self] in checkLastPart() }
-    interface["written"].on("clicked") { [self] in answer(isWritten: true) }
-    interface["last-part"].on("entry-activated") { [self] in
-      if interface["written"].isSensitive { answer(isWritten: true) }
-    }
     interface["done"].on("clicked") { finished() }
   }
 
@@ -47,7 +41,7 @@ final class FirstStartPage {
   func focus() { interface["begin"].focus() }
 
   /// The window closes: no store is made.
-  func leave() { answer(isWritten: false) }
+  func leave() { recovery.leave() }
 
   // MARK: The passcode
 
@@ -102,45 +96,7 @@ final class FirstStartPage {
 
   /// Shows the key, and waits until the person has typed its last part.
   private func isWritten(_ key: SharedSecret) async -> Bool {
-    interface["recovery-key"].show(key.bytes, as: .label)
-    lastPart = SharedSecret(key.bytes.lastPart())
-    interface["last-part"].text = ""
     interface["steps"].show("recovery")
-    interface["last-part"].focus()
-    let isWritten = await withCheckedContinuation { written = $0 }
-    interface["recovery-key"].set("label", "")
-    lastPart = nil
-    return isWritten
-  }
-
-  private func answer(isWritten: Bool) {
-    written?.resume(returning: isWritten)
-    written = nil
-  }
-
-  private func checkLastPart() {
-    guard let lastPart else { return }
-    interface["written"].isSensitive = interface["last-part"].secret.upperCased().constantTimeEquals(lastPart.bytes)
-  }
-}
-
-extension SecretBytes {
-  /// What follows the last hyphen or space.
-  fileprivate borrowing func lastPart() -> SecretBytes {
-    withUnsafeBytes { bytes in
-      let start = bytes.lastIndex { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: " ") }.map { $0 + 1 } ?? 0
-      return SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[start...]))
-    }
-  }
-
-  /// Letters as the recovery key has them.
-  fileprivate borrowing func upperCased() -> SecretBytes {
-    var changed = copy()
-    changed.withUnsafeMutableBytes { bytes in
-      for index in bytes.indices where (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[index]) {
-        bytes[index] -= 32
-      }
-    }
-    return changed
+    return await recovery.isWritten(key)
   }
 }

@@ -1,4 +1,5 @@
 internal import CAdwaita
+internal import OtherStores
 internal import Primitives
 internal import PromptTexts
 internal import SSHKeys
@@ -23,6 +24,8 @@ final class SecretDetails {
     interface["reveal"].on("clicked") { [weak self] in self?.toggle() }
     interface["copy"].on("clicked") { [weak self] in self?.copy() }
     interface["copy-public"].on("clicked") { [weak self] in self?.copyPublicHalf() }
+    interface["edit"].on("clicked") { [weak self] in self?.edit() }
+    interface["share"].on("clicked") { [weak self] in self?.share() }
     interface["remove"].on("clicked") { [weak self] in self?.remove() }
   }
 
@@ -43,6 +46,11 @@ final class SecretDetails {
     interface["needs"].set("subtitle", item.state.spoken ?? item.access.spoken)
     interface["shared"].set(
       "subtitle", entry.isShared ? Text.of("Also on your other computers") : Text.of("On this computer only"))
+    let share = interface["share"]
+    share.isVisible = entry.isReadable && shown.sharing?.standing == .member
+    share.set("label", entry.isShared ? Text.of("Stop Sharing") : Text.of("Share"))
+    share.isSensitive = true
+    interface["edit"].isVisible = entry.isReadable && entry.kind == .secret
     interface["changed"].set("subtitle", Spoken.time(Int64(clamping: item.modified)))
     interface["changed"].isVisible = item.state != .damaged
   }
@@ -125,6 +133,43 @@ final class SecretDetails {
   private func setBusy(_ isBusy: Bool) {
     interface["reveal"].isSensitive = !isBusy
     interface["copy"].isSensitive = !isBusy
+  }
+
+  // MARK: Changes
+
+  private func edit() {
+    if let entry { SecretEditor(entry.kind, editing: entry, of: shown).present() }
+  }
+
+  /// Shares the item with the other computers, or stops that, and tells them.
+  private func share() {
+    guard let entry, let store = shown.store, let sharing = shown.sharing else { return }
+    let kept = OnlyCopies(unsharing: [entry.item], sharing)
+    guard !entry.isShared || kept.isEmpty else {
+      return shown.say(
+        Text.of("Another version of it would be lost. Choose one of the two on the page “Computers” first."),
+        isUrgent: true)
+    }
+    let isShared = !entry.isShared
+    let reason = isShared ? Text.of("share “{name}”") : Text.of("share “{name}” no longer")
+    let place = shown.place
+    interface["share"].isSensitive = false
+    Task {
+      do throws(VaultError) {
+        let change = ItemChange(attributes: [.synchronizable: isShared ? AttributeValue.number(1) : nil])
+        try await shown.ask(for: String(format: reason, ["name": PromptLabel.text(entry.title)])) {
+          service, asking throws(VaultError) in
+          _ = try await service.update(.ids([entry.id]), change, secret: nil, asking)
+        }
+        shown.say(isShared ? Text.of("Shared with your computers") : Text.of("Kept on this computer only"))
+        // Where the repository is out of reach, the change waits for the next exchange.
+        _ = await Exchange.run(store, at: place)
+      } catch {
+        shown.say(error)
+      }
+      interface["share"].isSensitive = true
+      shown.reload()
+    }
   }
 
   // MARK: Removal

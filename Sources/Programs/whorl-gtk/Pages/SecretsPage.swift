@@ -35,7 +35,8 @@ final class SecretsPage: WindowPage {
       add.set("tooltip-text", Text.of("New SSH Key"))
       add.setSpokenName(Text.of("New SSH Key"))
     }
-    add.on("clicked") { NewSecretWindow(kind, of: store).present() }
+    if kind == .secret { offerImport() }
+    add.on("clicked") { SecretEditor(kind, of: store).present() }
     interface["back"].on("clicked") { [weak self] in self?.showList() }
     interface["back-to-pages"].on("clicked") { goBack() }
     rows = RowList(
@@ -49,12 +50,22 @@ final class SecretsPage: WindowPage {
   /// Shows the items of another state of the store.
   func refresh() {
     update()
-    // The item may be gone, or another one.
-    if let entry = details.entry, !store.list.entries.contains(entry) { showList() }
+    guard let entry = details.entry else { return }
+    // The item may be gone, or have changed.
+    guard let now = store.list.entries.first(where: { $0.id == entry.id }) else { return showList() }
+    if now != entry { details.show(now) }
   }
 
   /// Whether the page has a button that leads back to the list of pages, in a narrow window.
   func setNarrow(_ isNarrow: Bool) { interface["back-to-pages"].isVisible = isNarrow }
+
+  /// By a button, and by dragging a file onto the page.
+  private func offerImport() {
+    let button = interface["import"]
+    button.isVisible = true
+    button.on("clicked") { [store] in ImportWindow(of: store).present() }
+    root.onDrop { [store] path in ImportWindow(of: store).present(path) }
+  }
 
   private func showList() {
     details.leave()
@@ -72,9 +83,14 @@ final class SecretsPage: WindowPage {
     let entry = shown[position]
     row["icon"].set("icon-name", icon)
     row["title"].set("label", entry.title)
-    row["subtitle"].set("label", entry.summary)
-    row["mark"].set("icon-name", entry.isReadable ? "" : "dialog-warning-symbolic")
-    row["mark"].isVisible = !entry.isReadable
+    let isWaiting = store.isWaiting(entry)
+    row["subtitle"].set("label", entry.summary(isWaiting: isWaiting))
+    let mark =
+      !entry.isReadable
+      ? "dialog-warning-symbolic"
+      : isWaiting ? "content-loading-symbolic" : entry.isShared ? "emblem-shared-symbolic" : nil
+    row["mark"].set("icon-name", mark ?? "")
+    row["mark"].isVisible = mark != nil
   }
 
   private func update() {
@@ -89,10 +105,17 @@ final class SecretsPage: WindowPage {
 }
 
 extension SecretEntry {
-  /// The second line of the entry: what it needs, or why it cannot be read.
-  var summary: String {
+  /// The second line of the entry: what it needs, or why it cannot be read, and whether it is on other computers.
+  ///
+  /// - Parameter isWaiting: whether a version of it has come from another computer and cannot be stored yet.
+  func summary(isWaiting: Bool) -> String {
     if let lost = item.state.spoken { return lost }
-    return String(format: Text.of("needs {rule}"), ["rule": item.access.spoken])
+    let need = String(format: Text.of("needs {rule}"), ["rule": item.access.spoken])
+    let remark =
+      isWaiting
+      ? Text.of("a version from another computer waits")
+      : isShared ? Text.of("also on your other computers") : nil
+    return [need, remark].compactMap { $0 }.joined(separator: " · ")
   }
 }
 

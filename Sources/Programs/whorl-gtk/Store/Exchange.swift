@@ -26,6 +26,86 @@ enum Exchange {
     }
   }
 
+  // MARK: Beginning and joining
+
+  /// Begins to share through an empty repository, or asks to share what computers share there already. Asks for the passcode
+  /// in the window. The request of a private store lasts as long as this program.
+  ///
+  /// - Parameters:
+  ///   - remote: the repository, as git takes it.
+  ///   - machine: what this computer is called on the others.
+  static func enter(_ remote: String, as machine: String, joining: Bool, _ shown: ShownStore) async throws(Failure) {
+    guard let store = shown.store else { return }
+    let place = shown.place
+    let (repository, start, records) = try await VaultWork.runAside { () async throws(Failure) in
+      try await prepare(remote, at: place, store, joining: joining)
+    }
+    do {
+      let entry: SyncBeginning = joining ? .join(machine: machine, records: records) : .new(machine: machine)
+      try await shown.ask(for: Text.of("share secrets with your computers")) { service, asking throws(VaultError) in
+        try await service.sync.begin(entry, asking)
+      }
+      try await VaultWork.runAside { () async throws(Failure) in
+        try await explained(store) { (service) async throws(SyncRunError) in
+          var first = SyncRun(repository, service)
+          first.start = start
+          _ = try await first.run()
+        }
+      }
+    } catch let failure as Failure {
+      throw failure
+    } catch let error as VaultError {
+      // Nothing was begun: the local copy is made again when the person tries once more.
+      try? await VaultWork.runAside { () throws(SyncRunError) in try repository.remove() }
+      throw Failure(error)
+    } catch {
+      throw .defect(error)
+    }
+  }
+
+  /// Makes the local copy of the repository, and reads what is in it.
+  private nonisolated static func prepare(
+    _ remote: String, at place: ShownStore.Place, _ store: SecretStore, joining: Bool
+  ) async throws(Failure) -> (GitRepository, SyncRun.Start, [SyncFile]) {
+    let isMember = try await explained(store) { (service) async throws(SyncRunError) in
+      do throws(VaultError) { return try await service.status().standing == .member } catch { throw .vault(error) }
+    }
+    // A command may have begun meanwhile: its copy of the repository stays.
+    guard !isMember else {
+      throw Failure(.exists, "this computer shares secrets with others already", advice: "close this, and look again")
+    }
+    let repository: GitRepository
+    do throws(SyncRunError) {
+      let remote = try SyncRemote(remote, in: FullPath.currentFolder)
+      let git = try GitProgram(environment: OwnEnvironment.entries, mayAsk: false)
+      do throws(VaultError) { repository = try GitRepository(at: folder(of: place), git) } catch { throw .vault(error) }
+      try await repository.make(for: remote)
+    } catch {
+      throw Failure(error, remote: remote)
+    }
+    do throws(Failure) {
+      return try await explained(store) { (service) async throws(SyncRunError) in
+        let run = SyncRun(repository, service)
+        if joining {
+          let (records, start) = try await run.records()
+          return (repository, start, records)
+        }
+        return (repository, try await run.requireEmpty(), [])
+      }
+    } catch {
+      try? repository.remove()
+      throw error
+    }
+  }
+
+  private nonisolated static func explained<Value: Sendable>(
+    _ store: SecretStore, _ work: (any SyncService) async throws(SyncRunError) -> Value
+  ) async throws(Failure) -> Value {
+    try await store.call { service throws(Failure) in
+      do throws(SyncRunError) { return try await work(service.sync) } catch { throw Failure(error) }
+    }
+  }
+
   private nonisolated static func run(_ service: any SyncService, in folder: String) async -> Outcome {
     do throws(SyncRunError) {
       let git = try GitProgram(environment: OwnEnvironment.entries, mayAsk: false)

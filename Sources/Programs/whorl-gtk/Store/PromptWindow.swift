@@ -63,6 +63,8 @@ final class PromptWindow {
     interface["request"].set("label", request)
     interface["finger"].isVisible = withFinger
     interface["passcode"].isVisible = typing != nil
+    let isNew = if case .newPasscode = typing { true } else { false }
+    interface["again"].isVisible = isNew
     interface["answer"].isVisible = typing != nil
     guard let typing else { return interface["cancel"].focus() }
     let words =
@@ -91,7 +93,12 @@ final class PromptWindow {
     window.set("transient-for", parent)
     gtk_window_set_default_widget(window.typed(), interface["answer"].typed())
     let (entry, answer) = (interface["passcode"], interface["answer"])
-    entry.on("changed") { answer.isSensitive = !entry.isEmpty }
+    let again = interface["again"]
+    for typed in [entry, again] {
+      typed.on("changed") {
+        answer.isSensitive = !entry.isEmpty && (!again.isVisible || entry.secret.constantTimeEquals(again.secret))
+      }
+    }
     answer.on("clicked") { [weak self] in self?.answer(entry) }
     interface["cancel"].on("clicked") { [weak self] in self?.cancel() }
     // The window closes when the request has ended, and not before.
@@ -107,6 +114,7 @@ final class PromptWindow {
     guard let session else { return }
     let typed = SharedSecret(entry.secret)
     entry.text = ""
+    interface?["again"].text = ""
     let isQuestion = isQuestion
     if !isQuestion { early = typed }
     Task {

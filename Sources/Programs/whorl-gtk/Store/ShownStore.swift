@@ -3,6 +3,7 @@ internal import PromptTexts
 internal import SecretList
 internal import SecretModel
 internal import SecureMemory
+internal import Settings
 internal import Whorl
 
 /// The store that a window shows: its items, what the window asks and says about them, and the clipboard.
@@ -32,6 +33,8 @@ final class ShownStore {
   private let prompts: PromptWindow
   private(set) var store: SecretStore?
   private(set) var list = SecretList()
+  /// How the store shares with other computers; nil before it was asked.
+  private(set) var sharing: SyncStatus?
   /// Called when there is another list.
   var listChanged: () -> Void = {}
   /// Called when the items cannot be read any more.
@@ -53,13 +56,16 @@ final class ShownStore {
   func open() async -> Opening {
     let place = place
     do throws(VaultError) {
-      let (store, isClosed, items) = try await VaultWork.run { () async throws(VaultError) in
+      let (store, isClosed, items, sharing) = try await VaultWork.run { () async throws(VaultError) in
         let store = try SecretStore.open(
           at: place.directory, reader: place.reader, configuration: place.configuration)
         let isClosed = try await store.awaitsFirstUnlock()
-        return (store, isClosed, try await store.items(.everything))
+        return (
+          store, isClosed, try await store.items(.everything),
+          try await store.call { service throws(VaultError) in try await service.sync.status() }
+        )
       }
-      self.store = store
+      (self.store, self.sharing) = (store, sharing)
       show(items)
       return isClosed ? .closed : .open
     } catch .storeNotFound {
@@ -78,15 +84,19 @@ final class ShownStore {
   }
 
   /// Makes a request for which the person may be asked, in the window.
+  ///
+  /// - Parameter allowsGuessable: whether a passcode that can be guessed in a day is taken, because the person insists.
   func ask<Value: Sendable>(
-    _ request: @escaping SentAskingRequest<Value>
+    for reason: String? = nil, allowsGuessable: Bool = false, _ request: @escaping SentAskingRequest<Value>
   ) async throws(VaultError) -> Value {
     guard let store else { throw .cancelled }
     let prompt = prompt
     return try await VaultWork.run { () async throws(VaultError) in
       let context = store.makeContext(prompt: prompt)
+      context.options.offersFallbackAtOnce = true
+      context.options.allowsGuessablePasscode = allowsGuessable
       defer { context.invalidate() }
-      return try await context.perform(nil, request)
+      return try await context.perform(reason, request)
     }
   }
 
@@ -120,12 +130,25 @@ final class ShownStore {
     isLoading = true
     Task {
       do throws(VaultError) {
-        show(try await VaultWork.run { () async throws(VaultError) in try await store.items(.everything) })
+        let (items, sharing) = try await VaultWork.run { () async throws(VaultError) in
+          (
+            try await store.items(.everything),
+            try await store.call { service throws(VaultError) in try await service.sync.status() }
+          )
+        }
+        self.sharing = sharing
+        show(items)
       } catch {
         failed(error)
       }
       isLoading = false
     }
+  }
+
+  /// Whether a version of the entry has come from another computer and cannot be stored yet.
+  func isWaiting(_ entry: SecretEntry) -> Bool {
+    guard let waiting = sharing?.waiting, !waiting.isEmpty, let name = entry.item.name else { return false }
+    return waiting.contains { $0.item == name }
   }
 
   /// Takes an entry off the list, and removes its item when the person can no longer undo that.
@@ -173,12 +196,18 @@ final class ShownStore {
 
   /// Shows an error for a moment, unless the person has caused it by cancelling.
   func say(_ error: VaultError) {
-    if !error.isCancel { say(error.sentence) }
+    if !error.isCancel { say(error.sentence, isUrgent: true) }
   }
 
-  func say(_ text: String) {
+  func say(_ failure: Failure) {
+    if failure.cause?.isCancel != true { say(failure.shown, isUrgent: true) }
+  }
+
+  /// - Parameter isUrgent: whether it is shown before messages that wait.
+  func say(_ text: String, isUrgent: Bool = false) {
     let toast = Widget(adw_toast_new(text))
     toast.set("timeout", Self.messageSeconds)
+    if isUrgent { adw_toast_set_priority(toast.opaque, ADW_TOAST_PRIORITY_HIGH) }
     adw_toast_overlay_add_toast(toasts.opaque, toast.opaque)
   }
 

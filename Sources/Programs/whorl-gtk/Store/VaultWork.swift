@@ -1,4 +1,5 @@
 internal import Executors
+internal import Settings
 internal import Whorl
 
 /// Calls of the vault, outside the thread of the window.
@@ -6,13 +7,34 @@ enum VaultWork {
   // Such a call may block its thread, for example while the vault is started.
   private nonisolated static let thread = BackgroundThread()
 
-  nonisolated(nonsending) static func run<Value: Sendable>(
-    _ call: @escaping @Sendable () async throws(VaultError) -> Value
-  ) async throws(VaultError) -> Value {
-    let result = await Task(executorPreference: thread) { () async -> Result<Value, VaultError> in
-      do throws(VaultError) { return .success(try await call()) } catch { return .failure(error) }
+  nonisolated(nonsending) static func run<Value: Sendable, Problem: Error>(
+    _ call: @escaping @Sendable () async throws(Problem) -> Value
+  ) async throws(Problem) -> Value {
+    try await run(on: thread, call)
+  }
+
+  /// Runs what may take long, such as checks that wait for a reader, without holding up other calls.
+  nonisolated(nonsending) static func runAside<Value: Sendable, Problem: Error>(
+    _ call: @escaping @Sendable () async throws(Problem) -> Value
+  ) async throws(Problem) -> Value {
+    try await run(on: BackgroundThread(), call)
+  }
+
+  private nonisolated(nonsending) static func run<Value: Sendable, Problem: Error>(
+    on thread: BackgroundThread, _ call: @escaping @Sendable () async throws(Problem) -> Value
+  ) async throws(Problem) -> Value {
+    let result = await Task(executorPreference: thread) { () async -> Result<Value, Problem> in
+      do throws(Problem) { return .success(try await call()) } catch { return .failure(error) }
     }.value
     return try result.get()
+  }
+}
+
+extension Failure {
+  /// What failed and what to do, as a sentence for a person.
+  var shown: String {
+    let words = [words, advice].compactMap { $0 }.joined(separator: ": ")
+    return "\(words.prefix(1).uppercased())\(words.dropFirst())."
   }
 }
 

@@ -10,6 +10,8 @@ final class RowGroup {
   /// A button at the end of a row.
   struct Button {
     var label: String
+    /// A picture in place of the label, which then is what the pointer is told.
+    var icon: String?
     /// What a screen reader says, since several rows have the same button.
     var spoken: String
     var isDestructive = false
@@ -20,6 +22,8 @@ final class RowGroup {
   struct Row {
     var title: String
     var subtitle = ""
+    /// A picture before the text, and what a screen reader says for it.
+    var mark: (icon: String, spoken: String)?
     var buttons: [Button] = []
   }
 
@@ -36,9 +40,21 @@ final class RowGroup {
     made.set("use-markup", false)
     made.set("title", row.title)
     made.set("subtitle", row.subtitle)
+    if let mark = row.mark {
+      // gtk_image_new_from_icon_name: floating, and the row takes it over.
+      let image = Widget(UnsafeMutableRawPointer(gtk_image_new_from_icon_name(mark.icon)))
+      image.setSpokenName(mark.spoken)
+      adw_action_row_add_prefix(made.typed(), image.typed())
+    }
     for button in row.buttons {
-      // gtk_button_new_with_label: floating, and the row takes it over.
-      let widget = Widget(UnsafeMutableRawPointer(gtk_button_new_with_label(button.label)))
+      // gtk_button_new_with_label, gtk_button_new_from_icon_name: floating, and the row takes it over.
+      let widget =
+        if let icon = button.icon {
+          Widget(UnsafeMutableRawPointer(gtk_button_new_from_icon_name(icon)))
+        } else {
+          Widget(UnsafeMutableRawPointer(gtk_button_new_with_label(button.label)))
+        }
+      if button.icon != nil { widget.set("tooltip-text", button.label) }
       gtk_widget_set_valign(widget.typed(), GTK_ALIGN_CENTER)
       if button.isDestructive { gtk_widget_add_css_class(widget.typed(), "destructive-action") }
       widget.setSpokenName(button.spoken)
