@@ -43,7 +43,7 @@ struct Export: Command {
   @OptionGroup var progress: QuietOption
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let output = try EncryptedOutput(file, replacing: export.replace)
+    let output = try WholeOutput(file, replacing: export.replace)
     let store = try await session.store()
     let bar = ProgressBar("Exporting", progress, options)
     let work = ItemExport(from: store) { bar?.show($0, of: $1) }

@@ -39,7 +39,7 @@ struct PasskeyExportCommand: Command {
   @OptionGroup var export: ExportOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let output = try EncryptedOutput(file, replacing: export.replace)
+    let output = try WholeOutput(file, replacing: export.replace)
     let stored = StoredPasskeys(in: try await session.openStore())
     let passkeys = names.isEmpty ? try await stored.all() : try await stored.named(names)
     guard !passkeys.isEmpty else {

@@ -6,7 +6,7 @@ import Whorl
 
 /// A file that a command writes under a temporary name and renames when it is complete, so that no partial file has its
 /// name.
-struct EncryptedOutput {
+struct WholeOutput {
   private let path: String
   private let replaces: Bool
 
