@@ -6,7 +6,7 @@ import Whorl
 
 /// The programs that `--from` names.
 enum OtherProgram: String, CaseIterable, ExpressibleByArgument {
-  case pass, keepassxc, csv
+  case pass, keepassxc, csv, aegis
   case secretService = "secret-service"
 
   /// The secrets of the program, to be brought in.
@@ -15,6 +15,7 @@ enum OtherProgram: String, CaseIterable, ExpressibleByArgument {
     case .pass: try PasswordStore(in: path ?? UserEnvironment.passwordStore, environment: UserEnvironment.entries)
     case .keepassxc: try EntryFile.keepassxc(path ?? EntryFile.standardInput)
     case .csv: try EntryFile.csv(path ?? EntryFile.standardInput)
+    case .aegis: try EntryFile.aegis(path ?? EntryFile.standardInput)
     case .secretService: try await SecretServiceStore(onBus: BaseDirectories.sessionBus)
     }
   }

@@ -177,7 +177,7 @@ struct Root: ParsableCommand {
     groupedSubcommands: [
       CommandGroup(
         name: "Secrets",
-        subcommands: [Get.self, SetItem.self, List.self, Remove.self, Run.self, Inject.self]),
+        subcommands: [Get.self, SetItem.self, List.self, Remove.self, Run.self, Inject.self, Code.self]),
       CommandGroup(name: "Fingers", subcommands: [Enroll.self, Fingers.self, Unenroll.self]),
       CommandGroup(
         name: "Store",
@@ -270,10 +270,9 @@ enum NearestCommand {
   /// What commands do, in the words of other programs.
   private static let synonyms = [
     "add": "set", "agent": "ssh", "cat": "get", "create": "init", "delete": "rm", "exec": "run", "fill": "inject",
-    "keyring": "login",
-    "list": "ls", "new": "init", "password": "passcode", "pin": "passcode", "print": "get", "put": "set",
-    "read": "get",
-    "remove": "rm", "save": "set", "show": "get", "store": "set", "wallet": "login",
+    "keyring": "login", "list": "ls", "new": "init", "otp": "code", "password": "passcode", "pin": "passcode",
+    "print": "get", "put": "set", "read": "get", "remove": "rm", "save": "set", "show": "get", "store": "set",
+    "totp": "code", "wallet": "login",
   ]
 
   /// - Parameter known: the commands that there are.
