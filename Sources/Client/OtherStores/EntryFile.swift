@@ -37,6 +37,11 @@ package enum EntryFile {
     return try KeePassExport.read(text.bytes, isUTF8: wasUTF16)
   }
 
+  /// The seeds of one-time codes that Aegis has exported.
+  package static func aegis(_ path: String) throws(ImportError) -> ReadEntries {
+    try AegisExport.read(text(of: path, isJSON: true).bytes)
+  }
+
   /// The first character that is not blank.
   private static func first(of text: SharedSecret) -> UInt8? {
     text.bytes.withUnsafeBytes { bytes in
@@ -45,8 +50,12 @@ package enum EntryFile {
     }
   }
 
-  private static func text(of path: String) throws(ImportError) -> (bytes: SharedSecret, wasUTF16: Bool) {
-    guard path != standardInput else { return try FileText.utf8(read(STDIN_FILENO, "standard input"), at: nil) }
+  private static func text(of path: String, isJSON: Bool = false) throws(ImportError) -> (
+    bytes: SharedSecret, wasUTF16: Bool
+  ) {
+    guard path != standardInput else {
+      return try FileText.utf8(read(STDIN_FILENO, "standard input"), at: nil, isJSON: isJSON)
+    }
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else {
       throw errno == ENOENT ? .missing(path) : .system("\(path): \(String(cString: strerror(errno)))")
@@ -57,7 +66,7 @@ package enum EntryFile {
       // Some vaults are folders.
       throw .malformed(RefusedFormat.of(path: path) ?? "\(path) is a folder: name the file in it")
     }
-    return try FileText.utf8(read(file, path), at: path)
+    return try FileText.utf8(read(file, path), at: path, isJSON: isJSON)
   }
 
   private static func read(_ file: Int32, _ name: String) throws(ImportError) -> SecretBytes {

@@ -13,17 +13,22 @@ package struct ForegroundCommand: Sendable {
   ///   - program: a path, or a name that `PATH` finds.
   ///   - arguments: all of them, with the program's own name.
   ///   - isQuiet: whether it reads and writes `/dev/null`.
+  ///   - environment: pointers to `NAME=value` and a NUL each, which stay the caller's, and nil at the end; nil for
+  ///     this program's own.
   ///   - given: descriptors of this program that the command gets as number 3 and the ones after it.
+  ///   - outputs: descriptors of this program, and their numbers in the command.
   package init(
-    _ program: String, _ arguments: [String], isQuiet: Bool = false, given: [Int32] = []
+    _ program: String, _ arguments: [String], environment: UnsafePointer<UnsafeMutablePointer<CChar>?>? = nil,
+    isQuiet: Bool = false, given: [Int32] = [], outputs: [(descriptor: Int32, number: Int32)] = []
   ) throws(ChildStartError) {
     var start = ChildStart(ignoring: EndingSignals.all)
     // If this program was started with SIGCHLD ignored, the kernel would keep no exit status for it.
     signal(SIGCHLD, SIG_DFL)
     if isQuiet { for descriptor: Int32 in 0...2 { start.open("/dev/null", O_RDWR, as: descriptor) } }
     for (number, descriptor) in zip(Int32(3)..., given) { start.give(descriptor, as: number) }
+    for (descriptor, number) in outputs { start.give(descriptor, as: number) }
     // environ: this process's own
-    process = try start.start(.name(program), arguments, environment: environ)
+    process = try start.start(.name(program), arguments, environment: environment ?? UnsafePointer(environ))
     handle = ProcessHandle(process)
   }
 

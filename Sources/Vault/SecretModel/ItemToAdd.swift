@@ -81,7 +81,7 @@ package enum KeySource: Sendable {
   case passkey(SharedSecret)
 }
 
-/// An operation with a private key inside the vault.
+/// An operation with a private key, or with the seed of one-time codes, inside the vault.
 package enum KeyUse: Sendable {
   /// Returns the signature.
   case sign([UInt8], SignatureScheme)
@@ -93,4 +93,7 @@ package enum KeyUse: Sendable {
   /// Returns the key's external representation, or a ``MovingPasskey`` of a passkey. Refused for an access control with
   /// `privateKeyUsage`.
   case export
+  /// Returns the answer of a ``OneTimeCode`` of a password that holds a seed: an `otpauth://totp/` address, or in an item
+  /// whose name has `#totp` in it also the seed alone. The seed does not leave the vault by this.
+  case oneTimeCode
 }

@@ -76,7 +76,8 @@ package protocol VaultService: Sendable {
   /// - Parameter item: of class `key`.
   /// - Throws: `invalidRequest` for bytes that are not a private key, `duplicateItem` for a key that is stored already.
   func addKey(_ item: NewItem, from source: KeySource) async throws(VaultError) -> Item
-  /// Uses a private key inside the vault, after asking for what its access control requires.
+  /// Uses a private key inside the vault, or the seed of one-time codes, after asking for what its access control
+  /// requires.
   func useKey(_ id: ItemID, _ use: KeyUse, _ asking: Asking) async throws(VaultError) -> SecretBytes
 
   // Passkeys

@@ -206,11 +206,17 @@ package struct ItemCatalogue {
 
   // MARK: Keys
 
-  /// The private key with this id, or for an export the passkey.
+  /// The private key with this id, or for an export the passkey, or for a one-time code the password, which has no family.
   ///
   /// - Throws: `invalidRequest` if the item is no private key, or a key that never leaves the vault is to be exported.
-  package func key(_ id: ItemID, for use: KeyUse) throws(VaultError) -> (wanted: [WantedItem], family: KeyFamily) {
+  package func key(_ id: ItemID, for use: KeyUse) throws(VaultError) -> (wanted: [WantedItem], family: KeyFamily?) {
     let wanted = try toChange(.ids([id]), nil)
+    if case .oneTimeCode = use {
+      guard let item = wanted.first, [.genericPassword, .internetPassword].contains(item.record.itemClass) else {
+        throw .invalidRequest("only a password can hold the seed of one-time codes")
+      }
+      return (wanted, nil)
+    }
     guard let item = wanted.first, let family = item.record.keyFamily(for: use) else {
       throw .invalidRequest("this item is not a private key")
     }
@@ -219,10 +225,15 @@ package struct ItemCatalogue {
   }
 
   /// Uses a private key: it is unwrapped for this one use and wiped.
-  package func use(_ wanted: [WantedItem], _ evidence: consuming Evidence, _ family: KeyFamily, _ use: KeyUse)
+  package func use(_ wanted: [WantedItem], _ evidence: consuming Evidence, _ family: KeyFamily?, _ use: KeyUse)
     async throws(VaultError) -> SecretBytes
   {
     let released = try await release(wanted, evidence)[0]
+    guard let family else {
+      let name = wanted[0].record.name.description
+      let seed = try CodeSeed(parsing: released.secret, allowsBare: name.contains(OneTimeCode.itemMark))
+      return try seed.code(at: SystemClock.calendar.nanoseconds / 1_000_000_000).answer
+    }
     guard let passkey = Passkey(released.item) else { return try use.answer(of: released.secret, family) }
     // Its only use by this call is an export.
     return try VaultError.ofKeys { () throws(KeysError) in

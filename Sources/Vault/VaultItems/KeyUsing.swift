@@ -35,6 +35,7 @@ extension KeyUse {
       return try key.exchange(
         with: PublicKey(external: peer, family: family), scheme, requestedSize: size, sharedInfo: sharedInfo)
     case .export: return stored.copy()
+    case .oneTimeCode: throw .badParameters("a private key makes no one-time codes")
     }
   }
 }

@@ -150,10 +150,14 @@ struct ExporterFile: CustomTestStringConvertible {
       program: "Proton Pass",
       lines: [
         "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault",
-        "login,Forum,https://forum.test,ann@mail.test,,pw1,,,1700000000,1700000000,Own",
+        "login,Forum,https://forum.test,ann@mail.test,,pw1,,otpauth://totp/f?secret=ABC,1700000000,1700000000,Own",
         "login,Forum,https://forum.test,ann@work.test,,pw2,,,1700000000,1700000000,Work",
         "login,Shop,https://shop.test,ann@mail.test,ann,pw3,,,1700000000,1700000000,Own",
-      ], items: ["Forum/ann@mail.test": "pw1", "Forum/ann@work.test": "pw2", "Shop/ann": "pw3"],
+      ],
+      items: [
+        "Forum/ann@mail.test": "pw1", "Forum/ann@mail.test#totp": "otpauth://totp/f?secret=ABC",
+        "Forum/ann@work.test": "pw2", "Shop/ann": "pw3",
+      ],
       attributes: ["whorl.url": "https://forum.test", "whorl.folder": "Own"]),
     ExporterFile(
       program: "Keeper, with a line of names",

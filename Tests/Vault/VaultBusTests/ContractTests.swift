@@ -306,6 +306,37 @@ struct ContractTests {
     await open.connection.close()
   }
 
+  @Test("a vault makes one-time codes of passwords that hold a seed, and of nothing else", arguments: Way.allCases)
+  func codes(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    func add(_ name: String, _ secret: String, _ access: AccessControl = .none) async throws -> ItemID {
+      try await open.vault.add(
+        NewItem(named: try ItemName(parsing: name), access: access), secret: SecretBytes(text: secret),
+        replacing: false,
+        .nobody
+      ).id
+    }
+    let address = "otpauth://totp/a?secret=GEZDGNBVGY3TQOJQ&digits=8"
+    for id in [
+      try await add("a#totp", "GEZDGNBVGY3TQOJQ"), try await add("b/c#totp", address), try await add("d", address),
+    ] {
+      let answer = OneTimeCode(answer: try await open.vault.useKey(id, .oneTimeCode, .nobody))
+      let code = try #require(answer)
+      #expect([6, 8].contains(code.digits.bytes.count))
+    }
+    let key = try await open.vault.addKey(NewItem(.key, [.label: .text("k")]), from: .generated(.ec(.p256))).id
+    for id in [try await add("e", "GEZDGNBVGY3TQOJQ"), key] {
+      await #expect {
+        _ = try await open.vault.useKey(id, .oneTimeCode, .nobody)
+      } throws: { Self.isInvalidRequest($0) }
+    }
+    let closed = try await add("f#totp", address, AccessControl(.passcode))
+    await #expect(throws: VaultError.interactionNotAllowed) {
+      _ = try await open.vault.useKey(closed, .oneTimeCode, .nobody)
+    }
+    await open.connection.close()
+  }
+
   @Test("a vault signs only with private keys, and exports only those that may leave it", arguments: Way.allCases)
   func keys(_ way: Way) async throws {
     let open = try await OpenScratch(way)

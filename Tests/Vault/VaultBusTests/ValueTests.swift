@@ -152,7 +152,7 @@ struct ValueTests {
 
   @Test("every use of a key is transferred over the vault's interface, with the context and who asks")
   func keyUses() async throws {
-    var uses: [KeyUse] = [.export, .exchange(with: [4], .ecdh, size: 0, sharedInfo: [])]
+    var uses: [KeyUse] = [.export, .oneTimeCode, .exchange(with: [4], .ecdh, size: 0, sharedInfo: [])]
     var signatures: [SignatureScheme] = [.rsaRaw, .rsaPKCS1Raw]
     var encryptions: [EncryptionScheme] = [.rsaRaw, .rsaPKCS1]
     for hash in HashFunction.allCases {

@@ -2,17 +2,17 @@
 
 internal import Primitives
 internal import SecretModel
-internal import SecureMemory
+package import SecureMemory
 
 /// A JSON text without its secrets, for a decoder that copies what it reads into memory that is not locked. Only
 /// strings of members that are known to be no secrets stay in the text. All others stay in locked memory, and marks
 /// replace them.
-struct OpenText {
+package struct OpenText {
   /// The mark of a string that stayed in locked memory.
-  struct Mark: Decodable, Sendable {
+  package struct Mark: Decodable, Sendable {
     fileprivate let number: Int
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
       let text = try decoder.singleValueContainer().decode(String.self)
       guard text.first == "@", let number = Int(text.dropFirst()) else { throw ImportError.malformed("it has no mark") }
       self.number = number
@@ -20,19 +20,19 @@ struct OpenText {
   }
 
   /// The text with the marks.
-  let bytes: [UInt8]
+  package let bytes: [UInt8]
   private let whole: SharedSecret
   private let strings: [Range<Int>]
 
   /// - Parameter open: the names of the members whose strings are no secrets.
-  init(_ whole: SharedSecret, open: Set<String>) {
+  package init(_ whole: SharedSecret, open: Set<String>) {
     self.whole = whole
     (bytes, strings) = whole.bytes.withUnsafeBytes { Self.split($0, open) }
   }
 
-  /// The string of a mark, with the escapes resolved that base64 and PEM need; nil for an unknown mark. Any
-  /// other escape becomes a backslash, which is not valid in base64.
-  func secret(_ mark: Mark) -> SharedSecret? {
+  /// The string of a mark, with its escapes resolved; nil for an unknown mark. Of an escape that
+  /// JSON does not have the backslash stays, which is not valid in base64.
+  package func secret(_ mark: Mark) -> SharedSecret? {
     guard strings.indices.contains(mark.number) else { return nil }
     let range = strings[mark.number]
     var text = SecretBytes(count: range.count)
@@ -108,8 +108,19 @@ struct OpenText {
         switch text[place] {
         case UInt8(ascii: "n"): byte = UInt8(ascii: "\n")
         case UInt8(ascii: "r"): byte = UInt8(ascii: "\r")
-        case UInt8(ascii: "/"): byte = UInt8(ascii: "/")
-        default: break
+        case UInt8(ascii: "t"): byte = UInt8(ascii: "\t")
+        case UInt8(ascii: "b"): byte = 0x08
+        case UInt8(ascii: "f"): byte = 0x0C
+        case UInt8(ascii: "/"), UInt8(ascii: "\""), UInt8(ascii: "\\"): byte = text[place]
+        default:
+          // An escape is longer than the UTF-8 of its character.
+          guard let character = character(of: text, at: &place) else { break }
+          for byte in character.utf8 {
+            target[count] = byte
+            count += 1
+          }
+          place += 1
+          continue
         }
       }
       target[count] = byte
@@ -117,6 +128,32 @@ struct OpenText {
       place += 1
     }
     return count
+  }
+}
+
+extension OpenText {
+  /// The character of `uXXXX`, or of two such escapes for one beyond U+FFFF; nil for anything else.
+  ///
+  /// - Parameter place: of the u; afterwards of the last digit.
+  private static func character(of text: Slice<UnsafeRawBufferPointer>, at place: inout Int) -> Unicode.Scalar? {
+    func unit(at start: Int) -> UInt16? {
+      let digits = text[start...].dropFirst().prefix(4)
+      guard start < text.endIndex, text[start] == UInt8(ascii: "u"), digits.count == 4,
+        let number = UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+      else { return nil }
+      return number
+    }
+    guard let first = unit(at: place) else { return nil }
+    if let scalar = Unicode.Scalar(first) {
+      place += 4
+      return scalar
+    }
+    let next = place + 5
+    guard UTF16.isLeadSurrogate(first), next + 1 < text.endIndex, text[next] == UInt8(ascii: "\\"),
+      let second = unit(at: next + 1), UTF16.isTrailSurrogate(second)
+    else { return nil }
+    place = next + 5
+    return Unicode.Scalar(0x10000 + UInt32(first & 0x3FF) << 10 + UInt32(second & 0x3FF))
   }
 }
 

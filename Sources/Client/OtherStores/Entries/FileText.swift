@@ -9,13 +9,15 @@ enum FileText {
 
   /// Converts a text in UTF-16, and returns every other text as it is.
   ///
-  /// - Parameter path: of the file; nil for standard input.
+  /// - Parameters:
+  ///   - path: of the file; nil for standard input.
+  ///   - isJSON: whether JSON is expected, of which other files are made as well.
   /// - Throws: `malformed` for a file that is not text.
   static func utf8(
-    _ bytes: consuming SecretBytes, at path: String?
+    _ bytes: consuming SecretBytes, at path: String?, isJSON: Bool = false
   ) throws(ImportError) -> (bytes: SharedSecret, wasUTF16: Bool) {
     let found = bytes.withUnsafeBytes { bytes in
-      (foreign: RefusedFormat.words(for: bytes, at: path), order: UTF16Order(of: bytes))
+      (foreign: isJSON ? nil : RefusedFormat.words(for: bytes, at: path), order: UTF16Order(of: bytes))
     }
     if let foreign = found.foreign { throw .malformed(foreign) }
     let text = try found.order.map { (order) throws(ImportError) in try order.utf8(bytes) } ?? bytes.copy()

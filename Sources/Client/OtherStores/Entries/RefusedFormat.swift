@@ -125,6 +125,7 @@ enum RefusedFormat {
       ("***5642bee8-a5ff-11dc-8314-0800200c9a66***", onePassword),
       ("\"exporterRpId\"", "it is a file to move passkeys: 'whorl passkey import' reads the passkeys in it"),
       ("\"encrypted\"", "it is JSON of Bitwarden: export it there as CSV"),
+      ("\"slots\"", "it is JSON of Aegis: --from aegis reads it"),
       ("\"vaults\"", "it is JSON of Proton Pass: export it there as CSV"),
       ("\"AUTHENTIFIANT\"", "it is JSON of Dashlane: export it there as CSV"),
       ("\"shared_folders\"", "it is JSON of Keeper: export it there as CSV"),

@@ -4,7 +4,7 @@ internal import Whorl
 
 /// The programs whose secrets are imported.
 package enum OtherProgram: String, CaseIterable, Sendable {
-  case pass, keepassxc, csv
+  case pass, keepassxc, csv, aegis
   case secretService = "secret-service"
 
   /// The secrets of the program, to be brought in.
@@ -15,6 +15,7 @@ package enum OtherProgram: String, CaseIterable, Sendable {
     case .pass: try PasswordStore(in: path ?? UserEnvironment.passwordStore, environment: UserEnvironment.entries)
     case .keepassxc: try EntryFile.keepassxc(path ?? EntryFile.standardInput)
     case .csv: try EntryFile.csv(path ?? EntryFile.standardInput)
+    case .aegis: try EntryFile.aegis(path ?? EntryFile.standardInput)
     case .secretService: try await SecretServiceStore(onBus: BaseDirectories.sessionBus)
     }
   }

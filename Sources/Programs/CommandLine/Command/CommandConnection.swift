@@ -21,7 +21,7 @@ final class CommandConnection: Sendable {
     open = Mutex(Open(connection: isWanted ? VaultConnector.connectEarly(namesFolder: namesFolder) : nil))
   }
 
-  private static let certain = ["get", "set", "run", "ls", "rm", "sync"]
+  private static let certain = ["get", "set", "run", "inject", "code", "ls", "rm", "sync"]
   private static let help = ["--help", "-h", "--version"]
 
   var current: (any VaultConnection)? { open.withLock { $0.connection } }

@@ -145,29 +145,3 @@ private struct ObjectReader {
   private static let malformed = Failure.usage(
     "standard input is not a JSON object of strings", advice: "docker runs this command")
 }
-
-extension SecretBytes {
-  /// Adds a character in UTF-8.
-  mutating func append(_ scalar: Unicode.Scalar) {
-    for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
-      Swift.withUnsafeBytes(of: byte) { append($0) }
-    }
-  }
-
-  /// Adds a secret as a JSON string, with its quotation marks.
-  mutating func append(json secret: borrowing SecretBytes) {
-    append("\"")
-    secret.withUnsafeBytes { bytes in
-      for byte in bytes {
-        switch byte {
-        case UInt8(ascii: "\""): append("\\\"")
-        case UInt8(ascii: "\\"): append("\\\\")
-        case 0..<0x10: append("\\u000\(String(byte, radix: 16))")
-        case 0x10..<0x20: append("\\u00\(String(byte, radix: 16))")
-        default: Swift.withUnsafeBytes(of: byte) { append($0) }
-        }
-      }
-    }
-    append("\"")
-  }
-}

@@ -126,18 +126,3 @@ struct GitSecret: Sendable {
     bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
   }
 }
-
-extension SecretBytes {
-  mutating func append(_ other: borrowing SecretBytes) { other.withUnsafeBytes { append($0) } }
-
-  mutating func append(_ text: String) {
-    var text = text
-    text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
-  }
-
-  mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    let end = count
-    resize(to: end + bytes.count)
-    withUnsafeMutableBytes { UnsafeMutableRawBufferPointer(rebasing: $0[end...]).copyMemory(from: bytes) }
-  }
-}

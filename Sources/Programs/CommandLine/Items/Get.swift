@@ -47,11 +47,7 @@ struct ReleaseOptions: ParsableArguments {
     _ use: ([ReleasedItem]) throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
     func released(_ wanted: ItemSelection) async throws(Failure) -> Answer {
-      // A person has mostly to be asked, so that is not tried without first.
-      try await session.asking(
-        answers(session), options: context(session), reason: reason.map(Self.shown), triesFirst: noPrompt,
-        endsWithConnection: true
-      ) { try use(try await $0.secrets(wanted, $1)) }
+      try await asking(session, reason: reason) { try use(try await $0.secrets(wanted, $1)) }
     }
     if let exact = choice.exactNames(names) {
       do throws(Failure) {
@@ -62,6 +58,25 @@ struct ReleaseOptions: ParsableArguments {
     }
     return try await released(
       .ids(try await ItemChoice(options: choice, purpose: .reading, session: session).readable(named: names)))
+  }
+
+  /// Makes the last request of a command, which asks the person as these options say.
+  func asking<Answer: Sendable>(
+    _ session: Session, reason: String?, _ request: AskingRequest<Answer, any Error>
+  ) async throws(Failure) -> Answer {
+    // A person has mostly to be asked, so that is not tried without first.
+    try await session.asking(
+      answers(session), options: context(session), reason: reason.map(Self.shown), triesFirst: noPrompt,
+      endsWithConnection: true, request)
+  }
+
+  /// Releases the named items, for one touch. Asks nobody where no item is named.
+  func releaseByName(
+    _ names: [String], _ choice: ItemOptions, _ session: Session, reason: String
+  ) async throws(Failure) -> [String: ReleasedItem] {
+    guard !names.isEmpty else { return [:] }
+    let items = try await release(names, choice, session, reason: reason) { items throws(Failure) in items }
+    return Dictionary(zip(names, items)) { first, _ in first }
   }
 
   /// The most characters shown of a reason.
@@ -138,9 +153,10 @@ struct Get: Command {
 }
 
 extension SecretBytes {
-  borrowing func writeAnswer() throws(Failure) {
+  /// - Parameter descriptor: standard output, or a file that the command makes.
+  borrowing func writeAnswer(to descriptor: Int32 = STDOUT_FILENO) throws(Failure) {
     do {
-      try write(to: STDOUT_FILENO)
+      try write(to: descriptor)
     } catch {
       switch error {
       case .closed: throw .cannotWrite(EPIPE)

@@ -162,7 +162,7 @@ extension SecretBytes {
 
 extension Unicode {
   /// Whether these bytes are UTF-8. Does not copy them into a string.
-  fileprivate static func isValidUTF8(_ bytes: some Sequence<UInt8>) -> Bool {
+  static func isValidUTF8(_ bytes: some Sequence<UInt8>) -> Bool {
     var decoder = UTF8()
     var rest = bytes.makeIterator()
     while true {

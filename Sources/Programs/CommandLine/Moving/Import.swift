@@ -20,6 +20,7 @@ struct Import: Command {
         pass            the folder FILE, else pass's own; your gpg decrypts it
         keepassxc       a file that KeePassXC has exported, CSV or XML
         csv             a CSV file of a browser or another password manager
+        aegis           a file of one-time codes that Aegis has exported, as JSON without encryption
         secret-service  the collections of the desktop: GNOME Keyring, KWallet
 
       The first line of a CSV file names its columns, as the export of every usual password manager and browser does; \
@@ -82,7 +83,7 @@ struct Import: Command {
       if access != nil || accessible != nil {
         throw ValidationError("The items of an export have their own rules: --access and --accessible go with --from.")
       }
-    case .keepassxc, .csv:
+    case .keepassxc, .csv, .aegis:
       if path == nil { throw ValidationError("Name the file, or '-' for standard input.") }
     case .secretService:
       if path != nil { throw ValidationError("The Secret Service has no path.") }

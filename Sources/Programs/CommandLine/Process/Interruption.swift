@@ -105,11 +105,11 @@ enum Interruption {
   static var isFollowing: Bool { state.withLock { $0.followed != nil } }
 
   /// Ends the process with the status, or by the signal that was received meanwhile.
-  static func end(with status: ExitStatus) -> Never {
+  static func end(with status: Int32) -> Never {
     let (received, followed) = state.withLock { ($0.received, $0.followed) }
     if received != nil { Unfinished.ofThisProgram.undoAll() }
     if let signal = received ?? followed { EndingSignals.die(of: signal) }
-    exit(status.rawValue)
+    exit(status)
   }
 
   /// Adds what to say just before a signal ends the process. What has to be removed then is made with `Unfinished`.

@@ -51,53 +51,67 @@ struct ReplacementProgram {
     Failure(.commandNotFound, "\(name): command not found", advice: "look at its name and at PATH")
   }
 
-  /// Executes the program with the secrets in its environment. Returns only if that fails.
-  func run(with secrets: [(variable: String, item: ReleasedItem)], _ hardening: Hardening, closing: [Int32]) -> Failure
-  {
-    // The program must not read the descriptors with passcodes.
+  /// Executes the program. Returns only if that fails.
+  ///
+  /// - Parameter closing: descriptors with passcodes, which the program must not read.
+  func run(with environment: FilledEnvironment, _ hardening: Hardening, closing: [Int32]) -> Failure {
     for descriptor in closing where descriptor > STDERR_FILENO { close(descriptor) }
-    // "NAME=", the secret and a NUL, in memory that is wiped if the exec fails.
-    let entries = secrets.map { variable, item in
-      var entry = SecretBytes(count: variable.utf8.count + 1 + item.secret.count + 1)
-      entry.withUnsafeMutableBytes { target in
-        target.copyBytes(from: Array("\(variable)=".utf8))
-        item.secret.withUnsafeBytes {
-          UnsafeMutableRawBufferPointer(rebasing: target[(variable.utf8.count + 1)...]).copyMemory(from: $0)
-        }
-      }
-      return SharedSecret(entry)
-    }
-    let replaced = secrets.map { Array("\($0.variable)=".utf8) }
-    // `environ` and its strings belong to the C library; they are lent to execve for the call.
-    var environment: [UnsafeMutablePointer<CChar>?] = []
-    var next = environ
-    while let entry = next.pointee {
-      let isReplaced = replaced.contains { prefix in
-        prefix.enumerated().allSatisfy { UInt8(bitPattern: entry[$0.offset]) == $0.element }
-      }
-      if !isReplaced { environment.append(entry) }
-      next += 1
-    }
-    for entry in entries {
-      // The pointer stays valid after this call, as long as `entries` exists.
-      environment.append(
-        entry.bytes.withUnsafeBytes {
-          UnsafeMutableRawPointer(mutating: $0.baseAddress)?.assumingMemoryBound(to: CChar.self)
-        })
-    }
-    environment.append(nil)
     // strdup's copies are owned here and end with the exec, or with the process soon after.
     let argv = arguments.map { strdup($0) } + [nil]
-    let script = [strdup("/bin/sh"), strdup(path)] + argv.dropFirst()
+    let script = Self.script(path, arguments).map { strdup($0) } + [nil]
     hardening.undo()
     Interruption.undo()
-    withExtendedLifetime(entries) {
+    environment.lend { environment in
       _ = execve(path, argv, environment)
-      // Run a script without `#!` with the shell, as shells do.
-      if errno == ENOEXEC { _ = execve("/bin/sh", script, environment) }
+      if errno == ENOEXEC { _ = execve(Self.shell, script, environment) }
     }
-    let code = errno
-    return Failure(
+    return cannotStart(errno)
+  }
+
+  /// Runs the program as a child, and masks the secrets in what it writes. It gets no terminal for its output: only a
+  /// pipe goes through this program.
+  ///
+  /// - Parameter closing: see ``run(with:_:closing:)``.
+  /// - Returns: its status, as a shell reports it.
+  func run(
+    with environment: FilledEnvironment, masking secrets: [SharedSecret], _ hardening: Hardening, closing: [Int32]
+  ) throws(Failure) -> Int32 {
+    for descriptor in closing where descriptor > STDERR_FILENO { close(descriptor) }
+    let outputs = try MaskedStreams(secrets)
+    let command = try Interruption.start { () throws(Failure) in
+      do throws(ChildStartError) {
+        return try hardening.undone { () throws(ChildStartError) in
+          try environment.lend { environment throws(ChildStartError) in
+            func start(_ path: String, _ words: [String]) throws(ChildStartError) -> ForegroundCommand {
+              try ForegroundCommand(path, words, environment: environment, outputs: outputs.ends)
+            }
+            do throws(ChildStartError) {
+              return try start(path, arguments)
+            } catch  where error.code == ENOEXEC {
+              return try start(Self.shell, Self.script(path, arguments))
+            }
+          }
+        }
+      } catch {
+        throw cannotStart(error.code)
+      }
+    }
+    defer { Interruption.hasEnded() }
+    outputs.passOn()
+    let ending = command.ending()
+    if let signal = ending.endingSignal { Interruption.follow(signal) }
+    return ending.status
+  }
+
+  private static let shell = "/bin/sh"
+
+  /// The words with which the shell runs a script without `#!`, as shells do.
+  private static func script(_ path: String, _ arguments: [String]) -> [String] {
+    [shell, path] + arguments.dropFirst()
+  }
+
+  private func cannotStart(_ code: Int32) -> Failure {
+    Failure(
       .cannotExecute, "\(path): \(String(cString: strerror(code)))",
       advice: code == E2BIG
         ? "read what is too long for an environment with 'whorl get'" : "see whether it starts without 'whorl run'")

@@ -26,7 +26,7 @@ enum Program {
       let status = await run(words, connection, hardening)
       await connection.close()
       Terminal.leave()
-      Interruption.end(with: status)
+      Interruption.end(with: status.rawValue)
     }
     Interruption.serve()
   }
@@ -175,7 +175,9 @@ struct Root: ParsableCommand {
       """,
     version: Version.text,
     groupedSubcommands: [
-      CommandGroup(name: "Secrets", subcommands: [Get.self, SetItem.self, List.self, Remove.self, Run.self]),
+      CommandGroup(
+        name: "Secrets",
+        subcommands: [Get.self, SetItem.self, List.self, Remove.self, Run.self, Inject.self, Code.self]),
       CommandGroup(name: "Fingers", subcommands: [Enroll.self, Fingers.self, Unenroll.self]),
       CommandGroup(
         name: "Store",
@@ -267,9 +269,10 @@ extension Failure {
 enum NearestCommand {
   /// What commands do, in the words of other programs.
   private static let synonyms = [
-    "add": "set", "agent": "ssh", "cat": "get", "create": "init", "delete": "rm", "exec": "run", "keyring": "login",
-    "list": "ls", "new": "init", "password": "passcode", "pin": "passcode", "print": "get", "put": "set", "read": "get",
-    "remove": "rm", "save": "set", "show": "get", "store": "set", "wallet": "login",
+    "add": "set", "agent": "ssh", "cat": "get", "create": "init", "delete": "rm", "exec": "run", "fill": "inject",
+    "keyring": "login", "list": "ls", "new": "init", "otp": "code", "password": "passcode", "pin": "passcode",
+    "print": "get", "put": "set", "read": "get", "remove": "rm", "save": "set", "show": "get", "store": "set",
+    "totp": "code", "wallet": "login",
   ]
 
   /// - Parameter known: the commands that there are.

@@ -110,6 +110,28 @@ package enum MAC {
     return key.withUnsafeBytes { hmac(context, hash, key: $0, bytes) }
   }
 
+  /// HMAC with a secret key, which is a secret too.
+  package static func hmac(_ hash: HashFunction, key: borrowing SecretBytes, _ bytes: [UInt8]) throws(KeysError)
+    -> SecretBytes
+  {
+    guard !key.isEmpty else { throw .badParameters("HMAC needs a key") }
+    guard let context = whorl_hmac_context(Algorithms.hmac.required(), hash.name) else { throw .drainLibrary("HMAC") }
+    defer { EVP_MAC_CTX_free(context) }
+    var mac = SecretBytes(count: hash.count)
+    let result = key.withUnsafeBytes { key in
+      bytes.withUnsafeBytes { bytes in
+        mac.withUnsafeMutableBytes {
+          // Borrows everything for the call. `mac` has the size of a digest.
+          whorl_hmac(
+            context, key.baseAddress, key.count, bytes.baseAddress, bytes.count,
+            $0.bindMemory(to: UInt8.self).baseAddress, $0.count)
+        }
+      }
+    }
+    guard result == 1 else { throw .drainLibrary("HMAC") }
+    return mac
+  }
+
   /// - Parameter unkeyed: a context for the hash function, borrowed for the call.
   private static func hmac(
     _ unkeyed: OpaquePointer, _ hash: HashFunction, key: UnsafeRawBufferPointer, _ bytes: [UInt8]

@@ -42,6 +42,7 @@ extension KeyUse: StrictBusChoice {
   package static var kindKey: String { "use" }
   package static let samples: [Self] = [
     .sign([], .ed25519), .decrypt([], .rsaRaw), .exchange(with: [], .ecdh, size: 0, sharedInfo: []), .export,
+    .oneTimeCode,
   ]
 
   package func coded(_ f: inout KindFields) throws -> Self {
@@ -53,6 +54,7 @@ extension KeyUse: StrictBusChoice {
         with: try f("exchange", "input", key), try f("scheme", scheme), size: try f("size", size),
         sharedInfo: try f("shared-info", sharedInfo))
     case .export: f.kind("export", self)
+    case .oneTimeCode: f.kind("one-time-code", self)
     }
   }
 }
