@@ -28,14 +28,14 @@ package struct OneTimeCode: Sendable {
 
   /// Nil for bytes that are no answer.
   package init?(answer: borrowing SecretBytes) {
-    let read = answer.withUnsafeBytes { bytes -> (digits: SharedSecret, secondsLeft: Int, period: Int)? in
-      let parts = bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-      guard parts.count == 3, Self.lengths.contains(parts[0].count),
-        parts[0].allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-        let period = OutsideNumber(digits: String(decoding: parts[2], as: UTF8.self))?.number(in: Self.periods),
-        let left = OutsideNumber(digits: String(decoding: parts[1], as: UTF8.self))?.number(in: 1...period)
+    let read = unsafe answer.withUnsafeBytes { bytes -> (digits: SharedSecret, secondsLeft: Int, period: Int)? in
+      let parts = unsafe bytes.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+      guard unsafe parts.count == 3, unsafe Self.lengths.contains(parts[0].count),
+        unsafe parts[0].allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
+        let period = unsafe OutsideNumber(digits: String(decoding: parts[2], as: UTF8.self))?.number(in: Self.periods),
+        let left = unsafe OutsideNumber(digits: String(decoding: parts[1], as: UTF8.self))?.number(in: 1...period)
       else { return nil }
-      return (SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: parts[0]))), left, period)
+      return unsafe (SharedSecret(SecretBytes(copying: UnsafeRawBufferPointer(rebasing: parts[0]))), left, period)
     }
     guard let read else { return nil }
     (digits, secondsLeft, period) = read
