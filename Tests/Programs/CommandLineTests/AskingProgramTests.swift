@@ -41,7 +41,7 @@ struct AskingProgramTests {
         script: #"""
           mkdir -p .config/rclone
           { printf '# Encrypted rclone configuration File\n\nRCLONE_ENCRYPT_V0:\n'
-            echo pU8SGDF4wsgTCl1BV8ZSofc3LY0oy3szEtO3KizkekaeYwCXBUux8pCQj0npneko+z4RQkKO6JhMfJCyf; } \
+            echo pU8SGDF4wsgTCl1BV8ZSofc3LY0oy3szEtO3KizkekaeYwCXBUux8pCQj0npneko+z4RQkKO6JhMfJCy; } \
             > .config/rclone/rclone.conf
           rclone --password-command 'whorl get plain' lsf loc:data | grep -q file && echo found
           """#),

@@ -28,7 +28,8 @@ struct UsageTests {
     arguments: [
       ["get"], ["frobnicate"], ["get", "a", "--bogus"], ["set"], ["set", "a", "--access", "sometimes"],
       ["enroll", "sixth-finger"], ["unenroll"], ["unenroll", "--all", "left-thumb"], ["run", "--", "true"],
-      ["run", "--env", "A=b"], ["run", "--env", "1A=b", "--", "true"], ["run", "--env", "A", "--", "true"],
+      ["run", "--env", "A=b"], ["run", "--env-file", "a"], ["inject", "a"], ["inject", "--replace"], ["code"],
+      ["run", "--env", "1A=b", "--", "true"], ["run", "--env", "A", "--", "true"],
       ["run", "--env", "A=b", "--env", "A=c", "--", "true"], ["get", "a", "--timeout", "0"],
       ["ls", "--reader", "virtual-image"], ["init", "--no-passcode", "--passcode-fd", "3"],
       ["reader", "test", "--steps", "enroll,dance"], ["reader", "test", "--suspend-during", "list"],
@@ -58,8 +59,10 @@ struct UsageTests {
   }
 
   private static let commands = [
-    "init", "setup", "enroll", "fingers", "unenroll", "set", "get", "ls", "rm", "run", "unlock", "lock", "passcode",
-    "recover", "reseal", "status", "log", "migrate", "export", "import", "key", "backup", "restore", "git-credential",
+    "init", "setup", "enroll", "fingers", "unenroll", "set", "get", "ls", "rm", "run", "inject", "code", "unlock",
+    "lock",
+    "passcode", "recover", "reseal", "status", "log", "migrate", "export", "import", "key", "backup", "restore",
+    "git-credential",
     "docker-credential", "doctor",
     "reader list", "reader use", "reader test", "reader record", "admin list", "admin remove", "login status",
     "login enable", "login disable", "login open", "login repair",

@@ -20,7 +20,7 @@ struct Inject: Command {
 
       Examples:
         whorl inject --in app.conf.template --out app.conf
-        echo 'machine mail.example login ann password {{ whorl://mail/ann }}' | whorl inject
+        echo 'password = {{ whorl://mail/alice }}' | whorl inject
         echo '{"token": {{ json whorl://forge/token }}}' | whorl inject
       """)
 
