@@ -36,7 +36,7 @@ package struct SyncRemote: Sendable, Hashable {
       self.folder = try text.hasPrefix("file:") ? RemoteFolder(url: text) : nil
     } else if let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") {
       // ssh, in the form host:path
-      let host = text[..<colon].split(separator: "@").last ?? ""
+      let host = text[..<colon].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
       guard !host.isEmpty, !host.hasPrefix("-"), !host.contains(" "), text.index(after: colon) < text.endIndex else {
         throw refused("it names no host and path")
       }

@@ -84,7 +84,7 @@ struct OtherUsersBackupTests {
       let outcome = try await Person(passcodes: [ScratchStore.passcode]).with(store, .keepingEvidence(.never)) {
         try await migration.move(plan, Asking(in: $0)) { $0.accessibility }
       }
-      #expect(outcome.moved.count == 2 && outcome.staying.isEmpty)
+      #expect(outcome.moved.count == 3 && outcome.staying.isEmpty)
       await taking.close()
       try await service.end()
       await connection.close()

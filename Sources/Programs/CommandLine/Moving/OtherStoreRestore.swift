@@ -48,8 +48,8 @@ struct OtherStoreRestore {
     if !isAgreed { try answers.confirm("Copy its items into your store?", assent: "--yes") }
     let new = try TemporaryFolder()
     folder = new
-    return OtherStoreReport(
-      try await copy(by: StorePlace(directory: "\(new.path)/store"), connection))
+    let (outcome, leftOut) = try await copy(by: StorePlace(directory: "\(new.path)/store"), connection)
+    return OtherStoreReport(outcome, leftOut: leftOut)
   }
 
   /// Whether the file is a backup of any store. Makes nothing, since there is no key.
@@ -65,13 +65,13 @@ struct OtherStoreRestore {
 
   private func copy(
     by place: StorePlace, _ connection: any VaultConnection
-  ) async throws(Failure) -> MigrationOutcome {
-    let key = try await answers.withRetypedRecoveryKey { () async throws(Failure) in
+  ) async throws(Failure) -> (MigrationOutcome, leftOut: [ItemName]) {
+    let (key, leftOut) = try await answers.withRetypedRecoveryKey { () async throws(Failure) in
       let key = SharedSecret(try answers.answer(.recoveryKey))
-      try await session.explained { () async throws(VaultError) in
-        _ = try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: key.copy())
+      let leftOut = try await session.explained { () async throws(VaultError) in
+        try await connection.makeStore(at: place, ofBackup: backup.file, recoveryKey: key.copy())
       }
-      return key
+      return (key, leftOut)
     }
     let old = try await session.explained { () async throws(VaultError) in
       SecretStore(service: try await connection.open(place))
@@ -89,9 +89,10 @@ struct OtherStoreRestore {
     context.preferPasscode = true
     context.keepsEvidence = true
     let movable = plan
-    return try await session.asking(.only(passcode), options: context, in: old) { _, asking in
+    let outcome = try await session.asking(.only(passcode), options: context, in: old) { _, asking in
       try await migration.move(movable, asking)
     }
+    return (outcome, leftOut)
   }
 
   /// A passcode for the store that lasts as long as this command.
@@ -145,9 +146,13 @@ struct OtherStoreReport: Encodable {
   private var dead: [String] = []
   private var staying: [Staying]
 
-  init(_ outcome: MigrationOutcome) {
+  /// - Parameter leftOut: the entries of the login that the vault has left out already.
+  init(_ outcome: MigrationOutcome, leftOut: [ItemName]) {
     (items, alreadyThere) = (outcome.moved.count, outcome.alreadyThere.count)
     staying = outcome.staying.map { Staying(item: $0.item.called, reason: $0.obstacle.words(.storeOfRestore)) }
+    staying += leftOut.map {
+      Staying(item: $0.description, reason: MoveObstacle.ofThisMachine.words(.storeOfRestore))
+    }
   }
 
   func print(json: Bool) throws(Failure) {

@@ -225,7 +225,7 @@ struct ForgedFilesTests {
     try await machines[0].set("mail", "gold")
     try await machines[0].sync(repository)
     let head = try MemberHead(
-      #require(repository.tip[path]), circle: circle.circle, by: machines[0].circle.authors)
+      #require(repository.tip[path]), circle: circle.circle, by: circle.authors)
     #expect(head.sequence == 501)
     #expect(try await !machines[1].sync(repository).wentBack)
     #expect(try await machines[1].get("mail") == "gold")

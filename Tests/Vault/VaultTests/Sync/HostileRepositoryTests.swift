@@ -45,9 +45,12 @@ struct HostileRepositoryTests {
       #expect(receipt.changed.isEmpty && receipt.removed.isEmpty && receipt.kept.isEmpty, "\(attack)")
       #expect(receipt.refused.count == files.count, "\(attack): \(receipt)")
       #expect(try await lap.items == ["mail": "gold", "bank": "silver"], "\(attack)")
-      // This machine's files replace the forged ones.
-      try await lap.sync(repository)
-      for path in files.keys where tip[path] != nil { #expect(repository.tip[path] == tip[path], "\(attack)") }
+      // This machine's files replace the forged ones, also where the repository was put back before.
+      try await lap.sync(repository, puttingBack: true)
+      for path in files.keys where tip[path] != nil {
+        let isBack = repository.tip[path] == tip[path]
+        #expect(isBack, "\(attack)")
+      }
       try await desk.sync(repository)
       #expect(try await desk.items == ["mail": "gold", "bank": "silver"], "\(attack)")
       repository.put(tip)

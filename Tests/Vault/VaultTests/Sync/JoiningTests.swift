@@ -121,6 +121,18 @@ struct JoiningTests {
     #expect(try await lap.status.words == words)
   }
 
+  @Test("whoever lets a machine in gives the passcode where something that is shared needs it")
+  func passcode() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let lap = try await SyncMachine("lap")
+    try await lap.ask(repository)
+    try await desk.sync(repository)
+    let change = SyncMemberChange.approve(try await lap.id, replacing: nil)
+    #expect(try await desk.vault.access(for: change) == AccessControl(.presence))
+    try await desk.set("bank", "gold", .passcode)
+    #expect(try await desk.vault.access(for: change) == AccessControl(.passcode))
+  }
+
   @Test("a second member does not answer a machine that another one has answered")
   func secondAnswer() async throws {
     let machines = try await repository.circle("desk", "attic")
@@ -174,5 +186,12 @@ struct JoiningTests {
     try await lap.agree()
     try await lap.sync(repository)
     #expect(try await lap.status.standing == .asking)
+  }
+}
+
+extension Vault {
+  /// What its owner has to show for a change of the members.
+  fileprivate func access(for change: SyncMemberChange) throws -> AccessControl? {
+    try SyncedItems(presence.passcodes.store, nonces).prompt(for: change)?.access
   }
 }

@@ -163,9 +163,10 @@ struct LyingClockTests {
 extension Vault {
   /// As if its machine had taken versions up to this number.
   fileprivate func count(to number: UInt64) throws {
+    let epoch = try circle.epoch
     try presence.passcodes.store.commit { change in
       var progress = try change.syncProgress()
-      progress.clock = LogicalClock(progress.clock.epoch, number)
+      progress.clock = LogicalClock(epoch, number)
       try change.put(progress)
     }
   }

@@ -88,6 +88,35 @@ struct SyncTests {
     }
   }
 
+  @Test("two machines that store the same secret at the same time keep no second version of it")
+  func sameSecret() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, lap) = (machines[0], machines[1])
+    // Of one the version of the first machine wins, of the other that of the second.
+    for (machine, name) in [(desk, "mail"), (lap, "bank"), (desk, "bank"), (lap, "mail")] {
+      try await machine.set(name, "gold")
+    }
+    for machine in [desk, lap, desk, lap] { try await machine.sync(repository) }
+    for machine in machines {
+      #expect(try await machine.status.kept.isEmpty, "\(machine.name)")
+      #expect(try await machine.items == ["mail": "gold", "bank": "gold"])
+    }
+  }
+
+  @Test("a page of what a machine publishes has at most as many bytes as a call takes")
+  func pages() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let long = String(repeating: "x", count: NewItem.secretLimit)
+    for number in 1...9 { try await desk.set("item\(number)", long) }
+    var (after, count) = (String?.none, 0)
+    repeat {
+      let batch = try await desk.session.sync.files(after: after, puttingBack: false)
+      #expect(batch.files.reduce(0) { $0 + ($1.contents?.count ?? 0) } <= SyncFile.pageLimit)
+      (after, count) = (batch.next, count + 1)
+    } while after != nil
+    #expect(count == 2)
+  }
+
   @Test("a machine whose record of what it has seen is gone still writes versions that replace the earlier ones")
   func lostProgress() async throws {
     let machines = try await repository.circle("desk", "lap")

@@ -65,6 +65,18 @@ struct UnconfirmedChangeTests {
     try await expectNothingPublished(by: desk)
   }
 
+  @Test("a machine lets nobody in before its owner has confirmed what another one has changed")
+  func approval() async throws {
+    let (desk, _) = try await withThief()
+    let attic = try await SyncMachine("attic")
+    try await attic.ask(repository)
+    try await desk.sync(repository)
+    let id = try await attic.id
+    await #expect(throws: VaultError.invalidRequest("confirm the earlier changes first")) {
+      try await desk.approve(id)
+    }
+  }
+
   @Test("a machine that is gone from the list of members cannot be removed once more")
   func gone() async throws {
     let machines = try await repository.circle("desk", "lap")
