@@ -45,6 +45,8 @@ package struct SyncedItems {
         isLocked: circle.isLocked, isForked: circle.isForked,
         items: try snapshot.recordCount(where: "item IS NOT NULL") + waiting.count,
         pending: try snapshot.recordCount(where: "published IS NOT digest")
+          + (standing == .member
+            ? snapshot.recordCount(where: "epoch < ? AND published IS digest", [circle.epoch]) : 0)
           + max(0, circle.chain.count - min(circle.published, progress.circleRecords))
           + progress.candidates.count { $0.isAnswerPending },
         waiting: waiting.map {

@@ -164,3 +164,5 @@ struct Import: Command {
     guard skipBound || outcome.isWhole else { throw .incomplete(isTold: options.json) }
   }
 }
+
+extension OtherProgram: ExpressibleByArgument {}

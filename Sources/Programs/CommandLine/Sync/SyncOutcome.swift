@@ -33,7 +33,17 @@ struct SyncOutcome {
       let some = report.refused.prefix(Self.listed).map { "\($0.path) \($0.reason)" }.joined(separator: "; ")
       lines.append("Ignored \(Spoken.plural(report.refused.count, "file")) of \(remote): \(some).")
     }
+    if let unpublished { lines.append(unpublished) }
     return lines + Self.waiting(report.status)
+  }
+
+  /// Why a run has not published everything: what is left could not be encrypted to the newest list of computers.
+  private var unpublished: String? {
+    let status = report.status
+    guard status.standing == .member, status.pending > 0, !report.isHeldBack, Self.memberLines(status).isEmpty
+    else { return nil }
+    return "\(Spoken.plural(status.pending, "record")) not published yet: 'whorl unlock' opens what is closed, "
+      + "and 'whorl sync resolve' asks for the passcode where a secret needs it."
   }
 
   /// What waits for the user.

@@ -4,7 +4,7 @@ internal import SecretModel
 
 /// Counts failed touches and wrong passcodes, and decides on lockout and delay. A plain value: the caller stores it.
 package struct Lockout: Equatable {
-  /// Non-matches in a row that lock biometry (the rule of LocalAuthentication). The text of `VaultError.lockedOut` and the
+  /// Non-matches in a row that lock biometry (the rule of LocalAuthentication). The text of `VaultError.biometryLockout` and the
   /// help of `whorl unlock` say it in words.
   static let limit = UInt32(VaultStatus.failureLimit)
   /// The number of non-matches that end one request.

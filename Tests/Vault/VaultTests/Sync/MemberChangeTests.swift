@@ -60,6 +60,23 @@ struct MemberChangeTests {
     #expect(try await machines[0].session.sync.files(after: nil, puttingBack: true).files.isEmpty)
   }
 
+  @Test("what is closed when a member is removed counts as unpublished until it is encrypted to the others")
+  func closedAtRemoval() async throws {
+    let machines = try await repository.circle("desk", "lap", "attic")
+    let (desk, lap) = (machines[0], machines[1])
+    try await desk.set("mail", "gold")
+    for machine in machines { try await machine.sync(repository) }
+    desk.sessions.unlocked.withLock { $0 = false }
+    try await desk.remove(machines[2])
+    try await desk.sync(repository)
+    #expect(try await desk.status.pending == 1)
+    desk.sessions.unlocked.withLock { $0 = true }
+    try await desk.sync(repository)
+    #expect(try await desk.status.pending == 0)
+    try await lap.sync(repository)
+    #expect(try await lap.status.items == 1)
+  }
+
   @Test("a machine with the name of another one gets a number, on itself and on the others")
   func twins() async throws {
     let machines = try await repository.circle("desk", "desk", "lap")

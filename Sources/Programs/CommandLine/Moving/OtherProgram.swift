@@ -1,4 +1,0 @@
-import ArgumentParser
-import Settings
-
-extension OtherProgram: ExpressibleByArgument {}
