@@ -26,9 +26,10 @@ struct MessageTests {
         let quotes = line.matches(of: /"""/).count
         defer { if quotes % 2 == 1 { isHelp.toggle() } }
         guard !isHelp, quotes == 0, !line.contains(/^ *\/\//) else { continue }
-        // What a person types, and the name of a file.
-        let typed = line.replacing("--circle", with: "").replacing("sudo or polkit", with: "").replacing(
-          "polkit-1", with: "")
+        // What a person types, the name of a file, and a key of KDE's settings.
+        let typed = ["--circle", "sudo or polkit", "polkit-1", "Default Wallet"].reduce(String(line)) {
+          $0.replacing($1, with: "")
+        }
         for literal in typed.replacing(named, with: "").matches(of: /"[^"]*"/) {
           // A word alone is a key of JSON, the name of a file or the value of an option.
           let words = literal.output.replacing(/\\\([^)]*\)/, with: "")
