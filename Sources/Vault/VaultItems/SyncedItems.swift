@@ -1,4 +1,5 @@
 import Executors
+import GRDB
 import Keys
 package import Presence
 package import SecretModel

@@ -1,5 +1,6 @@
 import GRDB
 import Presence
+import TPM
 import VaultItems
 import VaultStore
 
