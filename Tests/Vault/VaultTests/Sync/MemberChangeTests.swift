@@ -1,5 +1,6 @@
 import AgeFormat
 import SecretModel
+import Synchronization
 import Testing
 import VaultDriver
 
