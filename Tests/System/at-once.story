@@ -69,7 +69,7 @@ expect 0 "No match. Swipe the fingerprint reader again." prove at_seat "$strange
 # An agent without a terminal, as desktops have.
 ask="python3 /usr/share/whorl-tests/polkit-agent.py org.freedesktop.policykit.exec"
 for answers in "$right" "$password" "$stranger,$right" "$stranger,$password"; do
-  expect 0 "Password, or swipe the reader: " at_seat alice "SENSOR=$sensor $ask '$answers'"
+  expect 0 "Password, or swipe the reader:" at_seat alice "SENSOR=$sensor $ask '$answers'"
 done
 expect 1 "" at_seat alice "SENSOR=$sensor $ask 'not the password'"
 expect 0 "" elsewhere alice "SENSOR=$sensor $ask '$password'"

@@ -37,7 +37,9 @@ package struct SyncRemote: Sendable, Hashable {
     } else if let colon = text.firstIndex(of: ":"), !text[..<colon].contains("/") {
       // ssh, in the form host:path
       let host = text[..<colon].split(separator: "@", omittingEmptySubsequences: false).last ?? ""
-      guard !host.isEmpty, !host.hasPrefix("-"), !host.contains(" "), text.index(after: colon) < text.endIndex else {
+      guard !host.isEmpty, !text.hasPrefix("-"), !host.hasPrefix("-"), !host.contains(" "),
+        text.index(after: colon) < text.endIndex
+      else {
         throw refused("it names no host and path")
       }
       url = text

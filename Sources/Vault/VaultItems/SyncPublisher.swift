@@ -34,9 +34,17 @@ struct SyncPublisher {
     let (rows, next) = try records(after: after, limit: limit)
     files += rows
     progress.clock = try change.syncProgress().clock
-    if next == nil, after != nil || !files.isEmpty || putsBack { files.append(try head(&progress)) }
+    if next == nil, try putsBack || !files.isEmpty || (after != nil && hasNews(progress)) {
+      files.append(try head(&progress))
+    }
     try change.put(progress)
     return SyncBatch(files: files, next: next)
+  }
+
+  /// Whether pages before this one had a file. Their records are not marked as published yet. What is closed is in no page.
+  private func hasNews(_ progress: SyncProgress) throws -> Bool {
+    try !beginning(progress).isEmpty
+      || change.recordCount(where: "published IS NOT digest AND epoch = ?", [circle.epoch]) > 0
   }
 
   private func circleFiles(_ progress: SyncProgress) -> [SyncFile] {

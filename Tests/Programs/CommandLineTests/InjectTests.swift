@@ -22,6 +22,28 @@ struct InjectTests {
     }
   }
 
+  @Test("whorl inject tells names apart that differ only in how an accented letter is written")
+  func spellings() async throws {
+    try await TestStore.with { store in
+      try await store.set("caf\u{E9}", "one", "--access", "none")
+      try await store.set("cafe\u{301}", "two", "--access", "none")
+      let filled = try await inject("{{ whorl://caf\u{E9} }} {{ whorl://cafe\u{301} }}", in: store)
+      #expect(filled.text == "one two")
+    }
+  }
+
+  @Test("whorl inject refuses a template that its secrets make longer than 16 MiB")
+  func tooLong() async throws {
+    try await TestStore.with { store in
+      #expect(
+        try await store.whorl("set", "long", "--access", "none", input: [UInt8](repeating: 120, count: 900_000)).status
+          == 0)
+      let refused = try await inject(String(repeating: "{{ whorl://long }}", count: 40), in: store)
+      #expect(refused.status == 65)
+      #expect(refused.diagnostics.contains("longer than 16 MiB"), "\(refused.diagnostics)")
+    }
+  }
+
   @Test("whorl inject writes a secret of any characters as a string of JSON, and refuses one that is not text there")
   func json() async throws {
     try await TestStore.with { store in

@@ -212,6 +212,42 @@ struct RunTests {
     }
   }
 
+  @Test("whorl run --mask hides a secret in a string of JSON also where a program writes it as plain text")
+  func masksJSON() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "hun\"ter2\r\n", "--access", "none", "--exact")
+      try writeFile("\(store.folder)/env", Array(#"CFG='{"pw": {{ json whorl://a }}}'"#.utf8))
+      let result = try await store.whorl(
+        "run", "--mask", "--env-file", "\(store.folder)/env", "--", "/bin/sh", "-c",
+        #"echo "$CFG"; echo 'pw=hun"ter2'; echo 'x hun\"ter2\u000d\u000a y'"#)
+      #expect(result.text == "{\"pw\": *****}\npw=*****\nx ***** y\n")
+    }
+  }
+
+  @Test("a signal ends whorl run --mask when its command has ended and what that has started keeps the output open")
+  func masksAfterEnd() async throws {
+    try await TestStore.with { store in
+      try await store.set("a", "hunter2", "--access", "none")
+      let whorl = store.arguments(["run", "--mask", "--env", "A=a", "--", "/bin/sh", "-c"])
+        .map { "'\($0)'" }.joined(separator: " ")
+      let result = try await Invocation(
+        program: "/bin/bash",
+        arguments: [
+          "-c",
+          """
+          '\(try Programs.path("whorl"))' \(whorl) 'setsid sleep 600 & echo $!; exit 5' >'\(store.folder)/out' &
+          until [ -s '\(store.folder)/out' ]; do sleep 0.1; done
+          # The command ends just after that line.
+          while kill -TERM $! 2>/dev/null; do sleep 0.2; done
+          wait $!; echo $?
+          kill "$(cat '\(store.folder)/out')"
+          """,
+        ]
+      ).run()
+      #expect(result.text == "143\n", "\(result.diagnostics)")
+    }
+  }
+
   @Test("whorl run --mask keeps the order of two outputs that go to one place, and the end by a signal")
   func masksInOrder() async throws {
     try await TestStore.with { store in

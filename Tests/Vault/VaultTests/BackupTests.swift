@@ -183,6 +183,29 @@ struct BackupTests {
     database.close()
   }
 
+  @Test("a backup whose index leaves an item out hides no command of a login from a restore into a new store")
+  func forgedIndex() async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    try await vault.put("mail", "gold", .none)
+    let source = try #require(try await vault.items(.everything).first).id
+    for name in ["touch /tmp/listed", "touch /tmp/hidden"] {
+      _ = try await vault.add(
+        NewItem(LoginItem(.command, name: name, source: source)), secret: SecretBytes(text: ""), in: nil)
+    }
+    try await store.edit("DELETE FROM item_index WHERE row = (SELECT max(row) FROM item)")
+    let forged = file()
+    try await vault.backUp(to: forged)
+    let (new, leftOut) = try StoreCreation.newStore(
+      at: store.folder + "/new", from: forged, recoveryKey: SecretBytes(text: store.recoveryKey), owner: geteuid(),
+      floor: .weakForTests)
+    try new.keep()
+    #expect(leftOut.map(\.account).sorted() == ["touch /tmp/hidden", "touch /tmp/listed"])
+    // Restored into the store that it came from, it has an index again.
+    _ = try await restore(forged, into: vault, by: Person(passcodes: [ScratchStore.passcode]))
+    #expect(try await vault.items(ItemSearch(loginItemsOf: nil)).count == 2)
+  }
+
   @Test("after a new passcode, the recovery key restores an older backup, and only the new passcode opens its items")
   func changedPasscode() async throws {
     let store = try await ScratchStore()

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Primitives
 internal import SecretServiceItems
 internal import Wallets
@@ -25,8 +26,18 @@ package struct KWalletSettings {
   package static func here() throws(Failure) -> KWalletSettings? {
     guard KWalletDaemon.installed == .ksecretd else { return nil }
     guard let configuration = BaseDirectories.configuration else { throw .noHome }
-    let bytes = try? SmallFile.read("\(configuration)/kwalletrc", limit: limit)
-    return KWalletSettings(file: String(decoding: bytes ?? [], as: UTF8.self))
+    let path = "\(configuration)/kwalletrc"
+    do throws(SmallFile.Failure) {
+      return KWalletSettings(file: String(decoding: try SmallFile.read(path, limit: limit), as: UTF8.self))
+    } catch {
+      // An unreadable file has settings that could not be given back.
+      guard access(path, F_OK) != 0, errno == ENOENT else {
+        throw Failure(
+          .inputOutput, "cannot read KWallet's settings: \(path): \(error.problem)",
+          advice: "correct that file, and run this again")
+      }
+      return KWalletSettings(file: "")
+    }
   }
 
   init(file: String) {
@@ -56,7 +67,11 @@ package struct KWalletSettings {
   }
 
   package var state: State {
-    guard values[Self.service]?[Self.isEnabled] == "false" else { return .ownService }
+    // As KDE reads it.
+    let off = ["false", "off", "no", "0"]
+    guard let value = values[Self.service]?[Self.isEnabled], off.contains(value.lowercased()) else {
+      return .ownService
+    }
     return values[Self.service]?[Self.isByWhorl] == "true" ? .secretServiceByWhorl : .secretServiceByUser
   }
 

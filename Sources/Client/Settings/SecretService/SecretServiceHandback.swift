@@ -26,9 +26,14 @@ package struct SecretServiceHandback {
     } else {
       for file in files.all where try file.remove() { report.removed.append(file.path) }
       try LastCopy().forget()
-      if let settings = try KWalletSettings.here(), !settings.takingBack.isEmpty {
-        try manager.changeKWallet(by: settings.takingBack)
-        report.kwallet = true
+      // What is only in Whorl goes back even where KWallet's settings cannot be changed.
+      do throws(Failure) {
+        if let settings = try KWalletSettings.here(), !settings.takingBack.isEmpty {
+          try manager.changeKWallet(by: settings.takingBack)
+          report.kwallet = true
+        }
+      } catch {
+        dialogue.tell(.failed(error))
       }
     }
     for each in report.progressOfFiles { dialogue.tell(each) }

@@ -72,10 +72,10 @@ struct ReleaseOptions: ParsableArguments {
 
   /// Releases the named items, for one touch. Asks nobody where no item is named.
   func releaseByName(
-    _ names: [String], _ choice: ItemOptions, _ session: Session, reason: String
-  ) async throws(Failure) -> [String: ReleasedItem] {
+    _ names: [WrittenName], _ choice: ItemOptions, _ session: Session, reason: String
+  ) async throws(Failure) -> [WrittenName: ReleasedItem] {
     guard !names.isEmpty else { return [:] }
-    let items = try await release(names, choice, session, reason: reason) { items throws(Failure) in items }
+    let items = try await release(names.map(\.text), choice, session, reason: reason) { items throws(Failure) in items }
     return Dictionary(zip(names, items)) { first, _ in first }
   }
 

@@ -62,7 +62,7 @@ struct Run: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let wanted = try wanted()
     let program = try ReplacementProgram(command)
-    var names: [String] = []
+    var names: [WrittenName] = []
     for name in wanted.flatMap(\.value.names) where !names.contains(name) { names.append(name) }
     let secrets = try await release.releaseByName(
       names, choice, session, reason: release.reason ?? "run \(command[0])")
@@ -80,7 +80,7 @@ struct Run: Command {
     guard mask else { throw program.run(with: environment, hardening, closing: closing) }
     var masked: [SharedSecret] = []
     for (_, value) in wanted { masked += try value.secrets(of: secrets) }
-    Interruption.end(with: try program.run(with: environment, masking: masked, hardening, closing: closing))
+    Interruption.end(with: try await program.run(with: environment, masking: masked, hardening, closing: closing))
   }
 
   private func wanted() throws(Failure) -> [EnvironmentFile.Variable] {

@@ -13,23 +13,25 @@ struct SecretTemplate {
   static let scheme = "whorl://"
   /// The largest text that is read, in bytes.
   static let limit = 1 << 20
+  /// Where a filled text is too long, in bytes. It is in locked memory.
+  private static let filledLimit = 16 << 20
 
   private enum Part {
     case text([UInt8])
-    case secret(name: String, isJSON: Bool)
+    case secret(name: WrittenName, isJSON: Bool)
   }
 
   private var parts: [Part] = []
 
   /// The names of the items, each once.
-  var names: [String] {
-    var names: [String] = []
+  var names: [WrittenName] {
+    var names: [WrittenName] = []
     for case .secret(let name, _) in parts where !names.contains(name) { names.append(name) }
     return names
   }
 
   /// A secret and nothing else.
-  init(secret name: String) { parts = [.secret(name: name, isJSON: false)] }
+  init(secret name: String) { parts = [.secret(name: WrittenName(text: name), isJSON: false)] }
 
   /// - Parameters:
   ///   - file: the name of the file in messages.
@@ -43,13 +45,13 @@ struct SecretTemplate {
       guard let opening = Opening(atEndOf: before) else {
         throw .badLine(line, of: file, "a reference without braces", advice: "write {{ \(Self.scheme)NAME }}")
       }
-      let named = rest[scheme.upperBound...].prefix { $0 != Self.lineFeed }
-      guard let end = named.firstRange(of: Opening.closing) else {
+      let named = rest[scheme.upperBound...]
+      guard let end = named.firstRange(of: Opening.closing), !named[..<end.lowerBound].contains(Self.lineFeed) else {
         throw .badLine(line, of: file, "a reference without }} after it", advice: "write {{ \(Self.scheme)NAME }}")
       }
       let name = Opening.withoutBlanks(atEndOf: named[..<end.lowerBound])
       parts.append(.text(Array(rest[..<opening.start])))
-      parts.append(.secret(name: try Self.name(name, line, of: file), isJSON: opening.isJSON))
+      parts.append(.secret(name: WrittenName(text: try Self.name(name, line, of: file)), isJSON: opening.isJSON))
       rest = rest[end.upperBound...]
     }
     parts.append(.text(Array(rest)))
@@ -69,9 +71,14 @@ struct SecretTemplate {
   /// The text with the secrets in their places.
   ///
   /// - Parameter released: those of all ``names``.
-  func filled(with released: [String: ReleasedItem]) throws(Failure) -> SecretBytes {
+  func filled(with released: [WrittenName: ReleasedItem]) throws(Failure) -> SecretBytes {
     var filled = SecretBytes(count: 0)
     for part in parts {
+      guard filled.count <= Self.filledLimit else {
+        throw Failure(
+          .damaged, "the text with its secrets is longer than \(Self.filledLimit >> 20) MiB", name: "errSecDecode",
+          advice: "name fewer or shorter secrets in it")
+      }
       switch part {
       case .text(let text): text.withUnsafeBytes { filled.append($0) }
       case .secret(let name, let isJSON):
@@ -81,17 +88,29 @@ struct SecretTemplate {
     return filled
   }
 
-  /// The secrets as they stand in the filled text.
-  func secrets(of released: [String: ReleasedItem]) throws(Failure) -> [SharedSecret] {
+  /// The secrets as they stand in the filled text, and as a program writes them that reads the strings of JSON in it.
+  func secrets(of released: [WrittenName: ReleasedItem]) throws(Failure) -> [SharedSecret] {
     var secrets: [SharedSecret] = []
-    for case .secret(let name, let isJSON) in parts { secrets.append(try Self.secret(name, isJSON, released)) }
+    for case .secret(let name, let isJSON) in parts {
+      secrets.append(try Self.secret(name, false, released))
+      guard isJSON else { continue }
+      let quoted = try Self.secret(name, true, released)
+      secrets.append(quoted)
+      // Without the quotation marks, since a program may write more in the same string.
+      secrets.append(
+        SharedSecret(
+          quoted.bytes.withUnsafeBytes {
+            SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0.dropFirst().dropLast()))
+          }
+        ))
+    }
     return secrets
   }
 
   private static func secret(
-    _ name: String, _ isJSON: Bool, _ released: [String: ReleasedItem]
+    _ name: WrittenName, _ isJSON: Bool, _ released: [WrittenName: ReleasedItem]
   ) throws(Failure) -> SharedSecret {
-    guard let item = released[name] else { throw .noItem(name) }
+    guard let item = released[name] else { throw .noItem(name.text) }
     guard isJSON else { return SharedSecret(item.secret.copy()) }
     guard item.secret.withUnsafeBytes({ Unicode.isValidUTF8($0) }) else {
       throw Failure(
@@ -127,6 +146,16 @@ struct SecretTemplate {
       return rest
     }
   }
+}
+
+/// The name of an item as somebody has written it, compared byte by byte like the names in the store: an accented letter
+/// can be written in two ways, which `String` takes for equal.
+struct WrittenName: Hashable {
+  let text: String
+
+  static func == (one: WrittenName, other: WrittenName) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+  func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
 }
 
 extension SecretTemplate {

@@ -53,6 +53,8 @@ struct NewFile {
   private var temporaryPath: String { "\(path).\(Hexadecimal.text(of: UInt64.random(in: 0...UInt64.max)))" }
 
   private func rename(_ file: FileInProgress) throws(Failure) {
+    // After a power cut, the name must not stand for an empty file.
+    guard fsync(file.descriptor) == 0 else { throw .cannotWrite(errno) }
     if replaces == true {
       guard Glibc.rename(file.path, path) == 0 else { throw cannotMake(errno) }
     } else if let code = exclusiveRename(file.path) {

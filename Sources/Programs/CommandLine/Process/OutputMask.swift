@@ -15,9 +15,9 @@ final class OutputMask {
   /// How many of the held bytes belong to a secret that was found already.
   private var covered = 0
 
-  /// - Parameter secrets: the line feeds at their ends do not count, since shells drop them.
+  /// - Parameter secrets: the blanks and line feeds at their ends do not count, since programs drop them.
   init(of secrets: [SharedSecret]) {
-    self.secrets = secrets.map { SharedSecret($0.bytes.withoutLineFeedsAtEnd()) }.filter { !$0.bytes.isEmpty }
+    self.secrets = secrets.map { SharedSecret($0.bytes.withoutBlanksAtEnd()) }.filter { !$0.bytes.isEmpty }
   }
 
   /// Passes on what can be read from a descriptor now.
@@ -88,10 +88,10 @@ final class OutputMask {
 }
 
 extension SecretBytes {
-  fileprivate borrowing func withoutLineFeedsAtEnd() -> SecretBytes {
+  fileprivate borrowing func withoutBlanksAtEnd() -> SecretBytes {
     withUnsafeBytes { bytes in
       var end = bytes.count
-      while end > 0, bytes[end - 1] == UInt8(ascii: "\n") { end -= 1 }
+      while end > 0, " \t\r\n".utf8.contains(bytes[end - 1]) { end -= 1 }
       return SecretBytes(copying: UnsafeRawBufferPointer(rebasing: bytes[..<end]))
     }
   }

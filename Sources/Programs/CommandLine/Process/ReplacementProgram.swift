@@ -1,6 +1,7 @@
 // Commands that a person chose: found, checked, and run in place of this program.
 
 import ArgumentParser
+import Executors
 import Glibc
 import Processes
 import SecretModel
@@ -75,7 +76,7 @@ struct ReplacementProgram {
   /// - Returns: its status, as a shell reports it.
   func run(
     with environment: FilledEnvironment, masking secrets: [SharedSecret], _ hardening: Hardening, closing: [Int32]
-  ) throws(Failure) -> Int32 {
+  ) async throws(Failure) -> Int32 {
     for descriptor in closing where descriptor > STDERR_FILENO { close(descriptor) }
     let outputs = try MaskedStreams(secrets)
     let command = try Interruption.start { () throws(Failure) in
@@ -96,9 +97,14 @@ struct ReplacementProgram {
         throw cannotStart(error.code)
       }
     }
-    defer { Interruption.hasEnded() }
+    // What the command has started may keep its output open after its end. A signal then ends this program.
+    let end = Task.detached(executorPreference: BackgroundThread()) {
+      let ending = command.ending()
+      Interruption.hasEnded()
+      return ending
+    }
     outputs.passOn()
-    let ending = command.ending()
+    let ending = await end.value
     if let signal = ending.endingSignal { Interruption.follow(signal) }
     return ending.status
   }

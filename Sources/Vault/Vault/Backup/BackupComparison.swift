@@ -96,10 +96,9 @@ extension StoreTransaction {
   ///
   /// - Parameter recoveryKey: the key of the recovery slot, if it was given. It opens the passcode key of the backup.
   func replaceItems(by backup: StoreSnapshot, recoveryKey: SharedSecret?) throws -> [ItemName] {
-    try db.execute(sql: "DELETE FROM item_index")
     try db.execute(sql: "DELETE FROM item")
     try copy("item", ItemRow.names + ["secret"], from: backup)
-    try copy("item_index", ["tag", "row"], from: backup)
+    try indexItemsAgain()
     // Do not lower any count of wrong application passwords.
     authority.passwords.merge(backup.authority.passwords) { $0.failures >= $1.failures ? $0 : $1 }
     let sets = Set(try self.sets().map(\.set.generation))

@@ -190,6 +190,7 @@ extension StoreCreation {
         try change.leaveCircle()
         // The right recovery key clears every count of failures.
         change.authority.lockout.clear()
+        try change.indexItemsAgain()
         return try change.removeLoginDeliveries()
       }
       store.database.close()
