@@ -144,7 +144,9 @@ struct RemovalTests {
   @Test("may-remove names the users whose git, docker, GnuPG or portal settings use Whorl, and allows the removal")
   func settings() async throws {
     try await with { machine in
-      for each in [".docker", ".gnupg", ".config", ".config/xdg-desktop-portal"] { mkdir("\(machine.folder)/\(each)", 0o700) }
+      for each in [".docker", ".gnupg", ".config", ".config/xdg-desktop-portal"] {
+        mkdir("\(machine.folder)/\(each)", 0o700)
+      }
       let git = "\(machine.folder)/.gitconfig"
       try writeFile(git, Array("[credential]\n\thelper = !type whorl >/dev/null 2>&1 && whorl git-credential\n".utf8))
       try writeFile("\(machine.folder)/.docker/config.json", Array(#"{"credsStore": "pass"}"#.utf8))

@@ -87,7 +87,9 @@ package struct GnuPGAgentFile {
     do throws(PersonalFile.Unwritten) {
       try PersonalFile(path).write(contents: Array(lines.joined(separator: "\n").utf8), mode: mode)
     } catch {
-      throw Failure(.inputOutput, "cannot write \(error.problem)", name: "errSecIO")
+      throw Failure(
+        .inputOutput, "cannot write \(error.problem)", name: "errSecIO",
+        advice: "see whether you may write to its folder, and whether there is room; the file is as it was")
     }
   }
 

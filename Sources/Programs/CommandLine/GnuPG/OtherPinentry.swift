@@ -16,6 +16,8 @@ final class OtherPinentry {
     case unavailable
   }
 
+  private static let advice = "'whorl gpg status' shows where the program is named"
+
   private let arguments: [String]
   private var running: PinentryProcess?
 
@@ -62,18 +64,18 @@ final class OtherPinentry {
         let process = PinentryProcess(
           try Self.program(path), arguments: arguments, environment: UserEnvironment.entries),
         case .ok = response(of: process)
-      else { throw Failure(.unavailable, "\(path) cannot be run") }
+      else { throw Failure(.unavailable, "\(path) cannot be run", advice: Self.advice) }
       running = process
       return process
     } catch {
-      StandardError.line(Visible.text("whorl: pinentry: \(error.what)"))
+      StandardError.line(Visible.text("whorl: pinentry: \(error.what): \(error.advice ?? "")"))
       return nil
     }
   }
 
   private static func program(_ path: String) throws(Failure) -> HelperProgram {
     do throws(HelperProgramError) { return try HelperProgram(at: path) } catch {
-      throw Failure(.unavailable, error.words)
+      throw Failure(.unavailable, error.words, advice: advice)
     }
   }
 
