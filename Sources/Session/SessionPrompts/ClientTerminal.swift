@@ -35,6 +35,21 @@ package struct ClientTerminal: Sendable, Hashable {
     return nil
   }
 
+  /// The terminal of a process or else of the nearest of its ancestors in the same job that has one: git reads what gpg
+  /// writes, and has the terminal itself.
+  package init?(ofTheJobOf process: pid_t) {
+    guard let group = ProcessStatus(of: process)?.group else { return nil }
+    var next = process
+    while let status = ProcessStatus(of: next), status.group == group, status.parent != next {
+      if let terminal = ClientTerminal(of: next) {
+        self = terminal
+        return
+      }
+      next = status.parent
+    }
+    return nil
+  }
+
   /// The foreground process group, if it has only the client, its ancestors and its descendants; else nil. Another
   /// program, as in `ssh host | sudo tee file`, may itself prompt on the terminal.
   var foregroundGroup: pid_t? {

@@ -141,10 +141,12 @@ struct RemovalTests {
     }
   }
 
-  @Test("may-remove names the users whose git, docker or portal settings use Whorl, and allows the removal")
+  @Test("may-remove names the users whose git, docker, GnuPG or portal settings use Whorl, and allows the removal")
   func settings() async throws {
     try await with { machine in
-      for each in [".docker", ".config", ".config/xdg-desktop-portal"] { mkdir("\(machine.folder)/\(each)", 0o700) }
+      for each in [".docker", ".gnupg", ".config", ".config/xdg-desktop-portal"] {
+        mkdir("\(machine.folder)/\(each)", 0o700)
+      }
       let git = "\(machine.folder)/.gitconfig"
       try writeFile(git, Array("[credential]\n\thelper = !type whorl >/dev/null 2>&1 && whorl git-credential\n".utf8))
       try writeFile("\(machine.folder)/.docker/config.json", Array(#"{"credsStore": "pass"}"#.utf8))
@@ -163,12 +165,13 @@ struct RemovalTests {
         #expect(try await machine.mayRemove().text.isEmpty)
       }
       try writeFile("\(machine.folder)/.docker/config.json", Array(#"{"credHelpers": {"c.test": "whorl"}}"#.utf8))
+      try writeFile("\(machine.folder)/.gnupg/gpg-agent.conf", Array("pinentry-program /usr/bin/pinentry-whorl\n".utf8))
       try writeFile(
         "\(machine.folder)/.config/xdg-desktop-portal/portals.conf",
         Array("[preferred]\norg.freedesktop.impl.portal.Secret=whorl\n".utf8))
       let told = try await machine.mayRemove()
       #expect(told.status == 0)
-      for file in [".docker/config.json", ".config/xdg-desktop-portal/portals.conf"] {
+      for file in [".docker/config.json", ".gnupg/gpg-agent.conf", ".config/xdg-desktop-portal/portals.conf"] {
         #expect(told.text.contains("whorl:   \(machine.folder)/\(file)\n"), "\(told.text)")
       }
       #expect(try await machine.mayRemove("login").text.isEmpty)

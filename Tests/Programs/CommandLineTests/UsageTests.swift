@@ -63,7 +63,7 @@ struct UsageTests {
     "lock",
     "passcode", "recover", "reseal", "status", "log", "migrate", "export", "import", "key", "backup", "restore",
     "git-credential",
-    "docker-credential", "doctor",
+    "docker-credential", "pinentry", "gpg enable", "gpg disable", "gpg status", "doctor",
     "reader list", "reader use", "reader test", "reader record", "admin list", "admin remove", "login status",
     "login enable", "login disable", "login open", "login repair",
     "login add", "login ls", "login rm", "ssh add", "ssh list", "ssh rm", "ssh public", "ssh certificate",

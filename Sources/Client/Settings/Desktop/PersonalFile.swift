@@ -17,6 +17,13 @@ struct PersonalFile {
 
   /// Writes it for this user alone, and the folders above it where they are missing. It is on the disk when this returns.
   package func write(_ lines: [String]) throws(Unwritten) {
+    try write(contents: Array(lines.map { $0 + "\n" }.joined().utf8))
+  }
+
+  /// The same with contents that need not be lines.
+  ///
+  /// - Parameter mode: who else may read it.
+  package func write(contents: [UInt8], mode: UInt32 = 0o600) throws(Unwritten) {
     let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
     let names = folder.split(separator: "/")
     for count in max(1, names.count - Self.mostFolders + 1)...max(1, names.count) {
@@ -24,13 +31,13 @@ struct PersonalFile {
         throw failure
       }
     }
-    let (new, contents) = (path + ".new", Array(lines.map { $0 + "\n" }.joined().utf8))
+    let new = path + ".new"
     unlink(new)
     let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw failure }
     // Borrows the contents for the call.
     let count = contents.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-    let isWritten = count == contents.count && fsync(file) == 0
+    let isWritten = count == contents.count && fchmod(file, mode) == 0 && fsync(file) == 0
     close(file)
     guard isWritten, rename(new, path) == 0, Folder.sync(folder) == nil else {
       let problem = failure

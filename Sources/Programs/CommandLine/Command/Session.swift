@@ -17,6 +17,8 @@ struct Session: SettingsContext {
   let options: GlobalOptions
   let configuration: Configuration
   private let connection: CommandConnection
+  /// The terminal of a program that this command serves, for a command that has none itself.
+  var clientTerminal: ClientTerminal?
 
   init(_ options: GlobalOptions, _ connection: CommandConnection) throws(Failure) {
     self.options = options
@@ -149,8 +151,11 @@ struct Session: SettingsContext {
   /// Whether anybody can be asked for the passcode, or it was given with the command.
   private func canGivePasscode(_ answers: Answers, _ options: ContextOptions) -> Bool {
     guard !answers.noPrompt, !options.interactionNotAllowed else { return false }
-    return answers.passcode != nil || answers.given != nil || Terminal.exists || UserEnvironment.hasDisplay
+    return answers.passcode != nil || answers.given != nil || Terminal.exists || canAskElsewhere
   }
+
+  /// Whether a person can be asked other than at this command's own terminal.
+  var canAskElsewhere: Bool { UserEnvironment.hasDisplay || clientTerminal != nil }
 
   /// Asks with the prompts and answers of this command. Says what could not be answered, and lets a person type a
   /// mistyped recovery key again.
@@ -181,14 +186,15 @@ struct Session: SettingsContext {
     }
   }
 
-  /// The desktop to ask at. Nil for a command that has a terminal or may ask nobody, and where there is no desktop.
+  /// The desktop to ask at, or the terminal of the program that is served. Nil for a command that has a terminal or may
+  /// ask nobody, and where there is neither.
   private func desktop(_ answers: CommandAnswers) -> AgentPrompt? {
-    guard answers.mayAsk, !Terminal.exists, UserEnvironment.hasDisplay else { return nil }
+    guard answers.mayAsk, !Terminal.exists, canAskElsewhere else { return nil }
     // The terminal's prompt has written the same to standard error.
     return AgentPrompt(
       in: .init(bus: BaseDirectories.sessionBus, environment: UserEnvironment.entries, log: { _ in }, wording: .items),
       // Nobody sees a command without a terminal, so the program that has started it is named.
-      asker: ClientProgram(getppid()).asker())
+      asker: ClientProgram(getppid()).asker(), for: clientTerminal)
   }
 
   /// The answers, from this command's descriptors or the person.
