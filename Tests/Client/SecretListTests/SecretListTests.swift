@@ -47,6 +47,16 @@ struct SecretListTests {
     #expect(list.entries.filter(\.isReadable).count == 1)
   }
 
+  @Test("The seed of one-time codes is in the item itself or in the one beside it, of the same program")
+  func seeds() {
+    let own = item(1, "mail", account: "alice")
+    let seed = item(2, "mail", account: "alice#totp")
+    let other = item(3, "mail", account: "alice", group: "org.example.other")
+    let list = SecretList([own, seed, other])
+    let seeds = list.entries.reduce(into: [:]) { $0[$1.id] = list.seed(of: $1)?.id }
+    #expect(seeds == [own.id: seed.id, seed.id: seed.id])
+  }
+
   @Test("A name cannot change the direction of the line that it is in")
   func direction() {
     #expect(!SecretList([item(1, "a\u{202E}b")]).entries[0].title.unicodeScalars.contains("\u{202E}"))
