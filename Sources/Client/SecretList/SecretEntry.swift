@@ -67,6 +67,14 @@ package struct SecretList: Sendable {
     return entries.filter { entry in entry.kind == kind && words.allSatisfy { entry.searched.holds($0) } }
   }
 
+  /// The entries of all kinds that can still be read and contain each word of the text, the first ones up to a limit. None
+  /// for a text without words.
+  package func readable(matching text: String, limit: Int) -> [SecretEntry] {
+    guard text.contains(where: { !$0.isWhitespace }) else { return [] }
+    let found = SecretEntry.Kind.allCases.flatMap { entries(of: $0, matching: text) }
+    return Array(found.filter(\.isReadable).prefix(limit))
+  }
+
   /// The entry that holds the seed of an entry's one-time codes, by its name: that entry itself, or the one beside it, in
   /// the same group, as `whorl code NAME` finds it; nil where there is none that can be read.
   package func seed(of entry: SecretEntry) -> SecretEntry? {
