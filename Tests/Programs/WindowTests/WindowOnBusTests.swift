@@ -4,7 +4,7 @@ import Testing
 
 /// What a desktop asks of the window on the session's bus.
 @Suite("The window on the session's bus")
-struct DesktopTests {
+struct WindowOnBusTests {
   private func texts(_ texts: String...) -> BusValue { .array(of: "s", texts.map { .string($0) }) }
 
   @Test("The message bus starts the window, and a second start and the menu show their pages in that one")
