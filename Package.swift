@@ -373,7 +373,7 @@ let package = Package(
     tests("PromptTextsTests", in: "Client", ["Fingerprint", "PromptTexts", "SecretModel"]),
     tests("SecretListTests", in: "Client", ["PromptTexts", "SecretList", "SecretModel", "SecureMemory"]),
     // The window as a process, on a display and a bus of its own, read as a screen reader does.
-    tests("WindowTests", in: "Programs", ["Fingerprint", "ProgramDriver", "SecureMemory", "VirtualFinger"]),
+    tests("WindowTests", in: "Programs", ["Fingerprint", "ProgramDriver", "SDBus", "SecureMemory", "VirtualFinger"]),
     tests("TerminalLinesTests", in: "Client", ["SecureMemory", "TerminalLines"]),
     tests(
       "WhorlTests", in: "Client",

@@ -66,6 +66,25 @@ package struct SecretList: Sendable {
     let words = text.lowercased().split(whereSeparator: \.isWhitespace).map { Array($0.utf8) }
     return entries.filter { entry in entry.kind == kind && words.allSatisfy { entry.searched.holds($0) } }
   }
+
+  /// The entries of all kinds that can still be read and contain each word of the text, the first ones up to a limit. None
+  /// for a text without words.
+  package func readable(matching text: String, limit: Int) -> [SecretEntry] {
+    guard text.contains(where: { !$0.isWhitespace }) else { return [] }
+    let found = SecretEntry.Kind.allCases.flatMap { entries(of: $0, matching: text) }
+    return Array(found.filter(\.isReadable).prefix(limit))
+  }
+
+  /// The entry that holds the seed of an entry's one-time codes, by its name: that entry itself, or the one beside it, in
+  /// the same group, as `whorl code NAME` finds it; nil where there is none that can be read.
+  package func seed(of entry: SecretEntry) -> SecretEntry? {
+    guard entry.kind == .secret, let name = entry.item.name?.description else { return nil }
+    if name.contains(OneTimeCode.itemMark) { return entry.isReadable ? entry : nil }
+    return entries.first {
+      $0.isReadable && $0.kind == .secret && $0.group == entry.group
+        && $0.item.name?.description == name + OneTimeCode.itemMark
+    }
+  }
 }
 
 extension [UInt8] {

@@ -10,6 +10,8 @@ final class MainWindow {
   private let interface = Interface(PackageResources.window_ui)
   private var pages: [PageName: any WindowPage] = [:]
   private var firstStart: FirstStartPage?
+  /// An item that is to be shown when the list has it.
+  private var wanted: ItemID?
   private let shown: ShownStore
 
   init(in application: Widget, _ place: ShownStore.Place) {
@@ -19,7 +21,10 @@ final class MainWindow {
     interface["retry"].on("clicked") { [self] in open() }
     interface["unlock"].on("clicked") { [self] in unlock() }
     listPages()
-    shown.listChanged = { [self] in for page in pages.values { page.refresh() } }
+    shown.listChanged = { [self] in
+      for page in pages.values { page.refresh() }
+      showWanted()
+    }
     shown.failed = { [self] in show(problem: $0) }
     root.onAnswered("close-request") { [self] in
       firstStart?.leave()
@@ -124,6 +129,7 @@ final class MainWindow {
 
   /// Shows a page, which is made when it is first shown.
   func show(_ name: PageName) {
+    wanted = nil
     guard let index = PageName.allCases.firstIndex(of: name) else { return }
     let page = pages[name] ?? make(name)
     gtk_list_box_select_row(
@@ -131,6 +137,27 @@ final class MainWindow {
     interface["content"].show(name.rawValue)
     interface["leaflet"].show("content")
     page.refresh()
+  }
+
+  /// Shows what was chosen in a search of the desktop.
+  func show(_ choice: SearchProvider.Choice) {
+    switch choice {
+    case .search(let text):
+      show(.secrets)
+      (pages[.secrets] as? SecretsPage)?.search(text)
+    case .item(let id):
+      wanted = id
+      showWanted()
+      // It may be new.
+      if wanted != nil { shown.reload() }
+    }
+  }
+
+  private func showWanted() {
+    guard let entry = shown.list.entries.first(where: { $0.id == wanted }) else { return }
+    let name = PageName(entry.kind)
+    show(name)
+    (pages[name] as? SecretsPage)?.show(entry)
   }
 
   private func make(_ name: PageName) -> any WindowPage {

@@ -26,6 +26,9 @@ struct WhorlWindow: ParsableCommand {
   @Option(help: ArgumentHelp("The configuration file, as for whorl.", valueName: "file"))
   var config: String?
 
+  @Flag(name: .customLong("gapplication-service"), help: "Show no window before a program of the session asks for it.")
+  var isService = false
+
   func validate() throws {
     guard page.map({ PageName(rawValue: $0) != nil }) ?? true else {
       throw ValidationError("--page is \(PageName.spoken).")
@@ -36,11 +39,12 @@ struct WhorlWindow: ParsableCommand {
     _ = Hardening()
     let (page, place) = (page, ShownStore.Place(directory: store, reader: reader, configuration: config))
     let isOwnStore = store != nil || config != nil
+    let kind: WindowApplication.Kind = isService ? .service : isOwnStore ? .own : .shared
     // ArgumentParser calls this on the main thread.
     let status = MainActor.assumeIsolated {
       Text.begin()
       MainLoop.serveMainActor()
-      return WindowApplication(place, isUnique: !isOwnStore).run(page)
+      return WindowApplication(place, kind).run(page)
     }
     throw ExitCode(status)
   }
@@ -48,13 +52,31 @@ struct WhorlWindow: ParsableCommand {
 
 /// The application on the session's bus. A second start shows the window of the first.
 final class WindowApplication {
+  enum Kind {
+    /// Shows its window.
+    case shared
+    /// The message bus has started it. It shows its window when it is asked to.
+    case service
+    /// Shows a store that was named, and shares nothing with others.
+    case own
+  }
+
+  /// How long a service waits for calls, in milliseconds. While somebody types a search there is one after the other.
+  private static let patience: UInt32 = 60_000
+
   private let application: Widget
   private let place: ShownStore.Place
   private var window: MainWindow?
+  private var search: SearchProvider?
 
-  init(_ place: ShownStore.Place, isUnique: Bool) {
+  init(_ place: ShownStore.Place, _ kind: Kind) {
     self.place = place
-    let flags = isUnique ? G_APPLICATION_DEFAULT_FLAGS : G_APPLICATION_NON_UNIQUE
+    let flags =
+      switch kind {
+      case .shared: G_APPLICATION_DEFAULT_FLAGS
+      case .service: G_APPLICATION_IS_SERVICE
+      case .own: G_APPLICATION_NON_UNIQUE
+      }
     // adw_application_new: transfer full, kept until the program ends.
     application = Widget(UnsafeMutableRawPointer(adw_application_new("org.whorl.Whorl", flags)))
     application.on("activate") { [self] in shownWindow().present() }
@@ -64,16 +86,26 @@ final class WindowApplication {
     }
     let about = Widget(g_simple_action_new("about", nil))
     about.on("activate") { [self] in showAbout() }
-    let page = Widget(g_simple_action_new("page", g_variant_type_new("s")))
-    page.onArgument("activate") { [self] name in
-      // The argument is a GVariant of the type above (transfer none).
-      guard let name, let text = g_variant_get_string(name.opaque, nil) else { return }
-      let window = shownWindow()
-      if let page = PageName(rawValue: String(cString: text)) { window.show(page) }
-      window.present()
+    let pages = PageName.allCases.map { page in
+      // The desktop file names these.
+      let action = Widget(g_simple_action_new(page.rawValue, nil))
+      action.on("activate") { [self] in
+        let window = shownWindow()
+        window.show(page)
+        window.present()
+      }
+      return action
     }
-    for action in [quit, about, page] { g_action_map_add_action(application.opaque, action.opaque) }
+    for action in [quit, about] + pages { g_action_map_add_action(application.opaque, action.opaque) }
     setKeys(["<Control>q", "<Control>w"], for: "app.quit")
+    if kind == .service { g_application_set_inactivity_timeout(application.typed(), Self.patience) }
+    if kind != .own {
+      search = SearchProvider(place, of: application) { [self] choice in
+        let window = shownWindow()
+        window.show(choice)
+        window.present()
+      }
+    }
   }
 
   /// Returns the exit status.
@@ -82,14 +114,16 @@ final class WindowApplication {
       var error: UnsafeMutablePointer<GError>?
       guard g_application_register(application.typed(), nil, &error) != 0 else { return 1 }
       // Goes to the first instance if this is not it.
-      g_action_group_activate_action(application.opaque, "page", g_variant_new_string(page))
-      if g_application_get_is_remote(application.typed()) != 0 { return 0 }
+      g_action_group_activate_action(application.opaque, page, nil)
     }
+    // Of a second start: waits until the first instance has its calls.
     return g_application_run(application.typed(), 0, nil)
   }
 
   private func shownWindow() -> MainWindow {
     if let window { return window }
+    // From here on the program ends with its window.
+    g_application_set_inactivity_timeout(application.typed(), 0)
     let window = MainWindow(in: application, place)
     self.window = window
     window.root.on("destroy") { [self] in self.window = nil }

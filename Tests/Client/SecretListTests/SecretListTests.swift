@@ -47,6 +47,24 @@ struct SecretListTests {
     #expect(list.entries.filter(\.isReadable).count == 1)
   }
 
+  @Test("A search of the desktop finds items of all kinds up to its limit, and nothing without a word")
+  func desktop() {
+    let list = SecretList([item(1, "post"), item(2, "post.test", as: .passkey), item(3, "post2"), item(4, "bank")])
+    #expect(list.readable(matching: "POST", limit: 9).map(\.title) == ["post", "post2", "post.test"])
+    #expect(list.readable(matching: "post", limit: 2).count == 2)
+    for nothing in ["", " \t", "post bank"] { #expect(list.readable(matching: nothing, limit: 9).isEmpty) }
+  }
+
+  @Test("The seed of one-time codes is in the item itself or in the one beside it, of the same program")
+  func seeds() {
+    let own = item(1, "mail", account: "alice")
+    let seed = item(2, "mail", account: "alice#totp")
+    let other = item(3, "mail", account: "alice", group: "org.example.other")
+    let list = SecretList([own, seed, other])
+    let seeds = list.entries.reduce(into: [:]) { $0[$1.id] = list.seed(of: $1)?.id }
+    #expect(seeds == [own.id: seed.id, seed.id: seed.id])
+  }
+
   @Test("A name cannot change the direction of the line that it is in")
   func direction() {
     #expect(!SecretList([item(1, "a\u{202E}b")]).entries[0].title.unicodeScalars.contains("\u{202E}"))

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import ProgramDriver
+import SDBus
 import Synchronization
 
 /// The window as a process, on a display and a bus of its own, worked as a screen reader does.
@@ -32,8 +33,26 @@ struct WindowOnDisplay {
     }
   }
 
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../.."
+
   private let environment: [String: String]
-  let program: RunningProgram
+  private let bus: PrivateBus
+  /// Nil for one that the message bus starts.
+  private let program: RunningProgram?
+
+  /// Runs the body with a message bus that starts `whorl-gtk` for a store, by the service file that is installed.
+  static func onBus<Value>(_ store: TestStore, _ body: (WindowOnDisplay) async throws -> Value) async throws -> Value {
+    let file = String(decoding: try readFile("\(root)/data/window/org.whorl.Whorl.service"), as: UTF8.self)
+    let program = try Programs.path("whorl-gtk")
+    let words = ["", "--store", store.directory] + store.reader
+    // The last line is the command.
+    let service =
+      String(file.dropLast()).replacing("@PREFIX@/bin/whorl-gtk", with: program)
+      + words.joined(separator: " ") + "\n"
+    return try await onDisplay(in: store.folder, service: service) { environment, bus in
+      try await body(WindowOnDisplay(environment: environment, bus: bus, program: nil))
+    }
+  }
 
   /// Runs `whorl-gtk` with these arguments while `body` runs. GTK's warnings fail the test: they are defects of the
   /// interface.
@@ -45,25 +64,13 @@ struct WindowOnDisplay {
     _ arguments: [String], in folder: String, width: Int = 1_200, more: [String: String] = [:],
     _ body: (WindowOnDisplay) async throws -> Value
   ) async throws -> Value {
-    let (services, runtime) = ("\(folder)/services", "\(folder)/run")
-    guard mkdirPrivate(services), mkdirPrivate(runtime) else { throw SystemFailure(folder) }
-    try writeFile(
-      "\(services)/a11y.service",
-      Array("[D-BUS Service]\nName=org.a11y.Bus\nExec=/usr/libexec/at-spi-bus-launcher\n".utf8))
-    let display = try await Display(width: width)
-    defer { display.end() }
-    var environment = [
-      "DISPLAY": display.name, "XDG_RUNTIME_DIR": runtime, "HOME": folder, "LC_ALL": "C.UTF-8",
-      "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "GTK_A11Y": "atspi",
-    ].merging(more) { $1 }
-    return try await PrivateBus.with(services: [services], environment: environment) { bus in
-      environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+    try await onDisplay(in: folder, width: width, more: more) { environment, bus in
       let program = try Invocation(program: "whorl-gtk", arguments: arguments, environment: environment).start()
       async let end = finish(program)
       let result: Result<Value, any Error>
-      do { result = .success(try await body(WindowOnDisplay(environment: environment, program: program))) } catch {
-        result = .failure(error)
-      }
+      do {
+        result = .success(try await body(WindowOnDisplay(environment: environment, bus: bus, program: program)))
+      } catch { result = .failure(error) }
       if program.isRunning { program.signal(SIGTERM) }
       let said = await end
       let warnings = said.diagnostics.split(separator: "\n").filter {
@@ -75,6 +82,56 @@ struct WindowOnDisplay {
       }
       return try result.get()
     }
+  }
+
+  /// - Parameter service: the file of a service that the bus starts.
+  private static func onDisplay<Value>(
+    in folder: String, width: Int = 1_200, more: [String: String] = [:], service: String? = nil,
+    _ body: ([String: String], PrivateBus) async throws -> Value
+  ) async throws -> Value {
+    let (services, runtime) = ("\(folder)/services", "\(folder)/run")
+    guard mkdirPrivate(services), mkdirPrivate(runtime) else { throw SystemFailure(folder) }
+    try writeFile(
+      "\(services)/a11y.service",
+      Array("[D-BUS Service]\nName=org.a11y.Bus\nExec=/usr/libexec/at-spi-bus-launcher\n".utf8))
+    if let service { try writeFile("\(services)/window.service", Array(service.utf8)) }
+    let display = try await Display(width: width)
+    defer { display.end() }
+    var environment = [
+      "DISPLAY": display.name, "XDG_RUNTIME_DIR": runtime, "HOME": folder, "LC_ALL": "C.UTF-8",
+      "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "GTK_A11Y": "atspi",
+    ].merging(more) { $1 }
+    return try await PrivateBus.with(services: [services], environment: environment) { bus in
+      environment["DBUS_SESSION_BUS_ADDRESS"] = bus.address
+      return try await body(environment, bus)
+    }
+  }
+
+  /// Calls a method of the window's program, which the bus starts if it does not run yet.
+  func call(
+    _ path: String, _ interface: String, _ member: String, _ arguments: [BusValue]
+  ) async throws -> [BusValue] {
+    let connection = try BusConnection(busAddress: bus.address, handlers: .init())
+    defer { connection.close() }
+    let target = BusTarget(destination: "org.whorl.Whorl", path: path, interface: interface)
+    return try await connection.call(target, member, arguments, within: .seconds(20))
+  }
+
+  /// The lines of the file by which GNOME Shell finds the search.
+  static func searchProvider() throws -> [String: String] {
+    let file = String(decoding: try readFile("\(root)/data/window/org.whorl.Whorl.search-provider.ini"), as: UTF8.self)
+    return file.split(separator: "\n").reduce(into: [:]) { lines, line in
+      let parts = line.split(separator: "=", maxSplits: 1)
+      if parts.count == 2 { lines[String(parts[0])] = String(parts[1]) }
+    }
+  }
+
+  /// Starts the program once more, and returns its exit status.
+  func startAgain(_ arguments: String...) async throws -> Int32 {
+    try await Invocation(
+      program: "/usr/bin/timeout", arguments: ["20", try Programs.path("whorl-gtk")] + arguments,
+      environment: environment
+    ).run().status
   }
 
   /// Does these steps, one after the other.
@@ -91,21 +148,23 @@ struct WindowOnDisplay {
 
   /// Waits until the window has ended by itself.
   func hasEnded() async throws {
-    for _ in 0..<2_000 where program.isRunning { try await Task.sleep(for: .milliseconds(10)) }
-    guard !program.isRunning else { throw WindowFailure(description: "the window has not ended") }
+    for _ in 0..<2_000 where isRunning { try await Task.sleep(for: .milliseconds(10)) }
+    guard !isRunning else { throw WindowFailure(description: "the window has not ended") }
   }
+
+  private var isRunning: Bool { program?.isRunning ?? true }
 
   /// Runs the screen reader for these steps. A process for each call, which ends by itself, so that none is left behind.
   private func read(_ steps: [[String]]) async throws -> [[String]] {
     let lines = try steps.map { String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self) + "\n" }
-    let script = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../Support/screen-reader.py"
+    let script = Self.root + "/Tests/Support/screen-reader.py"
     // Debian's python3, for which the modules are installed.
     let reading = try await Invocation(
       program: "/usr/bin/timeout", arguments: ["120", "/usr/bin/python3", script], input: Array(lines.joined().utf8),
       environment: environment
     ).run()
     guard reading.status == 0 else {
-      throw WindowFailure(description: program.isRunning ? reading.failure : "the window has ended")
+      throw WindowFailure(description: isRunning ? reading.failure : "the window has ended")
     }
     return try reading.text.split(separator: "\n").compactMap {
       try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String]

@@ -302,6 +302,55 @@ struct WindowTests {
     }
   }
 
+  /// The window over a store with this item that holds a seed of one-time codes of eight digits.
+  private func withCodes(
+    _ name: String, seconds: Int, body: (WindowOnDisplay, TestStore) async throws -> Void
+  ) async throws {
+    try await TestStore.enrolled { store in
+      let address = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ&digits=8&period=\(seconds)"
+      try await store.set("mail", "a secret of mine", "--access", "presence")
+      try await store.set(name, address, "--access", "presence")
+      try await WindowOnDisplay.with(["--store", store.directory] + store.reader, in: store.folder) {
+        try await body($0, store)
+      }
+    }
+  }
+
+  private func code(in window: WindowOnDisplay) async throws -> String? {
+    try await window.texts().first { $0.wholeMatch(of: /[0-9]{8}/) != nil }
+  }
+
+  @Test("The window shows and copies the one-time code of an item after the passcode, with the seconds left")
+  func codes() async throws {
+    try await withCodes("mail#totp", seconds: 3_600) { window, store in
+      try await window(.click("mail"), .press("Show the Code"), .press("Cancel"), .gone("Confirm"))
+      #expect(try await code(in: window) == nil)
+      let before = try await store.unlocked("code", "mail").text
+      try await window(
+        .press("Show the Code"), .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("Hide the Code"))
+      let shown = try #require(try await code(in: window))
+      // It may have changed meanwhile, once an hour.
+      let after = try await store.unlocked("code", "mail").text
+      #expect([before, after].contains(shown))
+      #expect(try await window.texts().contains { $0.hasPrefix("Seconds left: ") })
+      try await window(
+        .press("Hide the Code"), .gone(shown), .press("Copy the Code"), .type(TestStore.passcode, into: "Passcode"),
+        .press("Confirm"), .see("Copied; the clipboard is emptied in 30 seconds"))
+    }
+  }
+
+  @Test("The window hides a one-time code when it is over")
+  func codeIsOver() async throws {
+    try await withCodes("brief#totp", seconds: 15) { window, _ in
+      try await window(
+        .click("brief#totp"), .press("Show the Code"), .type(TestStore.passcode, into: "Passcode"))
+      // Long before the end of a code.
+      while time(nil) % 15 > 3 { try await Task.sleep(for: .milliseconds(100)) }
+      try await window(.press("Confirm"), .see("Hide the Code"), .gone("Hide the Code"), .see("Show the Code"))
+      #expect(try await code(in: window) == nil)
+    }
+  }
+
   @Test(
     "Each page of the window needs no more than 360 pixels, in the light and the dark style, and each of its controls has a name",
     arguments: ["secrets", "passkeys", "keys", "fingers", "computers", "activity", "protection"])

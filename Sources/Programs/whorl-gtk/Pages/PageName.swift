@@ -1,6 +1,18 @@
+internal import SecretList
+
 /// The pages of an open store, by the names of `--page`.
 enum PageName: String, CaseIterable {
   case secrets, passkeys, keys, fingers, computers, activity, protection
+
+  /// The page that lists items of a kind.
+  init(_ kind: SecretEntry.Kind) {
+    self =
+      switch kind {
+      case .secret: .secrets
+      case .passkey: .passkeys
+      case .key: .keys
+      }
+  }
 
   /// "secrets, passkeys or keys".
   nonisolated static var spoken: String {

@@ -18,9 +18,11 @@ final class SecretDetails {
   private let interface: Interface
   private let shown: ShownStore
   private var hiding: MainLoop.Timer?
+  private let code: CodeRow
 
   init(_ interface: Interface, _ shown: ShownStore) {
     (self.interface, self.shown) = (interface, shown)
+    code = CodeRow(interface, shown)
     interface["reveal"].on("clicked") { [weak self] in self?.toggle() }
     interface["copy"].on("clicked") { [weak self] in self?.copy() }
     interface["copy-public"].on("clicked") { [weak self] in self?.copyPublicHalf() }
@@ -35,6 +37,7 @@ final class SecretDetails {
     let item = entry.item
     interface["details-title"].set("title", entry.title)
     interface["secret-group"].isVisible = entry.isReadable && entry.kind == .secret
+    code.show(codesOf: entry)
     let key = SSHKey(item)
     interface["ssh-group"].isVisible = key != nil
     interface["public"].set("subtitle", key?.type ?? "")
@@ -60,6 +63,7 @@ final class SecretDetails {
     // Programs that read the window aloud also see pages that are not on top.
     interface["details-title"].set("title", "")
     hide()
+    code.show(codesOf: nil)
     entry = nil
   }
 

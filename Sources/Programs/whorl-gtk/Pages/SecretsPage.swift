@@ -73,9 +73,19 @@ final class SecretsPage: WindowPage {
   }
 
   private func open(_ position: Int) {
-    guard shown.indices.contains(position) else { return }
-    details.show(shown[position])
+    if shown.indices.contains(position) { show(shown[position]) }
+  }
+
+  /// Shows the details of an entry.
+  func show(_ entry: SecretEntry) {
+    details.show(entry)
     root.show("details")
+  }
+
+  /// Shows what a search finds.
+  func search(_ text: String) {
+    showList()
+    interface["search"].text = text
   }
 
   private func fill(_ row: Interface, _ position: Int) {
