@@ -6,6 +6,7 @@ cannot be done within its time ends the program with status 1, and standard erro
 
     ["see", NAME]               waits until something has that name or text
     ["gone", NAME]              waits until nothing has it
+    ["unusable", NAME]          waits until a button has that name, and none that can be used
     ["press", NAME]             a button, or another control with an action
     ["click", NAME]             the middle of a label, by the pointer: rows of a list have no action
     ["key", KEYSYM]             a key of the keyboard, by its number in X
@@ -118,6 +119,10 @@ def press(name):
     return node is not None and Atspi.Action.do_action(node.get_action_iface(), 0)
 
 
+def unusable(name):
+    return found(name) is not None and found(name, BUTTONS) is None
+
+
 def click(name):
     # The first one: a row of a list comes before the details that it opens, which have the same name.
     labels = (node for node in everything() if node.get_role_name() == "label" and named(node, name))
@@ -143,6 +148,7 @@ def type_into(name, words):
 DEEDS = {
     "see": lambda name: found(name) is not None,
     "gone": lambda name: found(name) is None,
+    "unusable": unusable,
     "press": press,
     "click": click,
     "key": lambda key: Atspi.generate_keyboard_event(int(key), None, Atspi.KeySynthType.SYM),

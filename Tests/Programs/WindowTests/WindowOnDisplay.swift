@@ -12,6 +12,8 @@ struct WindowOnDisplay {
     case see(String)
     /// Nothing has it.
     case gone(String)
+    /// A button that has this name cannot be used now.
+    case unusable(String)
     /// A button, by its action.
     case press(String)
     /// A label, by the pointer.
@@ -25,6 +27,7 @@ struct WindowOnDisplay {
       switch self {
       case .see(let name): ["see", name]
       case .gone(let name): ["gone", name]
+      case .unusable(let name): ["unusable", name]
       case .press(let name): ["press", name]
       case .click(let name): ["click", name]
       case .enter: ["key", "65293"]

@@ -7,7 +7,11 @@ final class CircleEntryWindow {
   private let interface = Interface(PackageResources.entry_ui)
   private let shown: ShownStore
   private let isJoining: Bool
+  private var entering: Task<Void, Never>?
   private let done: () -> Void
+  /// What was begun last, in any such window. After Cancel it ends by itself, and the next one waits for that, since both
+  /// use the same folder.
+  private static var last: Task<Void, Never>?
 
   /// - Parameter done: this computer has begun, or has asked.
   init(joining: Bool, of shown: ShownStore, done: @escaping () -> Void) {
@@ -15,9 +19,8 @@ final class CircleEntryWindow {
   }
 
   func present() {
-    let (window, answer) = (interface["window"], interface["answer"])
-    window.set("transient-for", shown.window)
-    window.set("title", isJoining ? Text.of("Join Your Computers") : Text.of("Begin to Share"))
+    let answer = interface["answer"]
+    interface["window"].set("title", isJoining ? Text.of("Join Your Computers") : Text.of("Begin to Share"))
     interface["group"].set(
       "description",
       isJoining
@@ -32,8 +35,10 @@ final class CircleEntryWindow {
       field.on("entry-activated") { [self] in enter() }
     }
     answer.on("clicked") { [self] in enter() }
-    interface["cancel"].on("clicked") { gtk_window_destroy(window.typed()) }
-    gtk_window_present(window.typed())
+    interface.present(over: shown.window) { [self] in
+      entering?.cancel()
+      interface.close()
+    }
   }
 
   private func enter() {
@@ -41,19 +46,23 @@ final class CircleEntryWindow {
     guard answer.isSensitive else { return }
     answer.isSensitive = false
     interface["problem"].isVisible = false
-    Task {
+    let (remote, machine, last) = (interface["remote"].text, interface["machine"].text, Self.last)
+    let entering = Task {
+      await last?.value
+      guard !Task.isCancelled else { return }
       do throws(Failure) {
-        try await Exchange.enter(
-          interface["remote"].text, as: interface["machine"].text, joining: isJoining, shown)
-        gtk_window_destroy(interface["window"].typed())
+        try await Exchange.enter(remote, as: machine, joining: isJoining, shown)
+        interface.close()
         done()
       } catch {
+        guard !interface.isClosed else { return shown.say(error) }
         answer.isSensitive = true
         guard error.cause?.isCancel != true else { return }
         interface["problem"].set("label", error.shown)
         interface["problem"].isVisible = true
       }
     }
+    (self.entering, Self.last) = (entering, entering)
   }
 
   /// The first part of this computer's name.

@@ -26,17 +26,17 @@ final class ImportWindow {
 
   /// - Parameter path: of a file to look into at once.
   func present(_ path: String? = nil) {
-    let (window, entry) = (interface["window"], interface["path"])
-    window.set("transient-for", shown.window)
+    let entry = interface["path"]
     entry.on("changed") { [self] in interface["look"].isSensitive = !entry.isEmpty }
     entry.on("entry-activated") { [self] in if !entry.isEmpty { look(into: .keepassxc, at: entry.text) } }
-    interface["choose"].on("clicked") { FileDialog.choose(.file, over: window) { entry.text = $0 } }
+    interface["choose"].on("clicked") { [self] in
+      FileDialog.choose(.file, over: interface["window"]) { [self] in interface["path"].text = $0 }
+    }
     interface["look"].on("clicked") { [self] in look(into: .keepassxc, at: entry.text) }
-    interface["cancel"].on("clicked") { gtk_window_destroy(window.typed()) }
     interface["bring"].on("clicked") { [self] in bring() }
     interface["undo"].on("clicked") { [self] in takeOut() }
     listPrograms()
-    gtk_window_present(window.typed())
+    interface.present(over: shown.window)
     guard let path else { return }
     entry.text = path
     look(into: .keepassxc, at: path)
@@ -73,6 +73,7 @@ final class ImportWindow {
           let access = try WindowSettings(place, store).configuration.access ?? .presence
           return try await ImportPreview(of: program, at: path, into: store, access: AccessControl(access))
         }
+        guard !interface.isClosed else { return }
         self.preview = preview
         show(preview.plan)
       } catch {
@@ -134,6 +135,8 @@ final class ImportWindow {
   private func bring() {
     guard let preview else { return }
     work(Text.of("Importing"))
+    // What is being stored is all stored.
+    interface["cancel"].isSensitive = false
     Task {
       do throws(Failure) {
         let outcome = try await VaultWork.runAside { () async throws(Failure) in try await preview.bring() }
@@ -146,8 +149,9 @@ final class ImportWindow {
           String(format: Text.of("{items} Imported"), ["items": Spoken.plural(outcome.brought.count, "Secret")]))
         interface["undo"].isVisible = !outcome.items.isEmpty
         interface["cancel"].set("label", Text.of("_Close"))
+        interface["cancel"].isSensitive = true
       } catch {
-        gtk_window_destroy(interface["window"].typed())
+        interface.close()
         shown.say(error)
       }
       shown.reload()
@@ -165,7 +169,7 @@ final class ImportWindow {
       } catch {
         shown.say(error)
       }
-      gtk_window_destroy(interface["window"].typed())
+      interface.close()
       shown.reload()
     }
   }

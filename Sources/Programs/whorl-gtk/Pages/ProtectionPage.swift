@@ -150,7 +150,10 @@ final class ProtectionPage: WindowPage {
   }
 
   private func replaceRecoveryKey() {
+    // The vault keeps the last key that it has drafted: another draft meanwhile would make the shown one worthless.
+    interface["recovery"].isSensitive = false
     Task {
+      defer { interface["recovery"].isSensitive = true }
       do throws(VaultError) {
         let key = try await store.call { service throws(VaultError) in
           SharedSecret(try await service.draftRecoveryKey())

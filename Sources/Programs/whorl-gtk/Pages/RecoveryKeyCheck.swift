@@ -24,6 +24,7 @@ final class RecoveryKeyCheck {
     interface["last-part"].focus()
     let isWritten = await withCheckedContinuation { written = $0 }
     interface["recovery-key"].set("label", "")
+    interface["last-part"].text = ""
     lastPart = nil
     return isWritten
   }

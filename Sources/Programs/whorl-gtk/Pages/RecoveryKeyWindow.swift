@@ -5,22 +5,17 @@ internal import SecureMemory
 final class RecoveryKeyWindow {
   private let interface = Interface(PackageResources.recovery_ui)
   private let check: RecoveryKeyCheck
+  private let parent: Widget
 
   init(over parent: Widget) {
     check = RecoveryKeyCheck(in: interface)
-    let window = interface["window"]
-    window.set("transient-for", parent)
-    interface["cancel"].on("clicked") { [check] in check.leave() }
-    window.onAnswered("close-request") { [check] in
-      check.leave()
-      return true
-    }
+    self.parent = parent
   }
 
   func isWritten(_ key: SharedSecret) async -> Bool {
-    gtk_window_present(interface["window"].typed())
+    interface.present(over: parent) { [check] in check.leave() }
     let isWritten = await check.isWritten(key)
-    gtk_window_destroy(interface["window"].typed())
+    interface.close()
     return isWritten
   }
 }

@@ -22,10 +22,8 @@ final class SecretEditor {
   }
 
   func present() {
-    let own = interface["window"]
-    own.set("transient-for", shown.window)
     if kind == .key {
-      own.set("title", Text.of("New SSH Key"))
+      interface["window"].set("title", Text.of("New SSH Key"))
       interface["name"].set("title", Text.of("Name, such as this computer's"))
       interface["account"].set("title", Text.of("Only for these hosts, with commas (may be empty)"))
       interface["secret"].isVisible = false
@@ -52,8 +50,7 @@ final class SecretEditor {
       interface["secret"].show(PasswordGenerator(length: length).password(), as: .entry)
     }
     interface["save"].on("clicked") { [self] in save() }
-    interface["cancel"].on("clicked") { [self] in close() }
-    gtk_window_present(own.typed())
+    interface.present(over: shown.window)
   }
 
   private func fill(_ edited: SecretEntry) {
@@ -69,11 +66,6 @@ final class SecretEditor {
     interface["save"].isSensitive = true
   }
 
-  private func close() {
-    interface["secret"].text = ""
-    gtk_window_destroy(interface["window"].typed())
-  }
-
   private func save() {
     guard interface["save"].isSensitive else { return }
     if let edited { return change(edited) }
@@ -83,7 +75,7 @@ final class SecretEditor {
       Task {
         do throws(VaultError) {
           try await shown.call(request)
-          close()
+          interface.close()
           shown.reload()
         } catch {
           show(error)
@@ -111,7 +103,7 @@ final class SecretEditor {
           applicationPassword: edited.item.access.applicationPassword)
       }
       let secret = interface["secret"].isEmpty ? nil : SharedSecret(interface["secret"].secret)
-      guard secret != nil || change != ItemChange() else { return close() }
+      guard secret != nil || change != ItemChange() else { return interface.close() }
       let changed = change
       interface["save"].isSensitive = false
       let reason = String(format: Text.of("change “{name}”"), ["name": PromptLabel.text(edited.title)])
@@ -120,7 +112,7 @@ final class SecretEditor {
           try await shown.ask(for: reason) { service, asking throws(VaultError) in
             _ = try await service.update(.ids([edited.id]), changed, secret: secret?.copy(), asking)
           }
-          close()
+          interface.close()
           shown.reload()
         } catch {
           if !error.isCancel { show(error) }
@@ -160,6 +152,7 @@ final class SecretEditor {
   }
 
   private func show(_ error: VaultError) {
+    guard !interface.isClosed else { return shown.say(error) }
     interface["problem"].set("label", error.sentence)
     interface["problem"].isVisible = true
   }

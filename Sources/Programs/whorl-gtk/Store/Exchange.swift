@@ -29,7 +29,7 @@ enum Exchange {
   // MARK: Beginning and joining
 
   /// Begins to share through an empty repository, or asks to share what computers share there already. Asks for the passcode
-  /// in the window. The request of a private store lasts as long as this program.
+  /// in the window, unless the task was cancelled before. The request of a private store lasts as long as this program.
   ///
   /// - Parameters:
   ///   - remote: the repository, as git takes it.
@@ -41,6 +41,7 @@ enum Exchange {
       try await prepare(remote, at: place, store, joining: joining)
     }
     do {
+      guard !Task.isCancelled else { throw VaultError.cancelled }
       let entry: SyncBeginning = joining ? .join(machine: machine, records: records) : .new(machine: machine)
       try await shown.ask(for: Text.of("share secrets with your computers")) { service, asking throws(VaultError) in
         try await service.sync.begin(entry, asking)

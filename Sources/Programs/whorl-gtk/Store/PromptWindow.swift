@@ -5,11 +5,12 @@ internal import SecureMemory
 internal import Whorl
 
 /// Asks for the window's own requests in the window: for a touch, and at the same time for the passcode where it may be
-/// given instead.
+/// given instead. It asks for one request at a time.
 final class PromptWindow {
   private let parent: Widget
   private var interface: Interface?
-  /// The request that the window shows.
+  /// The request that the window shows, and how it is answered.
+  private var request: WindowPrompt?
   private var session: PromptSession?
   /// Whether the vault waits for what is typed, and not for a touch.
   private var isQuestion = false
@@ -18,10 +19,18 @@ final class PromptWindow {
 
   init(over parent: Widget) { self.parent = parent }
 
-  /// The prompt for contexts of the store.
-  var prompt: any AuthenticationPrompt { WindowPrompt(window: self) }
+  /// A prompt for the context of one request.
+  func makePrompt() -> any AuthenticationPrompt { WindowPrompt(window: self) }
 
-  fileprivate func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+  fileprivate func handle(_ event: AuthenticationEvent, of request: WindowPrompt, in session: PromptSession) async {
+    if self.request !== request {
+      guard event.isQuestion else { return }
+      guard self.request == nil else {
+        say(Text.of("Something else was asked meanwhile, and refused. Answer this first."))
+        return await session.cancel()
+      }
+      self.request = request
+    }
     switch event {
     case .touchWanted(let request):
       self.session = session
@@ -51,11 +60,11 @@ final class PromptWindow {
     }
   }
 
-  fileprivate func finished() {
-    (session, early, isQuestion) = (nil, nil, false)
-    guard let interface else { return }
-    self.interface = nil
-    gtk_window_destroy(interface["window"].typed())
+  fileprivate func finished(_ request: WindowPrompt) {
+    guard self.request === request else { return }
+    (self.request, session, early, isQuestion) = (nil, nil, nil, false)
+    interface?.close()
+    interface = nil
   }
 
   private func show(_ request: String, withFinger: Bool, typing: SecretRequest?) {
@@ -89,9 +98,7 @@ final class PromptWindow {
     if let interface { return interface }
     let interface = Interface(PackageResources.prompt_ui)
     self.interface = interface
-    let window = interface["window"]
-    window.set("transient-for", parent)
-    gtk_window_set_default_widget(window.typed(), interface["answer"].typed())
+    gtk_window_set_default_widget(interface["window"].typed(), interface["answer"].typed())
     let (entry, answer) = (interface["passcode"], interface["answer"])
     let again = interface["again"]
     for typed in [entry, again] {
@@ -100,13 +107,8 @@ final class PromptWindow {
       }
     }
     answer.on("clicked") { [weak self] in self?.answer(entry) }
-    interface["cancel"].on("clicked") { [weak self] in self?.cancel() }
     // The window closes when the request has ended, and not before.
-    window.onAnswered("close-request") { [weak self] in
-      self?.cancel()
-      return true
-    }
-    gtk_window_present(window.typed())
+    interface.present(over: parent) { [weak self] in self?.cancel() }
     return interface
   }
 
@@ -129,10 +131,24 @@ final class PromptWindow {
 }
 
 /// Passes the requests of a context to the window's thread.
-private nonisolated struct WindowPrompt: AuthenticationPrompt {
-  let window: PromptWindow
+private nonisolated final class WindowPrompt: AuthenticationPrompt {
+  private let window: PromptWindow
 
-  func handle(_ event: AuthenticationEvent, in session: PromptSession) async { await window.handle(event, in: session) }
+  init(window: PromptWindow) { self.window = window }
 
-  func finished(in session: PromptSession) async { await window.finished() }
+  func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+    await window.handle(event, of: self, in: session)
+  }
+
+  func finished(in session: PromptSession) async { await window.finished(self) }
+}
+
+extension AuthenticationEvent {
+  /// Whether it asks the person for something.
+  fileprivate var isQuestion: Bool {
+    switch self {
+    case .touchWanted, .secretWanted: true
+    default: false
+    }
+  }
 }

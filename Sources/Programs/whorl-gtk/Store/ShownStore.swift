@@ -48,8 +48,8 @@ final class ShownStore {
     prompts = PromptWindow(over: window)
   }
 
-  /// The prompt for contexts of the store.
-  var prompt: any AuthenticationPrompt { prompts.prompt }
+  /// A prompt for the context of one request.
+  var prompt: any AuthenticationPrompt { prompts.makePrompt() }
 
   // MARK: Opening
 

@@ -3,6 +3,8 @@ internal import CAdwaita
 /// The objects of one file of the interface (GtkBuilder), by their ids. It keeps all of them.
 final class Interface {
   private let builder: OpaquePointer
+  /// Whether ``close()`` has closed the window.
+  private(set) var isClosed = false
 
   /// - Parameter file: the bytes of a file in `ui/`, which are part of the program.
   init(_ file: [UInt8]) {
@@ -26,6 +28,35 @@ final class Interface {
     // gtk_builder_get_object: transfer none.
     guard let object = gtk_builder_get_object(builder, id) else { fatalError("the interface has no \(id)") }
     return Widget(UnsafeMutableRawPointer(object))
+  }
+
+  // MARK: A window over the main one
+
+  /// Shows the `window` of the file over another one.
+  ///
+  /// - Parameter leave: what its button `cancel` does, and what closes it in other ways while that button can be pressed.
+  ///   Usually it only closes the window.
+  func present(over parent: Widget, leave: (() -> Void)? = nil) {
+    let leave = leave ?? { [weak self] in self?.close() }
+    let (window, cancel) = (self["window"], self["cancel"])
+    window.set("transient-for", parent)
+    cancel.on("clicked", leave)
+    window.onAnswered("close-request") {
+      if cancel.isSensitive { leave() }
+      return true
+    }
+    gtk_window_present(window.typed())
+  }
+
+  /// Closes the window for good. Nothing stays of it: its entries are emptied, and the closures of its signals, which keep
+  /// the owner of this interface and what that knows, are freed.
+  func close() {
+    guard !isClosed else { return }
+    isClosed = true
+    let window = self["window"]
+    window.forEach { $0.disconnect() }
+    window.forEach { $0.emptyText() }
+    gtk_window_destroy(window.typed())
   }
 }
 

@@ -24,9 +24,8 @@ final class PathQuestion {
   }
 
   private func present(_ title: String, _ description: String, _ path: String, _ answer: String, _ parent: Widget) {
-    let (window, entry, button) = (interface["window"], interface["path"], interface["answer"])
-    window.set("title", title)
-    window.set("transient-for", parent)
+    let (entry, button) = (interface["path"], interface["answer"])
+    interface["window"].set("title", title)
     interface["group"].set("description", description)
     entry.set("title", kind == .folder ? Text.of("Folder") : Text.of("File"))
     button.set("label", answer)
@@ -35,15 +34,14 @@ final class PathQuestion {
     entry.on("entry-activated") { [self] in finish() }
     button.on("clicked") { [self] in finish() }
     interface["choose"].on("clicked") { [self] in choose() }
-    interface["cancel"].on("clicked") { gtk_window_destroy(window.typed()) }
-    gtk_window_present(window.typed())
+    interface.present(over: parent)
     entry.focus()
   }
 
   private func finish() {
     guard interface["answer"].isSensitive else { return }
     let path = interface["path"].text
-    gtk_window_destroy(interface["window"].typed())
+    interface.close()
     answered(path)
   }
 

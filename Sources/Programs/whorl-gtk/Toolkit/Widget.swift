@@ -41,6 +41,17 @@ struct Widget {
 
   func focus() { gtk_widget_grab_focus(typed()) }
 
+  /// Calls a closure for all widgets below this one, and for this one.
+  func forEach(_ body: (Widget) -> Void) {
+    // gtk_widget_get_first_child, gtk_widget_get_next_sibling: transfer none.
+    var child = gtk_widget_get_first_child(typed())
+    while let widget = child {
+      child = gtk_widget_get_next_sibling(widget)
+      Widget(UnsafeMutableRawPointer(widget)).forEach(body)
+    }
+    body(self)
+  }
+
   // MARK: Text
 
   /// The text of an entry, for what is not secret.
@@ -60,6 +71,12 @@ struct Widget {
     // Borrows GTK's text until the next change of the entry.
     guard let text = gtk_editable_get_text(opaque) else { return SecretBytes(count: 0) }
     return SecretBytes(copying: UnsafeRawBufferPointer(start: text, count: strlen(text)))
+  }
+
+  /// Empties the widget if it is the part of an entry that has the text.
+  func emptyText() {
+    let isText = g_type_check_instance_is_a(typed(), gtk_text_get_type()) != 0
+    if isText, !isEmpty { text = "" }
   }
 
   /// Puts a secret into an entry or a label.
@@ -86,7 +103,7 @@ struct Widget {
   /// stops further handlers.
   func onAnswered(_ signal: String, _ body: @escaping () -> Bool) {
     // GLib owns the handler, and releases it with the destroy notify.
-    whorl_connect(pointer, signal, callHandler, Unmanaged.passRetained(Handler(body)).toOpaque(), releaseHandler)
+    whorl_connect(pointer, signal, handlerCall, Unmanaged.passRetained(Handler(body)).toOpaque(), releaseHandler)
   }
 
   func on(_ signal: String, _ body: @escaping () -> Void) {
@@ -99,15 +116,31 @@ struct Widget {
   /// The same for a signal with one argument.
   func onArgument(_ signal: String, _ body: @escaping (Widget?) -> Void) {
     whorl_connect_argument(
-      pointer, signal, callArgumentHandler, Unmanaged.passRetained(ArgumentHandler(body)).toOpaque(), releaseHandler)
+      pointer, signal, argumentHandlerCall, Unmanaged.passRetained(ArgumentHandler(body)).toOpaque(), releaseHandler)
   }
 
   /// The same for a signal with a number, such as a position in a list.
   func onNumber(_ signal: String, _ body: @escaping (Int) -> Void) {
     whorl_connect_number(
-      pointer, signal, callNumberHandler, Unmanaged.passRetained(NumberHandler(body)).toOpaque(), releaseHandler)
+      pointer, signal, numberHandlerCall, Unmanaged.passRetained(NumberHandler(body)).toOpaque(), releaseHandler)
+  }
+
+  /// Frees the closures above, which are not called any more.
+  func disconnect() {
+    let calls = [
+      unsafeBitCast(handlerCall, to: gpointer.self), unsafeBitCast(argumentHandlerCall, to: gpointer.self),
+      unsafeBitCast(numberHandlerCall, to: gpointer.self),
+    ]
+    for call in calls {
+      g_signal_handlers_disconnect_matched(pointer, G_SIGNAL_MATCH_FUNC, 0, 0, nil, call, nil)
+    }
   }
 }
+
+// GLib finds the handlers of an object by these.
+private let handlerCall: WhorlHandler = callHandler
+private let argumentHandlerCall: WhorlArgumentHandler = callArgumentHandler
+private let numberHandlerCall: WhorlNumberHandler = callNumberHandler
 
 private class AnyHandler {
   init() {}
