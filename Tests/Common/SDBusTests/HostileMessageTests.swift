@@ -144,13 +144,13 @@ struct HostileMessageTests {
   @Test("a D-Bus message that arrived while the receiver could not run is read, also after its time limit")
   func lateLook() async throws {
     var limits = BusLimits()
-    limits.messageMicroseconds = 200_000
+    limits.messageMicroseconds = 1_000_000
     let message = RawPeer.call(1, signature: "s", body: [1, 0, 0, 0, 65, 0])
     for begun in [[], Array(RawPeer.greeting.dropLast(3)), RawPeer.greeting + message.dropLast()] {
       try await serve(limits: limits) { peer in
         peer.send(begun)
         try await Task.sleep(for: .milliseconds(50))
-        BusLoop.shared.post { usleep(400_000) }
+        BusLoop.shared.post { usleep(1_200_000) }
         peer.send(Array((RawPeer.greeting + message).dropFirst(begun.count)))
         #expect(peer.hasAnswer(), "\(begun.count) bytes before")
       }
