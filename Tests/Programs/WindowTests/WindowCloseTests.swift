@@ -47,7 +47,7 @@ struct WindowCloseTests {
       ]
       try writeFile(file, Array(rows.joined(separator: "\n").utf8))
       try await window(
-        .press("Import"), .type(file, into: "File"), .press("Look Into It"), .see("2 Entries Come"))
+        .press("Import"), .type(file, into: "File"), .press("Look Into It"), .see("Coming: 2 Entries"))
       let vault = try #require(processes(with: store.directory).flatMap(vaults(of:)).first)
       try stop(vault)
       defer { kill(vault, SIGCONT) }

@@ -178,7 +178,7 @@ struct WindowTests {
       try await window(
         .press("Import"), .type("\(file)x", into: "File"), .press("Look Into It"),
         .see("There is nothing at \(file)x: name where it is."), .type(file, into: "File"), .press("Look Into It"),
-        .see("2 Entries Come"), .see("a.test/alice"), .see("b.test/bob"), .see("mail/alice"))
+        .see("Coming: 2 Entries"), .see("a.test/alice"), .see("b.test/bob"), .see("mail/alice"))
       #expect(try await store.unlocked("get", "a.test/alice").status == 66)
       try await window(.press("Import"), .see("2 Secrets Imported"))
       #expect(try await store.unlocked("get", "a.test/alice").text == "first")

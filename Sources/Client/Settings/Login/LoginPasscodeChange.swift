@@ -176,11 +176,11 @@ package struct LoginPasscodeChange: Sendable {
     try await context.request { try await LoginEntries(in: $0).has(LoginItem(.passcode)) }
   }
 
-  /// Says what a change of the passcode means for logins, if the two were one. Forgets that they were the same, since a
-  /// private store has no log that tells of the change.
+  /// Says what a change of the passcode means for logins, if the two were one.
   package func passcodeHasChanged() async throws(Failure) {
-    guard try await Self.isChosen(context) else { return }
-    try await keep(isProven: false)
+    let store = try await context.openStore()
+    let wasOne = try await context.explained { () async throws(VaultError) in try await store.noteNewPasscode() }
+    guard wasOne else { return }
     dialogue.tell(
       .hint("A login opens your secrets only if your login password is the passcode, too: whorl login enable passcode"))
   }

@@ -89,7 +89,7 @@ final class ImportWindow {
     show(
       Text.of("Nothing is stored yet. The other program keeps what it has."), plan.coming.map(\.name),
       plan.alreadyThere, plan.duplicates, plan.unusable, plan.leftOut)
-    interface["coming"].set("title", String(format: Text.of("{entries} Come"), ["entries": Self.entries(count)]))
+    interface["coming"].set("title", String(format: Text.of("Coming: {entries}"), ["entries": Self.entries(count)]))
     interface["bring"].isVisible = count > 0
     interface["bring"].focus()
   }
