@@ -222,6 +222,26 @@ struct MakefileTests {
     }
   }
 
+  @Test("make test ends a process that a test left behind with the runner's output open, and names it")
+  func leftBehind() async throws {
+    try await withTemporaryFolder { folder in
+      try writeRunner(
+        """
+        event testStarted '' 'House.DoorTests\\/opens()\\/Door.swift:7:4'
+        event testEnded '{"symbol":"pass"}' 'House.DoorTests\\/opens()\\/Door.swift:7:4'
+        event runEnded '' ''
+        {
+          sleep 1000 &
+          echo 'Test run with 1 test in 1 suite passed after 1 second.'
+        } | while read -r line; do echo "$line"; done
+        """,
+        to: folder)
+      let test = try await runTests(with: folder, ["LEFT": "0"])
+      #expect(test.status == 0, "\(test.output)\(test.errors)")
+      #expect(test.errors.contains(/LEFT BEHIND: tests did not end these processes: [0-9]+ sleep 1000/))
+    }
+  }
+
   @Test("make test ends a run that makes no progress, and names what was running", arguments: [true, false])
   func stalled(passesLater: Bool) async throws {
     try await withTemporaryFolder { folder in

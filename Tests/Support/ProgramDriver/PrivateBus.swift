@@ -25,7 +25,8 @@ package struct PrivateBus: Sendable {
       let pid = try start(configuration, environment.map { "\($0)=\($1)" })
       let bus = PrivateBus(address: address, pid)
       defer {
-        kill(pid, SIGKILL)
+        // With its services, and what they have started.
+        kill(-pid, SIGKILL)
         waitpid(pid, nil, 0)
       }
       var tries = 0
@@ -86,14 +87,20 @@ package struct PrivateBus: Sendable {
     let arguments = words.map { strdup($0) }
     let variables = environment.map { strdup($0) }
     defer { for string in arguments + variables { free(string) } }
-    // Discard the daemon's warning that it cannot raise its limit of open files.
+    // Discards the daemon's warning that it cannot raise its limit of open files. A service must not keep the output of
+    // the test runner open.
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    InheritedDescriptors.close(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
+    for descriptor: Int32 in 0...2 { posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0) }
+    InheritedDescriptors.close(&actions)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+    posix_spawnattr_setpgroup(&attributes, 0)
     var pid: pid_t = 0
-    let failure = posix_spawn(&pid, words[0], &actions, nil, arguments + [nil], variables + [nil])
+    let failure = posix_spawn(&pid, words[0], &actions, &attributes, arguments + [nil], variables + [nil])
     guard failure == 0 else { throw SystemFailure(words[0], failure) }
     return pid
   }
