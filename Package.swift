@@ -67,171 +67,118 @@ let package = Package(
       name: "CAdwaita", path: "Sources/System/CAdwaita", pkgConfig: "libadwaita-1",
       providers: [.apt(["libadwaita-1-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-    library("Primitives", in: "Sources/Common"),
-    library("SecureMemory", in: "Sources/Common", ["CLinux"]),
+    library("Primitives", in: "Sources/Common", ["CLinux"]),
     library("CBOR", in: "Sources/Common", ["CCBOR", "Primitives"]),
-    library("KeySchemes", in: "Sources/Common", ["Primitives"]),
-    library("GLibKit", in: "Sources/Reader", ["CFprint"]),
     library("SDBus", in: "Sources/Common", ["CSystemd", "Primitives"], onTheWay),
-    library("Executors", in: "Sources/Common"),
     library("TerminalGuard", in: "Sources/System"),
-    library("Processes", in: "Sources/Common", ["CLinux", "Executors", "SDBus", "SecureMemory"], onTheWay),
-    library("Fingerprint", in: "Sources/Common", ["Primitives", "SecureMemory"], onTheWay),
-    library("Keys", in: "Sources/Vault", ["COpenSSL", "KeySchemes", "Primitives", "SecureMemory"]),
-    library("TPM", in: "Sources/Vault", ["CTSS", "SecureMemory"]),
-    library("Recordings", in: "Sources/Reader", ["Primitives"]),
-    library("Confinement", in: "Sources/Common", ["CLinux", "Fingerprint", "Primitives"]),
+    library("Processes", in: "Sources/Common", ["CLinux", "Fingerprint", "Primitives", "SDBus"], onTheWay),
+    library("Fingerprint", in: "Sources/Common", ["Primitives"], onTheWay),
+    library("Keys", in: "Sources/Vault", ["COpenSSL", "Primitives"]),
     library(
-      "ReaderBus", in: "Sources/Reader", ["Fingerprint", "Primitives", "Processes", "SDBus", "SecureMemory"], onTheWay),
-    library("SecretModel", in: "Sources/Vault", ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"], onTheWay),
+      "ReaderBus", in: "Sources/Reader", ["Fingerprint", "Primitives", "Processes", "SDBus"], onTheWay),
+    library("SecretModel", in: "Sources/Vault", ["Fingerprint", "Primitives"], onTheWay),
     // Layers 4 to 7: the vault. Only Presence makes evidence that a person was there.
     library(
       "VaultStore", in: "Sources/Vault",
-      [
-        "CSQLite", "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "SecureMemory", "TPM",
-        grdb,
-      ], onTheWay),
+      ["CSQLite", "CTSS", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", grdb], onTheWay),
     library(
       "Presence", in: "Sources/Vault",
-      [
-        "Executors", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "SecureMemory", "TPM",
-        "VaultStore", grdb,
-      ], onTheWay),
+      ["Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "VaultStore", grdb], onTheWay),
     library(
       "VaultSync", in: "Sources/Vault",
-      ["AgeFormat", "Keys", "KeySchemes", "Primitives", "SecretModel", "SecureMemory", "VaultStore", grdb], onTheWay),
+      ["Keys", "Primitives", "SecretModel", "VaultStore", grdb], onTheWay),
     library(
       "VaultItems", in: "Sources/Vault",
-      [
-        "CBOR", "Executors", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "SecretModel",
-        "SecureMemory", "VaultStore", "VaultSync", grdb,
-      ], onTheWay),
+      ["CBOR", "Fingerprint", "Keys", "Presence", "Primitives", "SecretModel", "VaultStore", "VaultSync", grdb],
+      onTheWay),
     library(
       "Vault", in: "Sources/Vault",
       [
-        "Executors", "Fingerprint", "Keys", "KeySchemes", "Presence", "Primitives", "Processes", "SecretModel",
-        "SecureMemory", "TPM", "VaultItems", "VaultStore", "VaultSync", grdb,
+        "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "SecretModel", "VaultItems", "VaultStore",
+        "VaultSync", grdb,
       ], onTheWay),
     // Layer 4
     library(
       "ReaderService", in: "Sources/Reader",
-      ["CFprint", "CPNG", "Executors", "GLibKit", "Primitives", "SDBus", "SecureMemory", "Fingerprint", "ReaderBus"],
+      ["CFprint", "CLinux", "CPNG", "Fingerprint", "Primitives", "ReaderBus", "SDBus"],
       onTheWay),
     library(
       "ReaderClient", in: "Sources/Reader",
-      ["Executors", "Processes", "SDBus", "Fingerprint", "ReaderBus", "Recordings"], onTheWay),
+      ["Fingerprint", "Primitives", "Processes", "ReaderBus", "SDBus"], onTheWay),
     library(
       "VaultBus", in: "Sources/Vault",
-      [
-        "Executors", "Fingerprint", "KeySchemes", "Primitives", "Processes", "ReaderBus", "SDBus", "SecretModel",
-        "SecureMemory",
-      ],
+      ["Fingerprint", "Primitives", "Processes", "ReaderBus", "SDBus", "SecretModel"],
       onTheWay),
-    library("AgeFormat", in: "Sources/Vault", ["Keys", "Primitives", "SecretModel", "SecureMemory"]),
-    library("SystemPolicy", in: "Sources/Vault", ["Executors", "Processes", "SDBus", "SecretModel"]),
+    library("SystemPolicy", in: "Sources/Vault", ["Primitives", "Processes", "SDBus", "SecretModel"]),
     // What a client shows and keeps, over any vault
     library(
-      "Moving", in: "Sources/Client", ["Executors", "KeySchemes", "Primitives", "SecretModel", "SecureMemory"], onTheWay
+      "Prompts", in: "Sources/Client", ["CLinux", "Fingerprint", "Primitives", "SecretModel", "TerminalGuard"], onTheWay
     ),
-    library("SSHKeys", in: "Sources/Client", ["KeySchemes", "SecretModel"], onTheWay),
-    library("SecretServiceItems", in: "Sources/Client", ["Primitives", "SecretModel"], onTheWay),
     library(
-      "SyncRepository", in: "Sources/Client", ["CLinux", "Executors", "Primitives", "Processes", "SecretModel"],
-      onTheWay),
-    library("PromptTexts", in: "Sources/Client", ["Fingerprint", "SecretModel"], onTheWay),
-    library(
-      "TerminalLines", in: "Sources/Client", ["CLinux", "PromptTexts", "SecureMemory", "TerminalGuard"], onTheWay),
-    library("SecretList", in: "Sources/Client", ["PromptTexts", "SecretModel", "SecureMemory"], onTheWay),
-    library(
-      "OtherStores", in: "Sources/Client",
-      [
-        "CExpat", "CLinux", "Executors", "Moving", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel",
-        "SecretServiceItems",
-        "SecureMemory", "VaultBus",
-      ], onTheWay),
+      "Moving", in: "Sources/Client",
+      ["CExpat", "CLinux", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "VaultBus"], onTheWay
+    ),
     library(
       "VaultHost", in: "Sources/Vault",
       [
-        "AgeFormat", "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Presence", "Primitives", "Processes",
-        "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "TPM", "Vault",
-        "VaultItems", "VaultStore",
+        "CLinux", "CSystemd", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "ReaderBus", "ReaderClient",
+        "SDBus", "SecretModel", "SystemPolicy", "Vault", "VaultItems", "VaultStore", "VaultSync",
       ], onTheWay),
     library(
-      "Wallets", in: "Sources/Client", ["CLinux", "Primitives", "Processes", "SDBus", "SecretModel", "SecureMemory"],
+      "Wallets", in: "Sources/Client", ["CLinux", "Primitives", "Processes", "SDBus", "SecretModel"],
       onTheWay),
-    library("SystemVault", in: "Sources/Vault", ["CLinux", "Processes", "SDBus", "SecretModel", "VaultBus"]),
-    library("PrivateVault", in: "Sources/Vault", ["Processes", "SDBus", "SecretModel", "VaultBus"], onTheWay),
     library(
       "Whorl", in: "Sources/Client",
-      [
-        "Executors", "Fingerprint", "Primitives", "PrivateVault", "PromptTexts", "SDBus", "SecretModel", "SecureMemory",
-        "SystemVault", "TerminalLines",
-      ], onTheWay),
+      ["CLinux", "Fingerprint", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "VaultBus"], onTheWay),
     // Layer 7 and 8: the Apple-shaped API
     library(
       "KeychainServices", in: "Sources/Client",
-      ["SDBus", "Whorl", "SecretModel", "Fingerprint", "Keys", "KeySchemes", "SecureMemory"], onTheWay),
+      ["Fingerprint", "Keys", "Primitives", "SDBus", "SecretModel", "Whorl"], onTheWay),
     library(
       "LocalAuthentication", in: "Sources/Client",
-      ["Executors", "KeySchemes", "KeychainServices", "Whorl", "SecretModel", "Fingerprint", "SecureMemory"]),
+      ["Fingerprint", "KeychainServices", "Primitives", "SecretModel", "Whorl"]),
     // The same under the name of Apple's module, which makes `canImport(Security)` true in every target of a build.
     library("Security", in: "Sources/Client", ["KeychainServices"]),
     library(
       "SessionPrompts", in: "Sources/Session",
-      [
-        "CSystemd", "Executors", "Fingerprint", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel",
-        "SecureMemory", "TerminalLines", "Whorl",
-      ]),
+      ["CSystemd", "Fingerprint", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "Whorl"]),
     // What is set up, and what can be: for the command line and the window.
     library(
       "Settings", in: "Sources/Client",
       [
-        "CLinux", "Confinement", "Fingerprint", "Moving", "OtherStores", "Primitives", "Processes", "PromptTexts",
-        "ReaderBus", "ReaderClient", "SDBus", "SSHKeys", "SecretModel", "SecretServiceItems", "SecureMemory",
-        "SyncRepository", "Wallets", "Whorl",
+        "CLinux", "Fingerprint", "Moving", "Primitives", "Processes", "Prompts", "ReaderBus", "ReaderClient", "SDBus",
+        "SecretModel", "Wallets", "Whorl",
       ], onTheWay),
     library(
       "SecretService", in: "Sources/Session",
-      [
-        "Executors", "Keys", "Primitives", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems", "SecureMemory",
-        "SessionPrompts", "VaultBus", "Whorl",
-      ], onTheWay),
+      ["Keys", "Primitives", "Prompts", "SDBus", "SecretModel", "SessionPrompts", "VaultBus", "Whorl"], onTheWay),
     library(
       "SSHAgent", in: "Sources/Session",
-      [
-        "CLinux", "Executors", "Keys", "KeySchemes", "Primitives", "PromptTexts", "SDBus", "SecretModel",
-        "SecureMemory", "SessionPrompts", "SSHKeys", "Whorl",
-      ], onTheWay),
+      ["CLinux", "Keys", "Primitives", "Prompts", "SDBus", "SecretModel", "SessionPrompts", "Whorl"], onTheWay),
     library(
       "Passkeys", in: "Sources/Session",
-      [
-        "CBOR", "Executors", "KeySchemes", "Keys", "Primitives", "PromptTexts", "SecretModel", "SecureMemory",
-        "SessionPrompts",
-        "Whorl",
-      ], onTheWay),
+      ["CBOR", "Keys", "Primitives", "Prompts", "SecretModel", "SessionPrompts", "Whorl"], onTheWay),
     library(
       "WhorlTesting", in: "Sources/Testing",
-      ["Fingerprint", "Processes", "SecretModel", "SecureMemory", "VirtualFinger", "Whorl"]),
+      ["Fingerprint", "Primitives", "Processes", "SecretModel", "VirtualFinger", "Whorl"]),
     // Layer 9: thin executables
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "CLinux", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives",
-        "Processes", "PromptTexts", "ReaderBus", "ReaderClient", "Recordings", "SecretModel",
-        "SecretServiceItems", "SecureMemory", "SessionPrompts", "Settings", "SSHKeys", "SyncRepository",
-        "TerminalLines", "Wallets", "Whorl", argumentParser,
+        "CLinux", "Fingerprint", "Moving", "Primitives", "Processes", "Prompts", "ReaderBus", "ReaderClient",
+        "SecretModel", "SessionPrompts", "Settings", "Wallets", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/CommandLine"),
     .executableTarget(
       name: "whorld",
       dependencies: [
-        "CLinux", "CSystemd", "Confinement", "Executors", "Fingerprint", "Keys", "Presence", "Primitives", "Processes",
-        "SDBus", "SecretModel", "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
+        "CLinux", "CSystemd", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "SDBus", "SecretModel",
+        "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
       ],
       path: "Sources/Programs/whorld"),
     .executableTarget(
       name: "whorl-reader",
-      dependencies: ["ReaderService", "Confinement", "Executors", "ReaderBus", "SDBus", "Fingerprint", "CSystemd"],
+      dependencies: ["CSystemd", "Fingerprint", "Primitives", "Processes", "ReaderBus", "ReaderService", "SDBus"],
       path: "Sources/Programs/whorl-reader", swiftSettings: onTheWay),
     // One may inspect every process, the other make input devices, so they are small and written in C.
     .executableTarget(name: "whorl-program-path", path: "Sources/Programs/whorl-program-path", cSettings: strictC),
@@ -240,23 +187,23 @@ let package = Package(
       linkerSettings: [.linkedLibrary("systemd")]),
     // Attacks from within the confinement of the reader process, for tests.
     .executableTarget(
-      name: "whorl-intruder", dependencies: ["Confinement", "Processes", "Fingerprint", "CLinux"],
+      name: "whorl-intruder", dependencies: ["CLinux", "Fingerprint", "Processes"],
       path: "Tests/Support/whorl-intruder"),
     // Checks of GLibKit, for tests: the test runner does not link GLib.
-    .executableTarget(name: "glib-checks", dependencies: ["CFprint", "GLibKit"], path: "Tests/Support/glib-checks"),
+    .executableTarget(
+      name: "glib-checks", dependencies: ["CFprint", "ReaderService"], path: "Tests/Support/glib-checks"),
     .executableTarget(
       name: "whorl-agent",
       dependencies: [
-        "CLinux", "CSystemd", "Executors", "Passkeys", "Processes", "PromptTexts", "SDBus", "SecretModel",
-        "SecretService", "SessionPrompts", "SSHAgent", "TerminalLines", "Whorl", argumentParser,
+        "CLinux", "CSystemd", "Passkeys", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "SecretService",
+        "SessionPrompts", "SSHAgent", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/whorl-agent"),
     // GTK's thread is the main thread, so its code is the main actor's.
     .executableTarget(
       name: "whorl-gtk",
       dependencies: [
-        "CAdwaita", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives", "Processes",
-        "PromptTexts", "SecretList", "SecretModel", "SecureMemory", "Settings", "SSHKeys", "SyncRepository", "Whorl",
+        "CAdwaita", "Fingerprint", "Moving", "Primitives", "Processes", "Prompts", "SecretModel", "Settings", "Whorl",
         argumentParser,
       ],
       path: "Sources/Programs/whorl-gtk", resources: [.embedInCode("ui")],
@@ -270,9 +217,8 @@ let package = Package(
     .executableTarget(
       name: "whorl-bench",
       dependencies: [
-        "CSQLite", "Executors", "Fingerprint", "Keys", "KeySchemes", "Passkeys", "Processes", "ReaderClient", "SDBus",
-        "SecretModel", "SecretServiceItems", "SecureMemory", "Security", "SessionPrompts", "VaultBus", "VirtualFinger",
-        "Whorl",
+        "CSQLite", "Fingerprint", "Keys", "Passkeys", "Primitives", "Processes", "ReaderClient", "SDBus", "SecretModel",
+        "Security", "SessionPrompts", "VaultBus", "VirtualFinger", "Whorl",
       ],
       path: "Benchmarks/whorl-bench"),
     // The examples, for the tests. `Examples/Package.swift` builds them as a package of their own, as a client does.
@@ -295,68 +241,60 @@ let package = Package(
     // and what the tests of several layers share: running programs, searching memory, a vault with a simulated user
     library("ProgramDriver", in: "Tests/Support", ["SDBus", "Fingerprint", "ReaderClient", "VirtualFinger"]),
     library("Introspection", in: "Tests/Support"),
-    library("SoftwareTPM", in: "Tests/Support", ["CLinux", "TPM"]),
+    library("SoftwareTPM", in: "Tests/Support", ["CLinux", "VaultStore"]),
     // In C, since its functions take the place of the C library's.
     library("DiskWrites", in: "Tests/Support"),
-    library("MemorySearch", in: "Tests/Support", ["SecureMemory"]),
+    library("MemorySearch", in: "Tests/Support", ["Primitives"]),
     library(
       "VaultDriver", in: "Tests/Support",
       [
-        "Executors", "Fingerprint", "Keys", "Presence", "ReaderClient", "SecretModel", "SecureMemory", "Vault",
-        "VaultItems", "VaultStore", "VirtualFinger",
+        "Fingerprint", "Keys", "Presence", "Primitives", "ReaderClient", "SecretModel", "Vault", "VaultItems",
+        "VaultStore", "VirtualFinger",
       ]),
     // Tests, a target per layer. None depends on a program, whose objects SwiftPM would link into the test runner. The
     // programs are built with the tests, into the folder of the runner.
     tests("PrimitivesTests", in: "Common", ["Primitives"]),
-    tests("SecureMemoryTests", in: "Common", ["SecureMemory"]),
-    tests("ExecutorsTests", in: "Common", ["Executors"]),
-    tests("SDBusTests", in: "Common", ["MemorySearch", "Primitives", "SDBus", "SecureMemory"]),
-    tests("RecordingsTests", in: "Reader", ["Recordings"]),
-    tests("GLibKitTests", in: "Reader", ["ProgramDriver"]),
+    tests("SDBusTests", in: "Common", ["MemorySearch", "Primitives", "SDBus"]),
     tests("FingerprintTests", in: "Common", ["Fingerprint"]),
     tests("ProcessesTests", in: "Common", ["CLinux", "Processes", "ProgramDriver"]),
-    tests("KeysTests", in: "Vault", ["Primitives", "MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"]),
-    tests("TPMTests", in: "Vault", ["MemorySearch", "SecureMemory", "SoftwareTPM", "TPM"]),
-    tests("AgeFormatTests", in: "Vault", ["AgeFormat", "Keys", "Primitives", "SecretModel", "SecureMemory"]),
+    tests("KeysTests", in: "Vault", ["COpenSSL", "Keys", "MemorySearch", "Primitives"]),
+    tests("TPMTests", in: "Vault", ["MemorySearch", "Primitives", "SoftwareTPM", "VaultStore"]),
+    tests("AgeFormatTests", in: "Vault", ["Keys", "Primitives", "SecretModel", "VaultSync"]),
     tests(
       "ReaderTests", in: "Reader",
       [
-        "Confinement", "Fingerprint", "Introspection", "Processes", "ProgramDriver", "ReaderBus", "ReaderClient",
-        "SDBus", "SecureMemory", "VirtualFinger",
+        "Fingerprint", "Introspection", "Primitives", "Processes", "ProgramDriver", "ReaderBus", "ReaderClient",
+        "SDBus", "VirtualFinger",
       ]),
     tests("VirtualFingerTests", in: "Support", ["VirtualFinger", "Fingerprint", "Processes", "ReaderClient"]),
     tests(
       "VaultTests", in: "Vault",
       [
-        "AgeFormat", "DiskWrites", "Fingerprint", "Keys", "KeySchemes", "MemorySearch", "Presence", "Primitives",
-        "ProgramDriver", "ReaderClient", "SecretModel", "SecureMemory", "SoftwareTPM", "TPM", "Vault", "VaultDriver",
-        "VaultItems", "VaultStore", "VaultSync", "VirtualFinger", grdb,
+        "DiskWrites", "Fingerprint", "Keys", "MemorySearch", "Presence", "Primitives", "ProgramDriver", "ReaderClient",
+        "SecretModel", "SoftwareTPM", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VaultSync", "VirtualFinger",
+        grdb,
       ]),
-    tests(
-      "PrivateVaultTests", in: "Vault",
-      ["Fingerprint", "PrivateVault", "Processes", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory"]),
     tests(
       "VaultBusTests", in: "Vault",
       [
-        "CLinux", "Fingerprint", "Introspection", "KeySchemes", "Presence", "ProgramDriver", "ReaderBus",
-        "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "Vault", "VaultBus", "VaultDriver", "VaultHost",
-        "VaultItems", "VaultStore", "VirtualFinger",
+        "CLinux", "Fingerprint", "Introspection", "Presence", "Primitives", "ProgramDriver", "ReaderBus",
+        "ReaderClient", "SDBus", "SecretModel", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems",
+        "VaultStore", "VirtualFinger",
       ]),
     // The service in this process: many users' stores behind a listening socket, and how clients find it.
     tests(
       "VaultHostTests", in: "Vault",
       [
-        "Confinement", "Executors", "Fingerprint", "Keys", "KeySchemes", "Moving", "Presence", "Primitives",
-        "Processes", "ProgramDriver", "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory",
-        "SoftwareTPM", "SystemPolicy", "SystemVault", "TPM", "Vault", "VaultBus", "VaultDriver", "VaultHost",
-        "VaultItems", "VaultStore", "VirtualFinger", "Wallets", "Whorl", grdb,
+        "Fingerprint", "Keys", "Moving", "Presence", "Primitives", "Processes", "ProgramDriver", "ReaderBus",
+        "ReaderClient", "SDBus", "SecretModel", "SoftwareTPM", "SystemPolicy", "Vault", "VaultBus", "VaultDriver",
+        "VaultHost", "VaultItems", "VaultStore", "VirtualFinger", "Wallets", "Whorl", grdb,
       ]),
     tests("SystemPolicyTests", in: "Vault", ["SystemPolicy", "SecretModel", "SDBus", "Processes", "ProgramDriver"]),
     tests(
       "SecurityTests", in: "Client",
       [
-        "Fingerprint", "Keys", "KeySchemes", "Presence", "SecureMemory", "Security", "Vault", "VaultDriver",
-        "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
+        "Fingerprint", "Keys", "Presence", "Primitives", "Security", "Vault", "VaultDriver", "VaultItems", "VaultStore",
+        "VirtualFinger", "Whorl",
       ]),
     .testTarget(
       name: "SecurityClientTests",
@@ -367,46 +305,43 @@ let package = Package(
     tests(
       "LocalAuthenticationTests", in: "Client",
       [
-        "Fingerprint", "KeySchemes", "LocalAuthentication", "Presence", "ReaderClient", "SecretModel", "SecureMemory",
-        "Security", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
+        "Fingerprint", "LocalAuthentication", "Presence", "Primitives", "ReaderClient", "SecretModel", "Security",
+        "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
       ]),
-    tests("PromptTextsTests", in: "Client", ["Fingerprint", "PromptTexts", "SecretModel"]),
-    tests("SecretListTests", in: "Client", ["PromptTexts", "SecretList", "SecretModel", "SecureMemory"]),
+    tests("PromptsTests", in: "Client", ["Fingerprint", "Primitives", "Prompts", "SecretModel"]),
     // The window as a process, on a display and a bus of its own, read as a screen reader does.
-    tests("WindowTests", in: "Programs", ["Fingerprint", "ProgramDriver", "SDBus", "SecureMemory", "VirtualFinger"]),
-    tests("TerminalLinesTests", in: "Client", ["SecureMemory", "TerminalLines"]),
+    tests("WindowTests", in: "Programs", ["Fingerprint", "Primitives", "ProgramDriver", "SDBus", "VirtualFinger"]),
     tests(
       "WhorlTests", in: "Client",
       [
-        "Fingerprint", "Moving", "ProgramDriver", "PromptTexts", "SecretModel", "SecureMemory", "VaultBus",
-        "VaultDriver", "VaultHost", "Whorl",
+        "Fingerprint", "Moving", "Primitives", "Processes", "ProgramDriver", "Prompts", "SDBus", "SecretModel",
+        "VaultBus", "VaultDriver", "VaultHost", "Whorl",
       ]),
     tests(
       "SSHAgentTests", in: "Session",
       [
-        "Executors", "Keys", "KeySchemes", "Processes", "ProgramDriver", "PromptTexts", "SDBus", "SecretModel",
-        "SecureMemory", "SessionPrompts", "SSHAgent", "SSHKeys", "VaultDriver", "Whorl",
+        "Keys", "Primitives", "Processes", "ProgramDriver", "Prompts", "SDBus", "SecretModel", "SessionPrompts",
+        "SSHAgent", "VaultDriver", "Whorl",
       ]),
     // The Secret Service on a private bus, with secret-tool, Python's clients and a client of its own.
     tests(
       "SecretServiceTests", in: "Session",
       [
-        "Fingerprint", "Keys", "Presence", "ProgramDriver", "SDBus", "SecretModel", "SecretService",
-        "SecretServiceItems", "SecureMemory", "SessionPrompts", "Vault", "VaultDriver", "VaultItems", "VaultStore",
-        "Whorl",
+        "Fingerprint", "Keys", "Presence", "Primitives", "ProgramDriver", "SDBus", "SecretModel", "SecretService",
+        "SessionPrompts", "Vault", "VaultDriver", "VaultItems", "VaultStore", "Whorl",
       ]),
     tests(
       "WalletsTests", in: "Client",
       [
-        "Moving", "OtherStores", "Presence", "ProgramDriver", "SDBus", "SecretModel", "SecureMemory", "Vault",
-        "VaultDriver", "VaultItems", "VaultStore", "Wallets",
+        "Moving", "Presence", "Primitives", "ProgramDriver", "SDBus", "SecretModel", "Vault", "VaultDriver",
+        "VaultItems", "VaultStore", "Wallets",
       ]),
     tests(
-      "OtherStoresTests", in: "Client",
-      ["MemorySearch", "Moving", "OtherStores", "ProgramDriver", "SecretModel", "SecureMemory", "VaultDriver"]),
+      "MovingTests", in: "Client",
+      ["MemorySearch", "Moving", "Primitives", "Processes", "ProgramDriver", "SecretModel", "VaultDriver"]),
     tests(
       "SettingsTests", in: "Client",
-      ["SecretModel", "SecretServiceItems", "SecureMemory", "Settings", "Wallets", "Whorl"]),
+      ["Primitives", "SecretModel", "Settings", "Wallets", "Whorl"]),
     tests(
       "WhorlTestingTests", in: "Client",
       ["WhorlTesting", "Whorl", "LocalAuthentication", "KeychainServices", "VaultDriver"]),
@@ -414,8 +349,8 @@ let package = Package(
     tests(
       "CommandLineTests", in: "Programs",
       [
-        "Confinement", "Executors", "Fingerprint", "Presence", "Primitives", "ProgramDriver", "ReaderClient", "SDBus",
-        "SecureMemory", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
+        "Fingerprint", "Presence", "Primitives", "Processes", "ProgramDriver", "ReaderClient", "SDBus", "Vault",
+        "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
       ]),
     // The examples and other clients of the libraries, run with a simulated user.
     tests("ExampleTests", in: "Programs", ["Fingerprint", "ProgramDriver", "VirtualFinger"]),
@@ -423,19 +358,16 @@ let package = Package(
     tests(
       "HardeningTests", in: "Programs",
       [
-        "Executors", "Fingerprint", "Keys", "MemorySearch", "Presence", "ProgramDriver", "ReaderClient", "SecureMemory",
-        "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", grdb,
+        "Fingerprint", "Keys", "MemorySearch", "Presence", "Primitives", "ProgramDriver", "ReaderClient", "Vault",
+        "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", grdb,
       ]),
     tests("CBORTests", in: "Common", ["CBOR", "Primitives"]),
     tests(
       "PasskeysTests", in: "Session",
       [
-        "CBOR", "Fingerprint", "KeySchemes", "Keys", "Passkeys", "Primitives", "SecretModel", "SecureMemory",
-        "SessionPrompts", "Vault", "VaultDriver", "VaultStore", "Whorl",
+        "CBOR", "Fingerprint", "Keys", "Passkeys", "Primitives", "SecretModel", "SessionPrompts", "Vault",
+        "VaultDriver", "VaultStore", "Whorl",
       ]),
-    tests(
-      "SyncRepositoryTests", in: "Client",
-      ["Executors", "Processes", "ProgramDriver", "SecretModel", "SecureMemory", "SyncRepository"]),
     .testTarget(name: "PackageTests", dependencies: ["ProgramDriver"], path: "Tests/PackageTests"),
   ],
   swiftLanguageModes: [.v6]
@@ -445,10 +377,7 @@ for target in package.targets where target.swiftSettings == nil && target.type !
   target.swiftSettings = strict
 }
 // Every unsafe expression of these targets is marked.
-let marked: Set = [
-  "Executors", "Fingerprint", "KeySchemes", "Primitives", "PrivateVault", "PromptTexts", "SSHKeys", "SecretList",
-  "SecretModel", "SecretServiceItems", "SecureMemory", "SystemVault", "TerminalLines", "Whorl",
-]
+let marked: Set = ["Fingerprint", "Primitives", "Prompts", "SecretModel", "Whorl"]
 for target in package.targets where marked.contains(target.name) {
   target.swiftSettings?.append(.strictMemorySafety())
 }
@@ -462,14 +391,12 @@ let started: [String: [String]] = [
     "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "published-code", "documented-code",
     "bound-secret", "biometry-states", "sign-in", "feature-gate", "internet-password", "password-helper", "rights",
   ],
-  "GLibKitTests": ["glib-checks"],
   "HardeningTests": ["whorl", "whorld", "whorl-reader"],
   "PackageTests": [
     "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-fido", "whorl-program-path", "whorl-gtk",
   ],
   "PasskeysTests": ["whorl-fido", "whorl-reader"],
-  "PrivateVaultTests": ["whorld", "whorl-reader"],
-  "ReaderTests": ["whorl-reader", "whorl-intruder"],
+  "ReaderTests": ["whorl-reader", "whorl-intruder", "glib-checks"],
   "SSHAgentTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "SecretServiceTests": ["whorl", "whorld", "whorl-reader", "whorl-agent"],
   "VaultDriver": ["whorl-reader"],

@@ -33,12 +33,11 @@ BORDERS = [
     "Sources/Common/Primitives/CanonicalEncoding.swift",
     "Sources/Reader/ReaderBus",
     "Sources/Common/SDBus/IncomingDeadline.swift",
-    # the repository of sync, and encrypted files
-    "Sources/Client/SyncRepository",
+    # the repository of sync, and encrypted files (VaultSync)
+    "Sources/Client/Moving/SyncRepository",
     "Sources/Vault/VaultSync",
     "Sources/Vault/VaultItems/Arrival.swift",
     "Sources/Vault/VaultItems/SyncReceiver.swift",
-    "Sources/Vault/AgeFormat",
     # seeds of one-time codes, as sites and programs write them
     "Sources/Vault/SecretModel/OneTimeCode.swift",
     "Sources/Vault/VaultItems/CodeSeed.swift",
@@ -50,10 +49,10 @@ BORDERS = [
     "Sources/Session/Passkeys/Protocol",
     "Sources/Session/Passkeys/Transport",
     # ssh
-    "Sources/Common/KeySchemes",
+    "Sources/Common/Primitives/KeySchemes",
     "Sources/Session/SSHAgent/Protocol",
     "Sources/Session/SSHAgent/Server/AgentSocket.swift",
-    "Sources/Client/SSHKeys",
+    "Sources/Vault/SecretModel/SSHKey.swift",
 ]
 
 CONVERSION = re.compile(

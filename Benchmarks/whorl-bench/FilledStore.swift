@@ -1,6 +1,5 @@
+import Primitives
 import SecretModel
-import SecretServiceItems
-import SecureMemory
 
 /// A store with a given number of items that need no finger, named `service-1/me` and so on.
 enum FilledStore {

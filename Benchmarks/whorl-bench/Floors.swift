@@ -1,6 +1,6 @@
 import CSQLite
 import Keys
-import SecureMemory
+import Primitives
 
 /// The cost of each part of a `get` and a `set`, measured in this process.
 enum Floors {

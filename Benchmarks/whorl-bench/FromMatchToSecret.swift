@@ -1,7 +1,7 @@
 import Fingerprint
 import Glibc
+import Primitives
 import SecretModel
-import SecureMemory
 import VirtualFinger
 
 /// The time from the match, as this process learns of it, to the written secret: the delay a person feels after the

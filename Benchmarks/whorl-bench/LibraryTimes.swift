@@ -1,6 +1,6 @@
 import Foundation
-import KeySchemes
 import Keys
+import Primitives
 import Security
 import Whorl
 

@@ -1,6 +1,6 @@
-import Executors
 import FoundationEssentials
 import Glibc
+import Primitives
 import Synchronization
 
 /// Exports the largest filled store into a file and imports the file into an empty one, as whole processes.

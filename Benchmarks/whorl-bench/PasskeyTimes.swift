@@ -1,8 +1,7 @@
 import Fingerprint
-import KeySchemes
 import Keys
+import Primitives
 import SecretModel
-import SecureMemory
 import VirtualFinger
 import Whorl
 

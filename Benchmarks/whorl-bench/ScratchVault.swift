@@ -1,6 +1,6 @@
 import Fingerprint
+import Primitives
 import SecretModel
-import SecureMemory
 import Whorl
 
 /// A new store that is used through `whorld`, as by any program.

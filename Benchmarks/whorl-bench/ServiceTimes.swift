@@ -1,8 +1,8 @@
 import Fingerprint
 import Glibc
+import Primitives
 import SDBus
 import SecretModel
-import SecureMemory
 import VaultBus
 import Whorl
 

@@ -1,6 +1,6 @@
 import Fingerprint
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 
 /// Plays the user of a measured store: gives the recovery key when asked for it, and a touch when one is wanted.

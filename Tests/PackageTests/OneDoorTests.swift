@@ -9,8 +9,7 @@ struct OneDoorTests {
   /// The libraries below `Whorl` whose work is one request: they get the vault from whoever makes it. A place that no
   /// longer names it fails the test.
   private static let lent = [
-    "Sources/Client/Moving/", "Sources/Client/OtherStores/", "Sources/Client/SecretServiceItems/",
-    "Sources/Client/Wallets/",
+    "Sources/Client/Moving/", "Sources/Client/Wallets/",
   ]
 
   @Test("only the vault, its wire, the library Whorl and what it lends the vault to name its interface")

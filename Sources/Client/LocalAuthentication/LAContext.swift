@@ -6,9 +6,9 @@
 // The names are Apple's.
 
 internal import Dispatch
-internal import Executors
 internal import Fingerprint
 @_exported public import KeychainServices
+internal import Primitives
 package import SecretModel
 internal import Synchronization
 package import Whorl

@@ -1,6 +1,6 @@
 internal import Dispatch
-internal import Executors
 public import KeychainServices
+internal import Primitives
 internal import SecretModel
 internal import Synchronization
 internal import Whorl

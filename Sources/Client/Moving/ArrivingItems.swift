@@ -1,10 +1,10 @@
 // Moving: copies items between stores, and into and out of files. Begin with `ArrivingItems`, by which every copy puts items
 // into a store. `Files` has Whorl's own encrypted files, `Migration` the way between a user's two stores, `OtherPrograms`
-// what every `ImportSource` has in common, `Passkeys` the files of other managers.
+// what every `ImportSource` has in common, `OtherStores` the sources, `Passkeys` the files of other managers, and
+// `SyncRepository` the way to a user's other machines.
 
-internal import Executors
+internal import Primitives
 package import SecretModel
-internal import SecureMemory
 
 /// Stores a sequence of items: many in each transaction, while the next ones are read.
 package struct ArrivingItems {

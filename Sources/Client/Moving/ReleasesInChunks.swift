@@ -1,8 +1,7 @@
 // Items on their way out of a store: released in parts, the keys that cannot leave it, and why something stays.
 
-internal import Executors
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 /// Reads the secrets of many items, with few of them in memory at a time.
 package struct ReleasesInChunks {

@@ -1,6 +1,6 @@
-internal import PromptTexts
+package import Primitives
+internal import Prompts
 package import SecretModel
-package import SecureMemory
 internal import Wallets
 package import Whorl
 

@@ -2,7 +2,6 @@ package import Fingerprint
 internal import Glibc
 package import Moving
 package import SecretModel
-package import SyncRepository
 package import Wallets
 internal import Whorl
 

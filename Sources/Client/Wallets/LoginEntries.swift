@@ -1,5 +1,5 @@
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 /// The login entries of a store: the secrets to hand over when its user logs in. Only sealing under the passcode shows
 /// a prompt.

@@ -1,5 +1,5 @@
+internal import Primitives
 package import SecretModel
-internal import SecureMemory
 
 /// Whether the login password and the passcode are the same, if the user has chosen that they are.
 package enum LoginPasscode: Sendable, Hashable {

@@ -1,6 +1,6 @@
 internal import Glibc
+package import Primitives
 internal import Processes
-package import SecureMemory
 
 /// The password of this user's account.
 ///

@@ -1,6 +1,5 @@
 internal import Glibc
 internal import Primitives
-internal import SecureMemory
 
 /// Reads and atomically writes files that only this user can access, such as those beside a wallet.
 enum PrivateFile {

@@ -1,7 +1,6 @@
-internal import Executors
 internal import Fingerprint
+public import Primitives
 public import SecretModel
-public import SecureMemory
 internal import Synchronization
 
 /// An authentication context in the vault. Later calls with the context reuse what the person has shown in it, until it

@@ -1,7 +1,6 @@
-internal import Executors
+public import Primitives
 internal import SDBus
 public import SecretModel
-public import SecureMemory
 internal import Synchronization
 
 /// Shows prompts for touches and secrets, and answers them. One instance may serve several contexts at once.

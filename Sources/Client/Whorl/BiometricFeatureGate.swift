@@ -1,5 +1,5 @@
+internal import Primitives
 public import SecretModel
-internal import SecureMemory
 
 /// Unlocks a feature of a program with a finger, if the person has chosen this.
 ///

@@ -2,9 +2,9 @@ package import Fingerprint
 internal import FoundationEssentials
 internal import Glibc
 internal import Primitives
+internal import Prompts
 internal import SDBus
 package import SecretModel
-internal import TerminalLines
 
 /// The settings in `config.json`. Every value may be absent, and options of the command line take precedence.
 package struct Configuration: Sendable, Hashable {

@@ -1,5 +1,5 @@
+public import Primitives
 public import SecretModel
-public import SecureMemory
 
 /// The requests of programs about their items.
 extension SecretStore {

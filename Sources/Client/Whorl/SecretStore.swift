@@ -9,8 +9,8 @@
 
 @_exported public import Fingerprint
 internal import Glibc
+@_exported public import Primitives
 @_exported public import SecretModel
-@_exported public import SecureMemory
 internal import Synchronization
 
 /// A store of secrets behind a finger.

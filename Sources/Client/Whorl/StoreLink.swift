@@ -1,5 +1,5 @@
-internal import Executors
 internal import Glibc
+internal import Primitives
 package import SecretModel
 internal import Synchronization
 

@@ -1,10 +1,8 @@
 internal import Dispatch
-internal import Executors
-package import PromptTexts
+package import Primitives
+package import Prompts
 package import SecretModel
-package import SecureMemory
 internal import Synchronization
-package import TerminalLines
 
 /// The dialogue of one context at the terminal, from its first event to the end of the call.
 final class TerminalDialogue: Sendable {

@@ -1,7 +1,5 @@
 package import Fingerprint
-internal import PrivateVault
 package import SecretModel
-package import SystemVault
 
 /// Connects a program to the vault that holds its store.
 package enum VaultConnector {

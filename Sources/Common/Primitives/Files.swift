@@ -1,5 +1,6 @@
-// Primitives: what everything stands on, and which stands on nothing itself: files (here), bytes as text
-// (`TextEncodings.swift`), numbers that come from outside (`OutsideNumber`), and the kernel's clocks.
+// Primitives: what everything stands on, and which stands on the C library alone: files (here), bytes as text
+// (`TextEncodings.swift`), numbers from outside (`OutsideNumber`), and the kernel's clocks. `SecureMemory` has what
+// secrets live in, `Executors` where tasks run, `KeySchemes` the names of the algorithms of keys.
 //
 // Folders, small files, files that are whole or not there, and what tells one file from another.
 

@@ -1,12 +1,11 @@
 // Processes: programs that this one starts or talks to, and what it does at its own start. Begin with `ChildProcess`.
 // `HelperProgram.swift` finds a program, `PathWalk.swift` checks who could have put it there, `ProcessHandle.swift` keeps
 // hold of a running one, `ForegroundCommand.swift` runs a person's own command at the terminal, and `Hardening.swift`
-// restricts this process.
+// restricts this process. `Confinement` has what the processes of readers and of vaults give up for good.
 
 internal import CLinux
-internal import Executors
 internal import Glibc
-package import SecureMemory
+package import Primitives
 internal import Synchronization
 
 /// A helper program that runs as a child of this process, from its start until it is reaped.

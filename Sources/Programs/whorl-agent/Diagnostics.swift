@@ -1,7 +1,6 @@
 internal import Glibc
-internal import PromptTexts
+internal import Prompts
 internal import SecretModel
-internal import TerminalLines
 
 /// Why the program cannot start. Printed as its last line.
 struct Failure: Error, CustomStringConvertible {

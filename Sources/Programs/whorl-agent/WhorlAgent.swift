@@ -1,16 +1,15 @@
 internal import ArgumentParser
-internal import Executors
 internal import Glibc
 internal import Passkeys
+internal import Primitives
 internal import Processes
-internal import PromptTexts
+internal import Prompts
 internal import SDBus
 internal import SSHAgent
 internal import SecretModel
 internal import SecretService
 internal import SessionPrompts
 internal import Synchronization
-internal import TerminalLines
 internal import Whorl
 
 /// An SSH agent whose keys are in the vault, or the Secret Service with its items.

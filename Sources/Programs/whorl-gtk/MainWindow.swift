@@ -1,8 +1,7 @@
 internal import CAdwaita
-internal import PromptTexts
-internal import SecretList
+internal import Primitives
+internal import Prompts
 internal import SecretModel
-internal import SecureMemory
 internal import Whorl
 
 /// The window: one of its states (opening, a problem, the first start, closed, open), and in an open store its pages.

@@ -1,5 +1,5 @@
 internal import CAdwaita
-internal import SecretList
+internal import Prompts
 internal import SecretModel
 internal import Settings
 internal import Whorl

@@ -1,7 +1,7 @@
 internal import CSystemd
-internal import Executors
 internal import Fingerprint
 internal import Glibc
+internal import Primitives
 
 /// Lets the process end with its starter.
 func bindToStarter() {

@@ -2,9 +2,9 @@
 // end of standard input, or for a system unit a program that connects to its socket.
 
 internal import CSystemd
-internal import Confinement
 internal import Fingerprint
 internal import Glibc
+internal import Processes
 internal import ReaderBus
 internal import ReaderService
 internal import SDBus

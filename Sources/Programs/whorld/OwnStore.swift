@@ -1,4 +1,3 @@
-internal import Confinement
 internal import Glibc
 internal import Processes
 internal import VaultHost

@@ -1,5 +1,3 @@
-internal import Confinement
-internal import Executors
 internal import Glibc
 internal import Primitives
 internal import Processes

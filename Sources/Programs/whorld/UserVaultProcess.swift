@@ -1,8 +1,8 @@
 internal import CLinux
-internal import Executors
 internal import Glibc
 internal import Keys
 internal import Presence
+internal import Primitives
 internal import Processes
 internal import SDBus
 internal import SecretModel

@@ -2,7 +2,6 @@ package import Fingerprint
 internal import Glibc
 internal import Primitives
 package import SDBus
-internal import SecureMemory
 
 extension Finger: BusCodable {}
 extension ReaderAdapter: BusCodable {}

@@ -4,7 +4,6 @@ internal import Fingerprint
 internal import Glibc
 internal import Processes
 internal import ReaderBus
-internal import Recordings
 internal import SDBus
 internal import Synchronization
 

@@ -1,9 +1,10 @@
 // ReaderClient: the vault's side of a reader process. Begin with `ReaderProcess`, a `FingerprintReader` that starts the
-// process; `ReaderSession` is one connection to it, `ReaderUnits` the readers of the system.
+// process; `ReaderSession` is one connection to it, `ReaderUnits` the readers of the system,
+// `RecordingFolder` a recorded reader.
 
-internal import Executors
 package import Fingerprint
 internal import Glibc
+internal import Primitives
 internal import Processes
 internal import ReaderBus
 internal import SDBus

@@ -1,6 +1,6 @@
-internal import Executors
 internal import Fingerprint
 internal import Glibc
+internal import Primitives
 internal import Processes
 internal import ReaderBus
 internal import SDBus

@@ -1,8 +1,7 @@
-internal import Executors
 internal import Glibc
+internal import Primitives
 internal import SDBus
 internal import SecretModel
-internal import SecureMemory
 package import SessionPrompts
 internal import Synchronization
 internal import VaultBus

@@ -1,10 +1,8 @@
-internal import Executors
 internal import Fingerprint
-package import PromptTexts
+internal import Primitives
+package import Prompts
 package import SecretModel
-internal import SecureMemory
 internal import Synchronization
-internal import TerminalLines
 package import Whorl
 
 /// Asks for a touch with a desktop notification, and for the passcode with pinentry. Without notifications it writes

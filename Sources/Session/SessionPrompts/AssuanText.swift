@@ -1,4 +1,4 @@
-package import SecureMemory
+package import Primitives
 
 /// Text in lines of the Assuan protocol, between GnuPG's agent and a pinentry.
 package enum AssuanText {

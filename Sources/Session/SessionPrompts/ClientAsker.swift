@@ -1,4 +1,4 @@
-package import PromptTexts
+package import Prompts
 
 extension ClientProgram {
   /// The program as prompts name it: as the desktop's menus do where root has installed it with a desktop file, and

@@ -1,6 +1,6 @@
 package import Glibc
 internal import Processes
-internal import PromptTexts
+internal import Prompts
 package import SecretModel
 
 /// A program that makes a request, as the kernel identifies it. Another program of the same user can replace its

@@ -1,6 +1,6 @@
 package import Glibc
 internal import Primitives
-internal import PromptTexts
+internal import Prompts
 
 /// The terminal on which a client runs in the foreground, and which the person who started it reads.
 ///

@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Glibc
+internal import Prompts
 internal import Synchronization
-internal import TerminalLines
 
 /// Waits for Enter and Esc on the terminal of a client while the person is asked for a finger there.
 ///

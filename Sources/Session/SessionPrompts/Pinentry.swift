@@ -1,5 +1,5 @@
+package import Primitives
 internal import Processes
-package import SecureMemory
 
 /// The system's program for asking for a passcode (`pinentry`), over the Assuan protocol.
 package final class Pinentry: Sendable {

@@ -1,6 +1,6 @@
 internal import Glibc
+package import Primitives
 package import Processes
-package import SecureMemory
 
 /// A running pinentry, with which this program talks line by line.
 package final class PinentryProcess: Sendable {

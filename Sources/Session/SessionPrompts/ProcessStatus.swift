@@ -1,7 +1,7 @@
 internal import CSystemd
 internal import Glibc
 internal import Primitives
-internal import PromptTexts
+internal import Prompts
 
 /// A process's entry in `/proc/PID/stat` (proc_pid_stat(5)).
 struct ProcessStatus {

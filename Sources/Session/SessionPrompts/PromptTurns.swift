@@ -1,4 +1,4 @@
-internal import Executors
+internal import Primitives
 internal import SDBus
 
 /// Lets one request at a time prompt the person. Programs take turns, so that many requests of one program delay only

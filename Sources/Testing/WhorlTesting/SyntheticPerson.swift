@@ -1,5 +1,5 @@
 internal import Fingerprint
-internal import SecureMemory
+internal import Primitives
 internal import Synchronization
 internal import VirtualFinger
 public import Whorl

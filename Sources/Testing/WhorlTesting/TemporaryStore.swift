@@ -4,7 +4,7 @@
 internal import Fingerprint
 internal import FoundationEssentials
 internal import Glibc
-internal import SecureMemory
+internal import Primitives
 public import Whorl
 
 /// A store for one test, in a folder of its own, with libfprint's virtual reader and a simulated person in front of it.

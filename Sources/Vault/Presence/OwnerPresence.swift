@@ -2,10 +2,9 @@
 // finds what a context still needs (`Need`), an `Authenticator` asks for it at the `ReaderDesk`, and the answer is
 // `Evidence`.
 
-import Executors
 package import Fingerprint
+import Primitives
 @_exported public import SecretModel
-import SecureMemory
 package import VaultStore
 
 /// Authenticates the owner of a store: with readers and enrolled fingers, the passcode and the recovery key, each in

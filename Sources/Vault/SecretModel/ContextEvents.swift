@@ -2,7 +2,7 @@
 // fingers.
 
 package import Fingerprint
-package import SecureMemory
+package import Primitives
 import Synchronization
 
 /// An event of a context and its number; the first is number 1. An answer carries the number of its question, so that a

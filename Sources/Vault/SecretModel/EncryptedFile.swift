@@ -1,8 +1,7 @@
 // Encrypted files: how they are opened, by whom, and the open files that a caller lends.
 
 internal import Glibc
-internal import Primitives
-package import SecureMemory
+package import Primitives
 
 /// A file in age's format (age-encryption.org/v1).
 package enum EncryptedFile {

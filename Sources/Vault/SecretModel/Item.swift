@@ -1,4 +1,4 @@
-package import KeySchemes
+package import Primitives
 
 /// The kinds of items, under the raw names of `kSecClass`.
 public enum ItemClass: String, Sendable, CaseIterable {

@@ -1,7 +1,6 @@
 // Items on their way: to be stored, released, and with a key to be made or used.
 
-package import KeySchemes
-public import SecureMemory
+public import Primitives
 
 /// An item that is to be stored, with its secret.
 package struct ItemToAdd: Sendable {

@@ -1,5 +1,5 @@
 package import Fingerprint
-package import SecureMemory
+package import Primitives
 
 // Logins: the calls of the PAM module, and the secrets that are handed over at login.
 

@@ -1,5 +1,4 @@
-internal import Primitives
-package import SecureMemory
+package import Primitives
 
 /// A one-time code of the time (RFC 6238), with how long it is valid.
 package struct OneTimeCode: Sendable {

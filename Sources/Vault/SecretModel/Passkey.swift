@@ -1,7 +1,6 @@
 // Passkeys: as values, as attributes of items, on their way between stores.
 
-package import KeySchemes
-package import SecureMemory
+package import Primitives
 
 /// A passkey without its private key: a credential of WebAuthn for one account of one site. An item of class `passkey`
 /// of the vault.

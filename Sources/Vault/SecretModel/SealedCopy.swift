@@ -1,6 +1,6 @@
 // Copies of what the store has: a sealed copy of one secret, the contents of a backup, and a store that was put back.
 
-package import SecureMemory
+package import Primitives
 
 /// A sealed copy of a secret that can be opened without the store, with the passcode that was set when it was sealed or
 /// with the recovery key. It may be kept where others can read it, but they can then try passcodes as fast as their

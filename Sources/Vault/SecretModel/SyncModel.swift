@@ -1,6 +1,6 @@
 // Sync: the circle of machines, its members, and the calls of a vault about it.
 
-package import SecureMemory
+package import Primitives
 
 /// A file of a sync repository. Only the vault knows what the paths mean.
 package struct SyncFile: Sendable, Hashable {

@@ -2,7 +2,7 @@
 // client to an open vault; `Item`, `AccessControl` and `VaultError` are what most of them are about.
 
 package import Fingerprint
-package import SecureMemory
+package import Primitives
 
 /// The calls of an open vault, over plain values and opaque handles. A vault in this process and a connection to one in
 /// another process have this interface, and the same tests.

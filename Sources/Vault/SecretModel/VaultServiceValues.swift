@@ -1,5 +1,5 @@
 package import Fingerprint
-package import SecureMemory
+package import Primitives
 
 /// How a call may prompt the person, and in which context.
 package struct Asking: Sendable {

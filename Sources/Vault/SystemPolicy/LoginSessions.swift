@@ -1,5 +1,5 @@
-internal import Executors
 internal import Glibc
+internal import Primitives
 internal import SDBus
 package import SecretModel
 internal import Synchronization

@@ -1,7 +1,7 @@
 package import Fingerprint
 package import Presence
+package import Primitives
 package import SecretModel
-package import SecureMemory
 import VaultItems
 import VaultStore
 

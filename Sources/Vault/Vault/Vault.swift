@@ -1,15 +1,13 @@
 // Vault: the vault of one owner, made of `VaultStore`, `Presence` and `VaultItems`. Begin with `Vault`, which opens and makes
 // stores, and `VaultSession`, which answers the calls of one client.
 
-import Executors
 package import Fingerprint
 import GRDB
 import Glibc
 package import Keys
 package import Presence
+package import Primitives
 @_exported public import SecretModel
-package import SecureMemory
-import TPM
 import VaultItems
 package import VaultStore
 import VaultSync

@@ -1,6 +1,6 @@
-import Executors
 import Fingerprint
 import Presence
+import Primitives
 import SDBus
 import SecretModel
 import Vault

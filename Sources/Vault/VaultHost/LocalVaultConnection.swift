@@ -1,16 +1,15 @@
-import AgeFormat
-internal import Executors
 import Fingerprint
 import Glibc
 import Presence
+package import Primitives
 import Processes
 import ReaderClient
 package import SecretModel
-package import SecureMemory
 import Synchronization
 import Vault
 import VaultItems
 import VaultStore
+import VaultSync
 
 /// Opens and creates stores in this process, with `whorl-reader` as a child process. `whorld` serves this to its
 /// client; tests use it directly.

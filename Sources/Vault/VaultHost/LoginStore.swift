@@ -1,7 +1,6 @@
-internal import Executors
 import Presence
+internal import Primitives
 import SecretModel
-import SecureMemory
 import Vault
 import VaultItems
 import VaultStore

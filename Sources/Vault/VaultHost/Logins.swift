@@ -1,7 +1,6 @@
-internal import Executors
 import Presence
+package import Primitives
 package import SecretModel
-package import SecureMemory
 import Vault
 import VaultItems
 import VaultStore

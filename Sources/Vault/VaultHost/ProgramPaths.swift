@@ -1,6 +1,6 @@
-import Executors
 import Fingerprint
 import Glibc
+import Primitives
 package import Processes
 import SecretModel
 import Synchronization

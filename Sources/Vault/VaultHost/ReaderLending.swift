@@ -1,5 +1,5 @@
-import Executors
 import Glibc
+import Primitives
 import ReaderBus
 import SDBus
 import SecretModel

@@ -1,5 +1,5 @@
 import Glibc
-import SecureMemory
+import Primitives
 package import VaultStore
 
 /// The credentials that systemd gives the service (systemd.exec(5), `LoadCredentialEncrypted=`).

@@ -1,5 +1,4 @@
 import Glibc
-import TPM
 import VaultStore
 
 /// Which TPM holds the keys of the service's stores.

@@ -1,7 +1,6 @@
-import Executors
 import Presence
+import Primitives
 package import SecretModel
-import SecureMemory
 import Synchronization
 import SystemPolicy
 import Vault

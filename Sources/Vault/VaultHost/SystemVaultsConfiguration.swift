@@ -1,5 +1,5 @@
-internal import Executors
 package import Keys
+internal import Primitives
 package import SecretModel
 package import SystemPolicy
 package import Vault

@@ -1,10 +1,9 @@
-import Executors
 import Fingerprint
 import Glibc
 import Keys
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import SystemPolicy
 import Vault

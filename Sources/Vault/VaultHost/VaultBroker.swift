@@ -1,4 +1,3 @@
-import Executors
 import Glibc
 import Primitives
 package import Processes

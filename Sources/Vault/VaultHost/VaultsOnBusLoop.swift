@@ -1,4 +1,4 @@
-internal import Executors
+internal import Primitives
 internal import SDBus
 
 /// Runs vaults on the bus loop's thread, for a process with one client: its calls arrive on that thread and are

@@ -1,10 +1,8 @@
 // One-time codes inside the vault: the seed as programs write it, and the code of a moment.
 
-import KeySchemes
 import Keys
-import Primitives
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 /// The seed of one-time codes and how they are made of it (RFC 6238, RFC 4226).
 package struct CodeSeed: Sendable {

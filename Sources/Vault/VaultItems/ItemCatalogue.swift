@@ -3,12 +3,10 @@
 
 import Fingerprint
 import GRDB
-package import KeySchemes
 import Keys
 package import Presence
-import Primitives
+package import Primitives
 @_exported public import SecretModel
-package import SecureMemory
 import Synchronization
 package import VaultStore
 

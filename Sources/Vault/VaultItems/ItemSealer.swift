@@ -1,7 +1,7 @@
 import GRDB
 import Keys
 import Presence
-import SecureMemory
+import Primitives
 import VaultStore
 
 /// Seals and opens the secrets of items in a snapshot of a store.

@@ -1,7 +1,7 @@
 import GRDB
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import VaultStore
 
 /// Stores, changes and removes items in one transaction.

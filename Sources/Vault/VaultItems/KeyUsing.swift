@@ -1,10 +1,8 @@
 // Private keys inside the vault: making them and using them.
 
-internal import Executors
-import KeySchemes
 import Keys
 import Presence
-package import SecureMemory
+package import Primitives
 import VaultStore
 
 extension KeyUse {

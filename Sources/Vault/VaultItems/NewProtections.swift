@@ -3,8 +3,8 @@
 import Fingerprint
 import Keys
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import VaultStore
 import VaultSync
 

@@ -1,10 +1,8 @@
 import CBOR
 import GRDB
-import KeySchemes
 import Keys
 package import Presence
 import Primitives
-import SecureMemory
 import VaultStore
 
 /// Makes passkeys, and signs in with them. Each consumes the evidence that a person was there.

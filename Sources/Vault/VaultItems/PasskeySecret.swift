@@ -1,8 +1,7 @@
 import CBOR
-import KeySchemes
 import Keys
+import Primitives
 import SecretModel
-import SecureMemory
 import VaultStore
 
 /// The secret of a passkey's item: the private key, and the key of its extension `hmac-secret`.

@@ -1,7 +1,7 @@
 import GRDB
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 package import VaultStore
 import VaultSync
 

@@ -1,7 +1,6 @@
-import KeySchemes
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import VaultStore
 import VaultSync
 

@@ -1,6 +1,6 @@
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import VaultStore
 import VaultSync
 

@@ -1,9 +1,8 @@
-import Executors
 import GRDB
 import Keys
 package import Presence
+package import Primitives
 package import SecretModel
-package import SecureMemory
 package import VaultStore
 package import VaultSync
 

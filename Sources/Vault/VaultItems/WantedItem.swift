@@ -1,6 +1,6 @@
 package import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import VaultStore
 
 /// An item about to be read, as it was when the request began.

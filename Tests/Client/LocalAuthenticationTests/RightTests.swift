@@ -1,8 +1,8 @@
 import Fingerprint
 import Foundation
-import KeySchemes
 import LocalAuthentication
 import Presence
+import Primitives
 import SecretModel
 import Synchronization
 import Testing

@@ -1,7 +1,7 @@
 import Fingerprint
 import Foundation
-import KeySchemes
 import Presence
+import Primitives
 import SecretModel
 import Synchronization
 import Testing

@@ -1,5 +1,5 @@
-import KeySchemes
 import Keys
+import Primitives
 import Security
 import Testing
 import Vault

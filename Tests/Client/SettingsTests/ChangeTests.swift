@@ -1,6 +1,5 @@
+import Primitives
 import SecretModel
-import SecretServiceItems
-import SecureMemory
 import Synchronization
 import Testing
 import Whorl

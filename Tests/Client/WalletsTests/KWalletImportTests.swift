@@ -1,6 +1,6 @@
 import Glibc
+import Primitives
 import ProgramDriver
-import SecureMemory
 import Testing
 
 @testable import Wallets

@@ -1,7 +1,7 @@
 import Glibc
+import Primitives
 import ProgramDriver
 import SDBus
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

@@ -1,8 +1,8 @@
 import Glibc
 import Presence
+import Primitives
 import ProgramDriver
 import SecretModel
-import SecureMemory
 import Testing
 import Vault
 import VaultDriver

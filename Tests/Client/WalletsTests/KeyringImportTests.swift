@@ -1,8 +1,7 @@
 import Moving
-import OtherStores
+import Primitives
 import ProgramDriver
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 

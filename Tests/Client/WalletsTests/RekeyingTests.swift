@@ -1,7 +1,7 @@
 import Presence
+import Primitives
 import ProgramDriver
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import Vault

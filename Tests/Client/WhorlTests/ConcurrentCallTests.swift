@@ -1,5 +1,5 @@
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 import Whorl

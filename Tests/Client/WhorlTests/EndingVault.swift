@@ -1,6 +1,6 @@
 import Glibc
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import VaultBus
 import VaultDriver

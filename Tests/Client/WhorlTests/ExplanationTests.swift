@@ -2,7 +2,7 @@ import Fingerprint
 import Glibc
 import Moving
 import ProgramDriver
-import PromptTexts
+import Prompts
 import SecretModel
 import Testing
 import VaultDriver

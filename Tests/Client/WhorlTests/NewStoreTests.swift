@@ -1,6 +1,6 @@
+import Primitives
 import ProgramDriver
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 import Whorl

@@ -1,5 +1,5 @@
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

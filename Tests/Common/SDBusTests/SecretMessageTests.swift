@@ -1,6 +1,6 @@
 import MemorySearch
+import Primitives
 import SDBus
-import SecureMemory
 import Testing
 
 @Suite("Secrets in messages")

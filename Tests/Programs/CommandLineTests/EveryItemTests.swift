@@ -3,7 +3,6 @@ import Presence
 import Primitives
 import ProgramDriver
 import ReaderClient
-import SecureMemory
 import Testing
 import Vault
 import VaultDriver

@@ -1,9 +1,9 @@
 import Fingerprint
 import Glibc
 import Presence
+import Primitives
 import ProgramDriver
 import ReaderClient
-import SecureMemory
 import Testing
 import Vault
 import VaultDriver

@@ -1,6 +1,6 @@
-import Executors
 import Foundation
 import Glibc
+import Primitives
 import ProgramDriver
 import Synchronization
 import Testing

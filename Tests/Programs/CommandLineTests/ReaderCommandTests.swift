@@ -1,6 +1,6 @@
-import Confinement
 import Fingerprint
 import Glibc
+import Processes
 import ProgramDriver
 import Testing
 import VirtualFinger

@@ -3,8 +3,8 @@ import GRDB
 import Glibc
 import Keys
 import MemorySearch
+import Primitives
 import ProgramDriver
-import SecureMemory
 import Testing
 import VaultDriver
 

@@ -1,6 +1,6 @@
 import Presence
+import Primitives
 import ProgramDriver
-import SecureMemory
 import Testing
 import Vault
 import VaultDriver

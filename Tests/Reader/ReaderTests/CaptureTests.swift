@@ -1,9 +1,9 @@
 import Fingerprint
 import Glibc
+import Primitives
 import ReaderBus
 import ReaderClient
 import SDBus
-import SecureMemory
 import Testing
 import VirtualFinger
 

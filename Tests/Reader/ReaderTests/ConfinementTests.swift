@@ -1,5 +1,5 @@
-import Confinement
 import Glibc
+import Processes
 import ProgramDriver
 import Testing
 

@@ -1,9 +1,8 @@
 import CBOR
-import KeySchemes
 import Keys
 import Passkeys
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 
 @Suite("The authenticator")

@@ -1,8 +1,7 @@
 import CBOR
-import KeySchemes
 import Keys
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

@@ -1,8 +1,7 @@
 import CBOR
-import KeySchemes
 import Keys
 import Passkeys
-import SecureMemory
+import Primitives
 import Testing
 
 /// A platform that speaks to an authenticator over reports, as a browser does.

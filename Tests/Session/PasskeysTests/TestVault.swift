@@ -1,10 +1,9 @@
 import CBOR
 import Glibc
-import KeySchemes
 import Keys
 import Passkeys
+import Primitives
 import SecretModel
-import SecureMemory
 
 /// A vault in this process: it signs with real keys, and its person answers as the test says.
 actor TestVault: PasskeyVault {

@@ -1,8 +1,6 @@
 import CBOR
-import KeySchemes
 import Keys
 import Primitives
-import SecureMemory
 import Synchronization
 import Testing
 

@@ -1,6 +1,6 @@
 import CBOR
-import KeySchemes
 import Keys
+import Primitives
 import SecretModel
 import Testing
 

@@ -1,10 +1,9 @@
 import CBOR
 import Fingerprint
-import KeySchemes
 import Keys
 import Passkeys
+import Primitives
 import SecretModel
-import SecureMemory
 import SessionPrompts
 import Synchronization
 import Testing

@@ -1,7 +1,7 @@
 import Glibc
 import Processes
 import ProgramDriver
-import PromptTexts
+import Prompts
 import SessionPrompts
 import Testing
 import Whorl

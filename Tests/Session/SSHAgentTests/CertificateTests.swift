@@ -2,9 +2,8 @@ import Foundation
 import Glibc
 import Keys
 import ProgramDriver
-import PromptTexts
+import Prompts
 import SSHAgent
-import SSHKeys
 import SecretModel
 import Testing
 import Whorl

@@ -1,10 +1,8 @@
-import Executors
 import Foundation
 import Glibc
-import KeySchemes
+import Primitives
 import ProgramDriver
 import SSHAgent
-import SecureMemory
 import SessionPrompts
 import Synchronization
 import Testing

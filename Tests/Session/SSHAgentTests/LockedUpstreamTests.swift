@@ -1,7 +1,6 @@
-import Executors
 import Foundation
 import Glibc
-import KeySchemes
+import Primitives
 import ProgramDriver
 import Synchronization
 import Testing

@@ -1,6 +1,6 @@
 import Glibc
 import ProgramDriver
-import SSHKeys
+import SecretModel
 import Testing
 import Whorl
 

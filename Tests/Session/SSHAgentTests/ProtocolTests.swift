@@ -1,4 +1,4 @@
-import KeySchemes
+import Primitives
 import SSHAgent
 import Testing
 

@@ -1,5 +1,5 @@
 import Glibc
-import KeySchemes
+import Primitives
 import ProgramDriver
 import SSHAgent
 

@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import KeySchemes
+import Primitives
 import ProgramDriver
 import SSHAgent
 import SecretModel

@@ -1,4 +1,4 @@
-import KeySchemes
+import Primitives
 import SSHAgent
 
 /// The data of a sign-in, which `ssh` asks the agent to sign.

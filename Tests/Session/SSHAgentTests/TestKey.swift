@@ -1,5 +1,5 @@
-import KeySchemes
 import Keys
+import Primitives
 
 /// A key pair, and what SSH makes of it.
 final class TestKey: Sendable {

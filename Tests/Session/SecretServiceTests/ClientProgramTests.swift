@@ -1,6 +1,5 @@
 import ProgramDriver
 import SecretModel
-import SecretServiceItems
 import Testing
 import Whorl
 

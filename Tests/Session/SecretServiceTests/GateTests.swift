@@ -1,9 +1,8 @@
 import Glibc
+import Primitives
 import ProgramDriver
 import SDBus
 import SecretModel
-import SecretServiceItems
-import SecureMemory
 import Testing
 import Whorl
 

@@ -1,7 +1,6 @@
 import ProgramDriver
 import SDBus
 import SecretModel
-import SecretServiceItems
 import Testing
 import Whorl
 

@@ -1,7 +1,6 @@
 import ProgramDriver
 import SDBus
 import SecretModel
-import SecretServiceItems
 import Testing
 
 /// What the most used programs of the Secret Service do, ten times over.

@@ -1,10 +1,9 @@
 import Glibc
 import Keys
+import Primitives
 import ProgramDriver
 import SDBus
 import SecretModel
-import SecretServiceItems
-import SecureMemory
 import Testing
 import Whorl
 

@@ -1,8 +1,7 @@
 import Glibc
+import Primitives
 import ProgramDriver
 import SecretModel
-import SecretServiceItems
-import SecureMemory
 import Testing
 import Whorl
 

@@ -2,7 +2,6 @@ import Foundation
 import Glibc
 import ProgramDriver
 import SecretModel
-import SecretServiceItems
 import SessionPrompts
 import Testing
 import Whorl

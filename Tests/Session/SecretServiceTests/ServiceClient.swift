@@ -1,7 +1,7 @@
 import Keys
+import Primitives
 import ProgramDriver
 import SDBus
-import SecureMemory
 import Synchronization
 import Testing
 

@@ -1,8 +1,7 @@
+import Primitives
 import ProgramDriver
 import SDBus
 import SecretModel
-import SecretServiceItems
-import SecureMemory
 import Testing
 import Whorl
 

@@ -1,10 +1,9 @@
 import Presence
+import Primitives
 import ProgramDriver
 import SDBus
 import SecretModel
 import SecretService
-import SecretServiceItems
-import SecureMemory
 import Synchronization
 import Testing
 import Vault

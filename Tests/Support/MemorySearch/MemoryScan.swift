@@ -1,5 +1,5 @@
 internal import Glibc
-package import SecureMemory
+package import Primitives
 internal import Synchronization
 
 /// Searches all writable memory of a process for a secret. The pattern itself is kept masked except for its first

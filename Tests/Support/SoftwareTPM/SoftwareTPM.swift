@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
-package import TPM
+package import VaultStore
 
 /// A TPM in software (swtpm) with a folder of its own, which ends with this object.
 package final class SoftwareTPM: Sendable {

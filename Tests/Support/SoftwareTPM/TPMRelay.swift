@@ -1,5 +1,5 @@
 import Glibc
-package import TPM
+package import VaultStore
 
 /// Passes commands and answers between programs and a TPM in software, one connection at a time, and shows each to a test
 /// before it is passed on. It ends with the test's process.

@@ -1,7 +1,7 @@
 package import Fingerprint
 import Presence
+package import Primitives
 package import SecretModel
-package import SecureMemory
 package import Vault
 
 /// The calls of a vault, for tests that hold the vault itself and act as one client.

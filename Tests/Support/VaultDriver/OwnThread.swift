@@ -1,4 +1,4 @@
-internal import Executors
+internal import Primitives
 
 /// Runs a test with `processExitsWith` on a thread of its own.
 ///

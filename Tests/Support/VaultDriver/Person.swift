@@ -1,5 +1,5 @@
 package import Presence
-import SecureMemory
+import Primitives
 import Synchronization
 package import Vault
 

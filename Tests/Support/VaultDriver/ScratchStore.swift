@@ -2,8 +2,8 @@ package import Fingerprint
 import Glibc
 import Keys
 package import Presence
+package import Primitives
 import ReaderClient
-package import SecureMemory
 package import Vault
 package import VaultStore
 

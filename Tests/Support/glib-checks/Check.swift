@@ -1,6 +1,6 @@
 internal import CFprint
-internal import GLibKit
 internal import Glibc
+internal import ReaderService
 internal import Synchronization
 
 /// A check, and the lines it prints.

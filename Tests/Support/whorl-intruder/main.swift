@@ -7,7 +7,6 @@
 // Started as a vault process starts its reader program, with `--reader virtual-image:FOLDER/sensor`, it attacks the
 // stores in FOLDER (`AttackOnStores`).
 
-internal import Confinement
 internal import Fingerprint
 internal import Glibc
 internal import Processes

@@ -1,7 +1,6 @@
 import Keys
 import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 
 @Suite("Files in age's format, with the program age")

@@ -1,6 +1,6 @@
 import Keys
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 
 @Suite("Damaged and hostile files in age's format")

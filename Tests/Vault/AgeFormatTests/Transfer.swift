@@ -1,9 +1,9 @@
-import AgeFormat
 import Foundation
 import Glibc
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
+import VaultSync
 
 func secret(_ bytes: [UInt8]) -> SecretBytes { SecretBytes(copying: bytes.span) }
 

@@ -1,4 +1,4 @@
-internal import KeySchemes
+internal import Primitives
 
 @testable internal import Keys
 

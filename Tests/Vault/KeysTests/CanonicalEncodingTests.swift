@@ -1,5 +1,4 @@
 internal import Primitives
-internal import SecureMemory
 internal import Testing
 
 @testable internal import Keys

@@ -1,5 +1,4 @@
-import Primitives
-internal import SecureMemory
+internal import Primitives
 internal import Testing
 
 @testable internal import Keys

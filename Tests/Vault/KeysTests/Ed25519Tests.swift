@@ -1,6 +1,5 @@
-import KeySchemes
 import Keys
-import SecureMemory
+import Primitives
 import Testing
 
 @Suite("Ed25519")

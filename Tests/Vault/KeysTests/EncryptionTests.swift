@@ -1,6 +1,5 @@
 internal import COpenSSL
-internal import KeySchemes
-internal import SecureMemory
+internal import Primitives
 internal import Testing
 
 @testable internal import Keys

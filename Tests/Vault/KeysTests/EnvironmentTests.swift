@@ -1,7 +1,6 @@
 internal import COpenSSL
 internal import Glibc
-internal import KeySchemes
-internal import SecureMemory
+internal import Primitives
 internal import Testing
 
 @testable internal import Keys

@@ -1,6 +1,5 @@
 internal import Foundation
-internal import KeySchemes
-internal import SecureMemory
+internal import Primitives
 internal import Testing
 
 @testable internal import Keys

@@ -1,7 +1,5 @@
-import KeySchemes
 import Keys
 import Primitives
-import SecureMemory
 import Testing
 
 /// The keys were made with the `openssl` command.

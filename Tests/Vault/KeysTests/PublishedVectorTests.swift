@@ -1,5 +1,4 @@
-internal import KeySchemes
-internal import SecureMemory
+internal import Primitives
 internal import Testing
 
 @testable internal import Keys

@@ -1,4 +1,4 @@
-internal import SecureMemory
+internal import Primitives
 internal import Testing
 
 @testable internal import Keys

@@ -1,5 +1,5 @@
 internal import Keys
-internal import SecureMemory
+internal import Primitives
 internal import Testing
 
 @Suite struct RecoveryKeyTests {

@@ -1,7 +1,6 @@
 internal import Glibc
-internal import KeySchemes
 internal import MemorySearch
-internal import SecureMemory
+internal import Primitives
 internal import Testing
 
 @testable internal import Keys

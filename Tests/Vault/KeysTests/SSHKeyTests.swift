@@ -1,7 +1,6 @@
 import Foundation
-import KeySchemes
 import Keys
-import SecureMemory
+import Primitives
 import Testing
 
 /// Keys and signatures made by OpenSSH's own ssh-keygen.

@@ -1,5 +1,4 @@
 internal import Primitives
-internal import SecureMemory
 
 func secret(_ bytes: [UInt8]) -> SecretBytes { SecretBytes(copying: bytes.span) }
 

@@ -1,5 +1,5 @@
 internal import COpenSSL
-internal import SecureMemory
+internal import Primitives
 internal import Testing
 
 @testable internal import Keys

@@ -1,7 +1,7 @@
-import SecureMemory
+import Primitives
 import SoftwareTPM
-import TPM
 import Testing
+import VaultStore
 
 @Suite("Counters in the TPM, with swtpm")
 struct TPMCounterTests {

@@ -1,9 +1,9 @@
 import Foundation
 import MemorySearch
-import SecureMemory
+import Primitives
 import SoftwareTPM
-import TPM
 import Testing
+import VaultStore
 
 @Suite("The TPM, with swtpm")
 struct TPMTests {

@@ -1,8 +1,8 @@
 import Fingerprint
 import Glibc
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import Vault

@@ -1,8 +1,7 @@
 import Fingerprint
-import KeySchemes
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import Vault
 import VaultBus

@@ -1,8 +1,8 @@
 import Fingerprint
+import Primitives
 import ReaderBus
 import SDBus
 import SecretModel
-import SecureMemory
 import Testing
 import VaultBus
 import VaultDriver

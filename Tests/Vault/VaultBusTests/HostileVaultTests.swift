@@ -1,9 +1,9 @@
 import CLinux
 import Dispatch
 import Glibc
+import Primitives
 import SDBus
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultBus

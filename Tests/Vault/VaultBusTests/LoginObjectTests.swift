@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
+import Primitives
 import SDBus
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultBus

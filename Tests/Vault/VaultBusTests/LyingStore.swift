@@ -1,10 +1,10 @@
 import Fingerprint
 import Glibc
 import Presence
+import Primitives
 import ProgramDriver
 import ReaderClient
 import SecretModel
-import SecureMemory
 import Testing
 import Vault
 import VaultBus

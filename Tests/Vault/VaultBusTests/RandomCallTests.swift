@@ -1,6 +1,6 @@
+import Primitives
 import SDBus
 import SecretModel
-import SecureMemory
 import Testing
 import VaultBus
 import VaultDriver

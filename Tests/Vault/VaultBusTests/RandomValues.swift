@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
+import Primitives
 import SDBus
-import SecureMemory
 import VaultDriver
 
 /// Changes the values of messages in random places.

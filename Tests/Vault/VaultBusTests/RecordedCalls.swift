@@ -1,9 +1,8 @@
 import Fingerprint
 import Glibc
-import KeySchemes
+import Primitives
 import SDBus
 import SecretModel
-import SecureMemory
 import VaultBus
 import VaultDriver
 

@@ -1,7 +1,7 @@
 import Glibc
+import Primitives
 import SDBus
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultBus

@@ -1,5 +1,5 @@
+import Primitives
 import SecretModel
-import SecureMemory
 import VaultDriver
 
 /// Calls about other machines that run a test's closures.

@@ -1,6 +1,6 @@
 import Fingerprint
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import VaultDriver
 

@@ -1,7 +1,7 @@
 import Fingerprint
+import Primitives
 import SDBus
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 

@@ -1,8 +1,7 @@
 import Fingerprint
-import KeySchemes
+import Primitives
 import SDBus
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

@@ -1,11 +1,9 @@
-import Confinement
 import GRDB
 import Glibc
-import KeySchemes
+import Primitives
 import Processes
 import ProgramDriver
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 

@@ -1,7 +1,6 @@
 import Glibc
 import Processes
 import SecretModel
-import SystemVault
 import Testing
 import VaultDriver
 import Whorl

@@ -1,12 +1,12 @@
 import Fingerprint
 import Glibc
+import Primitives
 import Processes
 import ProgramDriver
 import ReaderBus
 import ReaderClient
 import SDBus
 import SecretModel
-import SecureMemory
 import Synchronization
 import SystemPolicy
 import Testing

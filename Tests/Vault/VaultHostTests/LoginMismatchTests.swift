@@ -1,7 +1,7 @@
 import Glibc
+import Primitives
 import ProgramDriver
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 import VaultHost

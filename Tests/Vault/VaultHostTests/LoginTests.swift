@@ -1,6 +1,6 @@
 import Glibc
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 import VaultHost

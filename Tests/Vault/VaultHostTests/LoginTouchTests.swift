@@ -1,10 +1,10 @@
 import Fingerprint
 import Glibc
+import Primitives
 import Processes
 import ProgramDriver
 import SDBus
 import SecretModel
-import SecureMemory
 import Synchronization
 import SystemPolicy
 import Testing

@@ -1,10 +1,9 @@
 import Fingerprint
-import KeySchemes
 import Keys
 import Moving
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import Vault
 import VaultDriver

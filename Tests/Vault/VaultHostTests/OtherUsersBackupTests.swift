@@ -2,8 +2,8 @@ import Glibc
 import Keys
 import Moving
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import Vault

@@ -1,9 +1,8 @@
 import Glibc
-import KeySchemes
 import Keys
 import Moving
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import Vault
 import VaultDriver

@@ -1,8 +1,6 @@
-import Executors
 import Glibc
-import KeySchemes
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

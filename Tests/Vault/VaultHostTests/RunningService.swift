@@ -2,16 +2,16 @@ import Fingerprint
 import Glibc
 import Keys
 import Presence
+import Primitives
 import Processes
 import SecretModel
-import SecureMemory
 import SystemPolicy
-import SystemVault
 import Vault
 import VaultBus
 import VaultDriver
 import VaultHost
 import VaultStore
+import Whorl
 
 /// The service in this process, listening in a folder of its own. Its stores use a cheap scrypt.
 final class RunningService: Sendable {

@@ -1,9 +1,8 @@
 import Fingerprint
 import Glibc
-import KeySchemes
+import Primitives
 import ProgramDriver
 import SecretModel
-import SecureMemory
 import SystemPolicy
 import Testing
 import VaultDriver

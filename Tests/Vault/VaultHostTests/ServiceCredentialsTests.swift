@@ -1,7 +1,7 @@
 import Glibc
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import Vault
 import VaultDriver

@@ -1,9 +1,9 @@
 import Fingerprint
 import Glibc
+import Primitives
 import ProgramDriver
 import ReaderClient
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

@@ -1,7 +1,7 @@
 import Fingerprint
+import Primitives
 import ProgramDriver
 import SecretModel
-import SecureMemory
 import Testing
 import VaultBus
 import VaultDriver

@@ -1,11 +1,11 @@
 import Fingerprint
 import Glibc
+import Primitives
 import Processes
 import ProgramDriver
 import ReaderClient
 import SDBus
 import SecretModel
-import SecureMemory
 import Synchronization
 import SystemPolicy
 import Testing

@@ -1,8 +1,8 @@
 import Fingerprint
 import Foundation
 import Glibc
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

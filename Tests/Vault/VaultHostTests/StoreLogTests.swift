@@ -1,7 +1,6 @@
-import Executors
 import Glibc
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

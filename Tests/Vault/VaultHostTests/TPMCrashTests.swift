@@ -1,11 +1,11 @@
 import Fingerprint
 import Glibc
 import Keys
+import Primitives
 import Processes
 import ProgramDriver
 import SDBus
 import SecretModel
-import SecureMemory
 import SoftwareTPM
 import Synchronization
 import Testing

@@ -1,12 +1,11 @@
-import Executors
 import Fingerprint
 import Glibc
 import Keys
+import Primitives
 import Processes
 import ProgramDriver
 import SDBus
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultBus

@@ -1,8 +1,8 @@
 import Fingerprint
 import Glibc
 import Keys
+import Primitives
 import ReaderClient
-import SecureMemory
 import Testing
 import VaultDriver
 

@@ -1,4 +1,4 @@
-import SecureMemory
+import Primitives
 import Synchronization
 import Testing
 import VaultDriver

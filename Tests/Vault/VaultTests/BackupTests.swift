@@ -2,8 +2,8 @@ import Fingerprint
 import GRDB
 import Glibc
 import Keys
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 

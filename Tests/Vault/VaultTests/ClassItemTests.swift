@@ -1,8 +1,7 @@
 import Fingerprint
-import KeySchemes
 import Keys
 import Presence
-import SecureMemory
+import Primitives
 import Testing
 import Vault
 import VaultDriver

@@ -1,6 +1,5 @@
-import KeySchemes
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

@@ -1,6 +1,6 @@
 import Fingerprint
 import Presence
-import SecureMemory
+import Primitives
 import Testing
 import Vault
 import VaultDriver

@@ -1,8 +1,7 @@
 import Glibc
 import Keys
-import SecureMemory
+import Primitives
 import SoftwareTPM
-import TPM
 import Testing
 import VaultDriver
 

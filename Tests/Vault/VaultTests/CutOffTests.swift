@@ -1,5 +1,5 @@
 import Keys
-import SecureMemory
+import Primitives
 import Testing
 import VaultDriver
 

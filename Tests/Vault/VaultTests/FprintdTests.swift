@@ -2,9 +2,9 @@ import Fingerprint
 import FoundationEssentials
 import GRDB
 import Presence
+import Primitives
 import ProgramDriver
 import ReaderClient
-import SecureMemory
 import Testing
 import Vault
 import VaultDriver

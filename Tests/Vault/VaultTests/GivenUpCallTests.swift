@@ -1,4 +1,4 @@
-import SecureMemory
+import Primitives
 import Testing
 
 @testable import Presence

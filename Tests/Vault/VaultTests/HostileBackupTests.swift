@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 import Glibc
 import Keys
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 

@@ -1,5 +1,5 @@
 import GRDB
-import SecureMemory
+import Primitives
 import Testing
 import VaultDriver
 

@@ -1,6 +1,5 @@
 import Glibc
 import SoftwareTPM
-import TPM
 import VaultDriver
 
 @testable import Vault

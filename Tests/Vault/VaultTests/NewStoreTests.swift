@@ -3,7 +3,6 @@ import Keys
 import Presence
 import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import Vault
 import VaultDriver

@@ -1,7 +1,7 @@
 import Fingerprint
 import GRDB
 import Keys
-import SecureMemory
+import Primitives
 import Testing
 import VaultDriver
 

@@ -1,5 +1,5 @@
 import Keys
-import SecureMemory
+import Primitives
 import Synchronization
 import Testing
 import VaultDriver

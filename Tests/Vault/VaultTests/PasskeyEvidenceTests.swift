@@ -1,7 +1,6 @@
 import Fingerprint
-import KeySchemes
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 

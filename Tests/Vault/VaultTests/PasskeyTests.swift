@@ -1,9 +1,8 @@
 import Fingerprint
-import KeySchemes
 import Keys
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import Vault
 import VaultDriver

@@ -1,7 +1,7 @@
 import Fingerprint
 import Presence
+import Primitives
 import ReaderClient
-import SecureMemory
 import Synchronization
 import Testing
 import Vault

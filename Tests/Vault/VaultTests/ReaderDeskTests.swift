@@ -1,7 +1,7 @@
 import Fingerprint
 import Glibc
+import Primitives
 import ProgramDriver
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

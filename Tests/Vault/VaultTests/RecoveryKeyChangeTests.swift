@@ -1,6 +1,6 @@
 import Keys
+import Primitives
 import SecretModel
-import SecureMemory
 import SoftwareTPM
 import Testing
 import VaultDriver

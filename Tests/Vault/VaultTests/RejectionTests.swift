@@ -1,5 +1,5 @@
 import Fingerprint
-import SecureMemory
+import Primitives
 import Testing
 import VaultDriver
 

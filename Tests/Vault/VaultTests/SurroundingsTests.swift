@@ -1,7 +1,7 @@
 import Fingerprint
 import Glibc
 import Presence
-import SecureMemory
+import Primitives
 import Synchronization
 import Testing
 import Vault

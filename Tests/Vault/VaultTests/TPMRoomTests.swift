@@ -1,7 +1,6 @@
 import Glibc
-import SecureMemory
+import Primitives
 import SoftwareTPM
-import TPM
 import Testing
 import VaultDriver
 

@@ -1,9 +1,8 @@
 import Glibc
 import Keys
-import SecureMemory
+import Primitives
 import SoftwareTPM
 import Synchronization
-import TPM
 import Testing
 import VaultDriver
 

@@ -1,9 +1,9 @@
 import Fingerprint
 import GRDB
 import Glibc
+import Primitives
 import ProgramDriver
 import ReaderClient
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

@@ -1,9 +1,8 @@
 import Fingerprint
 import Glibc
 import Keys
-import SecureMemory
+import Primitives
 import SoftwareTPM
-import TPM
 import Testing
 import VaultDriver
 

@@ -6,9 +6,9 @@
 
 internal import Foundation
 internal import Keys
+internal import Primitives
 internal import SDBus
 package import SecretModel
-internal import SecureMemory
 internal import Synchronization
 package import Whorl
 

@@ -6,8 +6,8 @@
 
 public import Foundation
 internal import Keys
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 internal import Whorl
 
 /// A certificate and its private key. Identities with the same certificate and key are equal.

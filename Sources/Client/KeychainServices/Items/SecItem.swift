@@ -7,8 +7,8 @@
 
 public import Foundation
 internal import Keys
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 internal import Whorl
 
 /// Adds an item. Never asks for anything.

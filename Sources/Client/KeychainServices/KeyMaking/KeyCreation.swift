@@ -3,10 +3,9 @@
 // The names are Apple's.
 
 public import Foundation
-internal import KeySchemes
 internal import Keys
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 internal import Whorl
 
 /// Makes a new private key.

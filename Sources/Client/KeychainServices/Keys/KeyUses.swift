@@ -5,10 +5,9 @@
 // The names are Apple's.
 
 public import Foundation
-internal import KeySchemes
 internal import Keys
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 internal import Whorl
 
 /// Signs. A key in the store is used there, after asking for what its access control requires.

@@ -5,10 +5,9 @@
 // The names are Apple's.
 
 public import Foundation
-internal import KeySchemes
 internal import Keys
+internal import Primitives
 package import SecretModel
-internal import SecureMemory
 package import Whorl
 
 /// A cryptographic key: a public key, a private key in this process, or a private key in the store, which is used

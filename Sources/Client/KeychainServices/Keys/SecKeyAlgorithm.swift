@@ -1,8 +1,8 @@
 // Apple's names of the algorithms of keys, and what each is here.
 
 public import Foundation
-internal import KeySchemes
 internal import Keys
+internal import Primitives
 
 /// An algorithm for signatures, encryption or key exchange. Names and values are Apple's.
 public struct SecKeyAlgorithm: RawRepresentable, Sendable, Hashable {

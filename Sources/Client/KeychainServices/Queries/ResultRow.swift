@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Keys
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 internal import Whorl
 
 /// One item of a result, in the form that the query asked for.

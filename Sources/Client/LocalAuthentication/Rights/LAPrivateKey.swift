@@ -1,7 +1,7 @@
 // The key pair of a kept right.
 
-internal import Executors
 public import KeychainServices
+internal import Primitives
 internal import SecretModel
 internal import Synchronization
 internal import Whorl

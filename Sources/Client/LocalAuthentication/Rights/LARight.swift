@@ -1,7 +1,7 @@
 // Rights: what is required, asking for it, and the proof.
 
-internal import Executors
 public import KeychainServices
+internal import Primitives
 internal import SecretModel
 internal import Synchronization
 internal import Whorl

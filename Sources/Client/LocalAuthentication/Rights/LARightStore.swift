@@ -1,11 +1,9 @@
 // Rights that are kept, with their secrets.
 
-internal import Executors
 internal import Foundation
-internal import KeySchemes
 public import KeychainServices
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 internal import Whorl
 
 /// The rights that the program has saved (LARightStore.h, macOS 13).

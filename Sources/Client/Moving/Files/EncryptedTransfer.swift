@@ -1,9 +1,8 @@
 // What the file's two ways have in common: the encryption while items pass, the progress, and the names in it.
 
-internal import Executors
 internal import Glibc
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 internal import Synchronization
 
 /// Sends contents to a vault, which encrypts them into a file, and receives the contents of a file that the vault

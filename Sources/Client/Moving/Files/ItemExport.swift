@@ -1,7 +1,7 @@
 // Items into an encrypted file.
 
+internal import Primitives
 package import SecretModel
-internal import SecureMemory
 
 /// Writes items with their secrets into an encrypted file, for another machine.
 package struct ItemExport: Sendable {

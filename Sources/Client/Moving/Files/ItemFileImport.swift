@@ -1,8 +1,8 @@
 // Items out of an encrypted file.
 
 internal import Glibc
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 /// Imports the items of an export into a store, with their attributes, rules and classes.
 ///

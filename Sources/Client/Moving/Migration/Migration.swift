@@ -1,5 +1,5 @@
+internal import Primitives
 package import SecretModel
-internal import SecureMemory
 
 /// Copies the items of one store into another, such as a private store into the service's. The client opens both, so
 /// that the service opens no folder of a user.

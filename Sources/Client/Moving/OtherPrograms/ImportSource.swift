@@ -1,7 +1,7 @@
 // Items from the stores of other programs: what a source has to say, the plan, and the import.
 
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 /// Secrets of another program, to be imported into a store.
 package protocol ImportSource: Sendable {

@@ -1,8 +1,7 @@
 // JSON with secrets in it, which stay in locked memory.
 
-internal import Primitives
+package import Primitives
 internal import SecretModel
-package import SecureMemory
 
 /// A JSON text without its secrets, for a decoder that copies what it reads into memory that is not locked. Only
 /// strings of members that are known to be no secrets stay in the text. All others stay in locked memory, and marks

@@ -4,7 +4,6 @@ internal import FoundationEssentials
 internal import Glibc
 internal import Primitives
 package import SecretModel
-internal import SecureMemory
 
 /// Writes passkeys into an encrypted file, in FIDO's Credential Exchange Format 1.0, for another program.
 package struct PasskeyExport: Sendable {

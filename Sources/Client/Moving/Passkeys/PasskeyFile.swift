@@ -1,8 +1,6 @@
 internal import FoundationEssentials
-internal import KeySchemes
-internal import Primitives
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 /// The passkeys in a file of another program: FIDO's Credential Exchange Format 1.0, or a passkey file of KeePassXC.
 package struct PasskeyFile: Sendable {

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Moving
 internal import Primitives
 internal import Processes
-internal import PromptTexts
+internal import Prompts
 package import SecretModel
 package import Whorl
 

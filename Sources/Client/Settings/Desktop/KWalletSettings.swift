@@ -1,6 +1,6 @@
 internal import Glibc
 internal import Primitives
-internal import SecretServiceItems
+internal import SecretModel
 internal import Wallets
 internal import Whorl
 

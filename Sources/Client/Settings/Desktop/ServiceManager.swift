@@ -1,5 +1,4 @@
 internal import Moving
-internal import OtherStores
 internal import Whorl
 
 /// Makes the user's service manager, message bus and KWallet take changed settings.

@@ -1,4 +1,3 @@
-package import SSHKeys
 package import SecretModel
 package import Whorl
 

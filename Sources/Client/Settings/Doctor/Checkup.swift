@@ -1,11 +1,10 @@
-internal import Confinement
 internal import Fingerprint
 internal import Glibc
+internal import Moving
 internal import Processes
-internal import PromptTexts
+internal import Prompts
 internal import ReaderClient
 internal import SecretModel
-internal import SyncRepository
 internal import Wallets
 internal import Whorl
 

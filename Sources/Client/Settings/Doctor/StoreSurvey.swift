@@ -1,5 +1,5 @@
 package import Fingerprint
-internal import PromptTexts
+internal import Prompts
 internal import ReaderBus
 package import SecretModel
 

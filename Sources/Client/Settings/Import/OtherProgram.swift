@@ -1,5 +1,4 @@
 package import Moving
-internal import OtherStores
 internal import Whorl
 
 /// The programs whose secrets are imported.

@@ -1,5 +1,5 @@
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 package import Wallets
 internal import Whorl
 

@@ -1,5 +1,5 @@
+internal import Primitives
 package import SecretModel
-internal import SecureMemory
 package import Wallets
 
 /// Gives the login keyring a secret of its own, which logins open, and takes that back.

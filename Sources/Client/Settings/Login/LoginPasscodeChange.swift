@@ -1,5 +1,5 @@
+package import Primitives
 internal import SecretModel
-package import SecureMemory
 internal import Wallets
 internal import Whorl
 

@@ -1,4 +1,4 @@
-internal import PromptTexts
+internal import Prompts
 internal import SecretModel
 package import Wallets
 

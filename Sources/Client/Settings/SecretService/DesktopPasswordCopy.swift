@@ -1,7 +1,6 @@
 internal import Moving
-internal import OtherStores
 internal import Primitives
-internal import PromptTexts
+internal import Prompts
 package import SecretModel
 internal import Wallets
 internal import Whorl

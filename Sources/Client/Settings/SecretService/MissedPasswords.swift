@@ -1,7 +1,6 @@
 internal import Moving
-internal import OtherStores
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 internal import Wallets
 internal import Whorl
 

@@ -1,9 +1,8 @@
 internal import Glibc
-internal import OtherStores
+internal import Moving
 internal import Processes
-internal import PromptTexts
+internal import Prompts
 internal import SecretModel
-internal import SecretServiceItems
 internal import Wallets
 internal import Whorl
 

@@ -1,5 +1,4 @@
 internal import Moving
-internal import OtherStores
 internal import Wallets
 internal import Whorl
 

@@ -1,8 +1,6 @@
 internal import Moving
-internal import OtherStores
-internal import PromptTexts
+internal import Prompts
 internal import SecretModel
-internal import SecretServiceItems
 
 /// What was copied from the program that keeps the desktop's passwords, or would be.
 package struct SecretServiceImportReport: Encodable {

@@ -1,6 +1,5 @@
 internal import Moving
-internal import OtherStores
-internal import PromptTexts
+internal import Prompts
 internal import SecretModel
 
 /// What became of the originals of items that were copied: those still in the other program, and those removed there.

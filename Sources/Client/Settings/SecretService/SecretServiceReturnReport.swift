@@ -1,8 +1,6 @@
 internal import Moving
-internal import OtherStores
-internal import PromptTexts
+internal import Prompts
 internal import SecretModel
-internal import SecretServiceItems
 
 /// What was given back to the program that is the Secret Service again, or would be.
 package struct SecretServiceReturnReport: Encodable {

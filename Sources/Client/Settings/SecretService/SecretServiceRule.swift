@@ -1,6 +1,5 @@
-internal import PromptTexts
-internal import SecretModel
-package import SecretServiceItems
+internal import Prompts
+package import SecretModel
 
 extension SecretServiceItem {
   /// Its attributes in one line: `service=forge, user=alice`.

@@ -1,7 +1,6 @@
-internal import PromptTexts
+internal import Primitives
+internal import Prompts
 package import SecretModel
-package import SecretServiceItems
-internal import SecureMemory
 
 /// A collection, a program or items in the store.
 package enum SecretServiceNamed: Sendable {

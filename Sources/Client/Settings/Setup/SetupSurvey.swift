@@ -1,7 +1,7 @@
 internal import Fingerprint
 internal import Glibc
 internal import Processes
-internal import PromptTexts
+internal import Prompts
 internal import SecretModel
 internal import Wallets
 internal import Whorl

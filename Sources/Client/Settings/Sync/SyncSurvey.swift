@@ -1,7 +1,7 @@
+internal import Moving
 internal import Primitives
-internal import PromptTexts
+internal import Prompts
 package import SecretModel
-internal import SyncRepository
 
 /// The state of a store's sync with the person's other computers.
 package struct SyncSurvey: Sendable {

@@ -1,7 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import Primitives
-package import SecureMemory
+package import Primitives
 
 /// The control socket of gnome-keyring-daemon, over which GNOME's PAM module opens the login keyring. Each connection
 /// carries one request and one answer. The daemon answers its own user alone.

@@ -1,5 +1,5 @@
+package import Primitives
 internal import SecretModel
-package import SecureMemory
 
 /// Opens the login keyring in the user's daemon with its own secret.
 package struct KeyringOpening: Sendable {

@@ -1,6 +1,5 @@
-internal import Primitives
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 /// Replaces the login keyring's password by a random secret of its own, and back.
 ///

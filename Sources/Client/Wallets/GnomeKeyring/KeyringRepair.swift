@@ -1,5 +1,5 @@
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 /// Finds out whether the login keyring opens with its own secret or with a password, after an interrupted change or the
 /// loss of the store, and repairs Whorl's records. It removes a secret only after a trial has shown that something else

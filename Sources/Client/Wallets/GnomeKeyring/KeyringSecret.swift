@@ -1,6 +1,6 @@
 internal import CLinux
 internal import Glibc
-internal import SecureMemory
+internal import Primitives
 
 /// Makes the secrets with which keyrings are encrypted.
 enum KeyringSecret {

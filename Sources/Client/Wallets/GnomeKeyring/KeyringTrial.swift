@@ -1,9 +1,8 @@
 internal import Glibc
-internal import Primitives
+package import Primitives
 internal import Processes
 internal import SDBus
 internal import SecretModel
-package import SecureMemory
 
 /// A second gnome-keyring-daemon on a copy of the login keyring, to try secrets and changes without harm. It is on no
 /// bus, has its own control socket and sees no other keyring.

@@ -1,7 +1,7 @@
 internal import Glibc
+package import Primitives
 internal import Processes
 package import SecretModel
-package import SecureMemory
 
 /// Delivers secrets into the session of their user: to its environment, to a file, to a command.
 package struct Delivery: Sendable {

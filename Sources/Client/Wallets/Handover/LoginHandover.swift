@@ -1,5 +1,5 @@
+internal import Primitives
 package import SecretModel
-internal import SecureMemory
 
 /// Hands over the secrets chosen for the login: opens the wallets and delivers the other secrets. Shows no prompts.
 package struct LoginHandover: Sendable {

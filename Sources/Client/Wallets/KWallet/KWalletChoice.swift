@@ -1,5 +1,5 @@
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 /// Lets logins open the wallet by keeping its key as an entry of the store. The wallet itself is not changed, and its
 /// password still opens it.

@@ -1,6 +1,6 @@
+package import Primitives
 internal import Processes
 internal import SDBus
-package import SecureMemory
 
 /// Opens the wallet in the user's desktop by starting its daemon with the key, before another program starts it without
 /// the key.

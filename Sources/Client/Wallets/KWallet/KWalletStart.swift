@@ -2,7 +2,6 @@ internal import CLinux
 internal import Glibc
 internal import Primitives
 internal import Processes
-internal import SecureMemory
 
 /// Starts the daemon as KWallet's PAM module does: with the wallet's key in a pipe, and a socket on which it waits for
 /// the desktop's environment. It opens the wallet before it joins the bus. The key is in no argument and no

@@ -1,8 +1,7 @@
 internal import Glibc
-internal import Primitives
+package import Primitives
 internal import Processes
 internal import SDBus
-package import SecureMemory
 
 /// A second daemon on a copy of the wallet, with its own bus and no screen, to test whether a key opens the wallet.
 ///

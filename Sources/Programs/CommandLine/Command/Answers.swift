@@ -1,9 +1,8 @@
 import Glibc
-internal import PromptTexts
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
-internal import TerminalLines
 
 /// Answers the vault's questions from a script's descriptors, or else from the person at the terminal.
 struct Answers: Sendable {

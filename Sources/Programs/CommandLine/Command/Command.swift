@@ -1,6 +1,6 @@
 public import ArgumentParser
 public import Fingerprint
-package import KeySchemes
+package import Primitives
 public import SecretModel
 import Settings
 

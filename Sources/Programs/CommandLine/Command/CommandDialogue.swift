@@ -1,8 +1,7 @@
-internal import PromptTexts
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
-internal import TerminalLines
 import Wallets
 import Whorl
 

@@ -1,9 +1,9 @@
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import SessionPrompts
 import Settings
 import Synchronization
-internal import TerminalLines
 import Whorl
 
 /// The prompts of one command: lines on standard error, and questions at the terminal. A command without a terminal that

@@ -1,9 +1,8 @@
 import ArgumentParser
 import Fingerprint
-internal import PromptTexts
-import SecureMemory
+import Primitives
+internal import Prompts
 import Settings
-internal import TerminalLines
 import Whorl
 
 /// The options of every command.

@@ -1,9 +1,7 @@
 import ArgumentParser
 import Dispatch
-import Executors
-internal import SSHKeys
-import SecretModel
-internal import SecretServiceItems
+import Primitives
+internal import SecretModel
 import Settings
 import Synchronization
 

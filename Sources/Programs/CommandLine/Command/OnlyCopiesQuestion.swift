@@ -1,9 +1,8 @@
 import ArgumentParser
-import OtherStores
-internal import PromptTexts
+import Moving
+internal import Prompts
 import SecretModel
 import Settings
-internal import TerminalLines
 
 /// The option with which a script says that what exists nowhere else may go.
 struct OnlyCopiesOption: ParsableArguments {

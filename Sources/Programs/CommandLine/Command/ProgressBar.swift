@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
+internal import Prompts
 import Synchronization
-internal import TerminalLines
 
 /// The flag of commands that show a progress bar.
 struct QuietOption: ParsableArguments {

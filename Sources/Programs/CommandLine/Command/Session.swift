@@ -1,14 +1,14 @@
-import Executors
 import Fingerprint
 import Glibc
 internal import Moving
+import Primitives
 import Processes
+internal import Prompts
 import ReaderBus
 import ReaderClient
 import SecretModel
 import SessionPrompts
 import Settings
-internal import TerminalLines
 import Wallets
 import Whorl
 

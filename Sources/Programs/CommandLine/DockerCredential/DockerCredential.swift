@@ -1,8 +1,8 @@
 import ArgumentParser
 import Glibc
-internal import PromptTexts
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
 import Whorl
 

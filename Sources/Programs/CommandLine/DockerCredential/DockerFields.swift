@@ -1,4 +1,4 @@
-import SecureMemory
+import Primitives
 import Settings
 
 /// The members of a JSON object of strings, the form in which docker gives a credential. The values stay in locked

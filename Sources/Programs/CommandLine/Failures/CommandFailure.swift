@@ -1,4 +1,4 @@
-internal import PromptTexts
+internal import Prompts
 import Settings
 
 // How a failure ends a command.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Fingerprint
 import Primitives
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 

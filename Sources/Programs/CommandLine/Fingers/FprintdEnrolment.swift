@@ -1,9 +1,8 @@
 import Fingerprint
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 import Synchronization
-internal import TerminalLines
 
 extension FprintdFingers {
   /// Enrols a finger. fprintd asks for the login password first, unless it was given recently in this session.

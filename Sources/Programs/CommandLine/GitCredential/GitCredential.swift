@@ -2,7 +2,6 @@ import ArgumentParser
 import Glibc
 import Primitives
 import SecretModel
-import SecureMemory
 import Settings
 import Whorl
 

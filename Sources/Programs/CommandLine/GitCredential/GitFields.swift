@@ -1,4 +1,4 @@
-import SecureMemory
+import Primitives
 import Settings
 
 /// The fields between git and a credential helper: lines of `key=value`, up to an empty line or the end

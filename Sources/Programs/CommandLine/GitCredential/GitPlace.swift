@@ -1,4 +1,4 @@
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 

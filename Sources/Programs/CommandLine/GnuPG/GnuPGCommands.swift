@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import Processes
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 

@@ -1,6 +1,6 @@
-internal import PromptTexts
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
 import Whorl
 

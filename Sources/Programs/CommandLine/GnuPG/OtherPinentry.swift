@@ -1,7 +1,7 @@
 import Glibc
+import Primitives
 import Processes
-internal import PromptTexts
-import SecureMemory
+internal import Prompts
 import SessionPrompts
 import Settings
 

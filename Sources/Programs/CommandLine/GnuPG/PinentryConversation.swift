@@ -1,5 +1,5 @@
 import Glibc
-import SecureMemory
+import Primitives
 import SessionPrompts
 import Settings
 

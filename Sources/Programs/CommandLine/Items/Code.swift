@@ -1,8 +1,8 @@
 import ArgumentParser
 import Fingerprint
-internal import PromptTexts
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
 
 struct Code: Command {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
+import Primitives
 import SecretModel
-import SecureMemory
 import Settings
 import Whorl
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 internal import Primitives
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 

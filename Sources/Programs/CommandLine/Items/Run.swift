@@ -1,6 +1,6 @@
 import ArgumentParser
+import Primitives
 import SecretModel
-import SecureMemory
 import Settings
 
 struct Run: Command {

@@ -1,7 +1,6 @@
 import Glibc
 import Primitives
 import SecretModel
-import SecureMemory
 import Settings
 import Whorl
 

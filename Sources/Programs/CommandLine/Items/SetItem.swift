@@ -1,10 +1,9 @@
 import ArgumentParser
 import Glibc
-internal import PromptTexts
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
-internal import TerminalLines
 import Whorl
 
 struct SetItem: Command {

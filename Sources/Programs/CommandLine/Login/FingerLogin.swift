@@ -1,6 +1,6 @@
 import Glibc
 import Processes
-internal import PromptTexts
+internal import Prompts
 import Settings
 
 /// `whorl login enable sudo` and `polkit`: an administrator's program changes the PAM file, which belongs to root.

@@ -1,7 +1,7 @@
 import ArgumentParser
-internal import PromptTexts
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
 import Wallets
 import Whorl

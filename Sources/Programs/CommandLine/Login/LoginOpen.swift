@@ -1,10 +1,9 @@
 import ArgumentParser
-import Executors
 import Glibc
-internal import PromptTexts
+import Primitives
+internal import Prompts
 import SecretModel
 import Settings
-internal import TerminalLines
 import Wallets
 
 struct LoginOpen: Command {

@@ -1,4 +1,4 @@
-import SecureMemory
+import Primitives
 import SessionPrompts
 import Settings
 import Wallets

@@ -1,8 +1,8 @@
 import Glibc
 internal import Moving
-internal import PromptTexts
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
 
 /// A file that `whorl export` has written, open for reading.

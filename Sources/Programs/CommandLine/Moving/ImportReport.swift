@@ -1,5 +1,5 @@
 internal import Moving
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Fingerprint
 internal import Moving
-import OtherStores
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 import Whorl

@@ -1,9 +1,9 @@
 import Glibc
 internal import Moving
+import Primitives
 import Processes
-internal import PromptTexts
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
 import Whorl
 

@@ -1,4 +1,4 @@
-import SecureMemory
+import Primitives
 
 /// Builds an answer with secrets in it, piece by piece in locked memory.
 extension SecretBytes {

@@ -2,10 +2,9 @@
 
 import FoundationEssentials
 import Glibc
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
-internal import TerminalLines
 
 /// Standard error, for everything but the result.
 enum StandardError {

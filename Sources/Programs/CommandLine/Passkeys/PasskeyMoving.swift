@@ -1,8 +1,8 @@
 import ArgumentParser
 internal import Moving
-internal import PromptTexts
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
 
 struct PasskeyExportCommand: Command {

@@ -1,7 +1,6 @@
 import ArgumentParser
-internal import KeySchemes
 internal import Primitives
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 import Whorl

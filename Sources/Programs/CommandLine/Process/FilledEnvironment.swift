@@ -1,5 +1,5 @@
 import Glibc
-import SecureMemory
+import Primitives
 
 /// The environment of a command: that of this program, with variables that hold secrets.
 struct FilledEnvironment {

@@ -1,12 +1,12 @@
 // This process: its restrictions, its end by a signal, and its password agent.
 
 import CLinux
-import Executors
 import Glibc
+import Primitives
 import Processes
+internal import Prompts
 import Settings
 import Synchronization
-internal import TerminalLines
 
 /// Handles Ctrl-C and similar signals. They are blocked in every thread, and the main thread only waits for them, so
 /// that no handler interrupts other code. It restores the terminal, cancels the running call, and ends the process if

@@ -1,6 +1,5 @@
 import Glibc
 import Primitives
-import SecureMemory
 import Settings
 
 /// Replaces secrets in the output of a command. Output that may be the beginning of a secret is held back until it is

@@ -1,11 +1,10 @@
 // Commands that a person chose: found, checked, and run in place of this program.
 
 import ArgumentParser
-import Executors
 import Glibc
+import Primitives
 import Processes
 import SecretModel
-import SecureMemory
 import SessionPrompts
 import Settings
 import Synchronization

@@ -2,12 +2,11 @@
 
 import ArgumentParser
 import CLinux
-import Executors
 import Glibc
+import Primitives
 import Processes
-internal import PromptTexts
+internal import Prompts
 import Settings
-internal import TerminalLines
 import Whorl
 
 @main

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Fingerprint
 import Primitives
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 

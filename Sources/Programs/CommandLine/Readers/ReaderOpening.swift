@@ -1,5 +1,5 @@
 import Fingerprint
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Fingerprint
-internal import PromptTexts
+internal import Prompts
 import ReaderClient
-import Recordings
 internal import SecretModel
 import Settings
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Fingerprint
+internal import Prompts
 import Settings
-internal import TerminalLines
 
 struct ReaderTest: Command {
   static let configuration = CommandConfiguration(

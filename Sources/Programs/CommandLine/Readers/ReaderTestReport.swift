@@ -4,7 +4,7 @@ import ArgumentParser
 import Fingerprint
 import Glibc
 import Primitives
-internal import PromptTexts
+internal import Prompts
 internal import SecretModel
 import Settings
 

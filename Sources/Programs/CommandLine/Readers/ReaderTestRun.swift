@@ -3,12 +3,11 @@
 
 import Fingerprint
 import Glibc
-internal import PromptTexts
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
 import Synchronization
-internal import TerminalLines
 import Whorl
 
 /// The result of one step.

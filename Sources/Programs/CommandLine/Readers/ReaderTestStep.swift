@@ -1,8 +1,8 @@
 // The steps of `whorl reader test`, and one scan of a step.
 
 import ArgumentParser
-import Executors
 import Fingerprint
+import Primitives
 import Synchronization
 
 /// One step of `reader test`.

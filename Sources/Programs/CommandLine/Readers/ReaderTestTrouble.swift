@@ -1,6 +1,6 @@
-internal import Executors
 import Fingerprint
-internal import PromptTexts
+internal import Primitives
+internal import Prompts
 internal import SecretModel
 import Settings
 

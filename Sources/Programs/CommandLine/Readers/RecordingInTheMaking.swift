@@ -1,7 +1,7 @@
 import Glibc
 internal import Primitives
 import Processes
-import Recordings
+import ReaderClient
 import SecretModel
 import Settings
 

@@ -1,6 +1,5 @@
 import ArgumentParser
-internal import SSHKeys
-import SecretModel
+internal import SecretModel
 
 struct SSH: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,11 +1,8 @@
 import ArgumentParser
 import Glibc
-import KeySchemes
 import Primitives
-internal import PromptTexts
-internal import SSHKeys
-import SecretModel
-import SecureMemory
+internal import Prompts
+internal import SecretModel
 import Settings
 import Whorl
 

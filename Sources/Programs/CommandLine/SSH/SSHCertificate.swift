@@ -1,9 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
 internal import Primitives
-internal import PromptTexts
-internal import SSHKeys
-import SecretModel
+internal import Prompts
+internal import SecretModel
 import Settings
 
 struct SSHCertificate: Command {

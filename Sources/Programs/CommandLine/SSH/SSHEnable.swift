@@ -1,6 +1,6 @@
 import ArgumentParser
 import Glibc
-internal import PromptTexts
+internal import Prompts
 import Settings
 
 struct SSHEnable: Command {

@@ -1,8 +1,7 @@
 import ArgumentParser
 import Primitives
-internal import PromptTexts
-internal import SSHKeys
-import SecretModel
+internal import Prompts
+internal import SecretModel
 import Settings
 
 /// A key as JSON.

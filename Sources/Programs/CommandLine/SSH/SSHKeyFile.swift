@@ -1,10 +1,8 @@
 internal import CLinux
-import Executors
 import Glibc
-import KeySchemes
+import Primitives
 import Processes
-internal import SSHKeys
-import SecureMemory
+internal import SecretModel
 import Settings
 import Whorl
 

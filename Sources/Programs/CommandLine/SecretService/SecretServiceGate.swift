@@ -1,6 +1,5 @@
 import ArgumentParser
-import SecretModel
-internal import SecretServiceItems
+internal import SecretModel
 import Settings
 
 struct SecretServiceGate: Command {

@@ -1,7 +1,6 @@
 import ArgumentParser
-internal import PromptTexts
-import SecretModel
-internal import SecretServiceItems
+internal import Prompts
+internal import SecretModel
 import Settings
 
 struct SecretServiceList: Command {

@@ -1,7 +1,6 @@
 import ArgumentParser
 internal import Moving
-import OtherStores
-internal import PromptTexts
+internal import Prompts
 import Settings
 import Wallets
 import Whorl

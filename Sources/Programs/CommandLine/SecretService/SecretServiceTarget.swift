@@ -1,8 +1,7 @@
 import ArgumentParser
 import Glibc
-internal import PromptTexts
-import SecretModel
-internal import SecretServiceItems
+internal import Prompts
+internal import SecretModel
 import Settings
 
 /// The shell completions for `--program`.

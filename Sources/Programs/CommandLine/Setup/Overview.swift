@@ -1,5 +1,5 @@
 import ArgumentParser
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 

@@ -1,6 +1,6 @@
-import SecureMemory
+import Primitives
+internal import Prompts
 import Settings
-internal import TerminalLines
 import Wallets
 
 /// The prompts of `whorl setup` for the passcode of a new store. They end, whatever is typed: a person who only presses

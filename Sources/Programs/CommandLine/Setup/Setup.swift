@@ -1,8 +1,7 @@
 import ArgumentParser
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
-internal import TerminalLines
 
 struct Setup: Command {
   static let configuration = CommandConfiguration(

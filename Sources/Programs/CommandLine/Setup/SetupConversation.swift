@@ -1,6 +1,6 @@
+import Primitives
 import Processes
-internal import PromptTexts
-import SecureMemory
+internal import Prompts
 import Settings
 
 /// `whorl setup` at a terminal: asks for each remaining step and carries out what is chosen. It checks the machine

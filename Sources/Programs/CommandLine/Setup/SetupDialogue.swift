@@ -1,6 +1,5 @@
-internal import PromptTexts
+internal import Prompts
 import Settings
-internal import TerminalLines
 
 /// The messages and prompts of `whorl setup` at the terminal.
 struct SetupDialogue {

@@ -1,9 +1,8 @@
-import OtherStores
+import Moving
 import Processes
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
-internal import TerminalLines
 import Whorl
 
 /// `whorl setup --undo`: undoes the steps, each after those that it needs, and finally removes the store with everything

@@ -1,8 +1,8 @@
 import Glibc
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
-internal import TerminalLines
 import Wallets
 
 /// Makes the store in `whorl setup`. It is kept only after the person has the recovery key.

@@ -1,6 +1,6 @@
-import OtherStores
+import Moving
 import Processes
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
 import Whorl

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
-import OtherStores
-internal import PromptTexts
+import Moving
+internal import Prompts
 import SecretModel
 import Settings
 import Whorl

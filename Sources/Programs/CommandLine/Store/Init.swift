@@ -1,9 +1,8 @@
 import ArgumentParser
 import Glibc
 import Primitives
-internal import PromptTexts
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
 
 struct Init: Command {

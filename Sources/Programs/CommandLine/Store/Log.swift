@@ -1,8 +1,7 @@
 import ArgumentParser
-internal import Executors
 import Glibc
-import Primitives
-internal import PromptTexts
+internal import Primitives
+internal import Prompts
 import SecretModel
 import Settings
 

@@ -1,8 +1,8 @@
 import Glibc
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
-internal import TerminalLines
 
 /// Where a new recovery key is shown: on a script's descriptor, or at the terminal on standard error.
 struct RecoveryKeyOutput {

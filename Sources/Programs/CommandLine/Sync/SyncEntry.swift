@@ -1,10 +1,10 @@
 import ArgumentParser
-internal import Executors
 import Glibc
-internal import PromptTexts
+import Moving
+internal import Primitives
+internal import Prompts
 import SecretModel
 import Settings
-import SyncRepository
 
 /// The arguments of the commands that create or join a circle.
 struct SyncEntryOptions: ParsableArguments {

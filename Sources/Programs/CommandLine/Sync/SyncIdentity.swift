@@ -1,9 +1,9 @@
 import ArgumentParser
 import Glibc
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
-internal import TerminalLines
 
 struct SyncIdentity: Command {
   static let configuration = CommandConfiguration(

@@ -1,11 +1,8 @@
 import ArgumentParser
-import OtherStores
-internal import PromptTexts
-import SSHKeys
-import SecretModel
-internal import SecretServiceItems
+import Moving
+internal import Prompts
+internal import SecretModel
 import Settings
-import SyncRepository
 import Whorl
 
 /// The items of 'add' and 'leave'.

@@ -1,9 +1,8 @@
 import ArgumentParser
-internal import PromptTexts
+import Moving
+internal import Prompts
 import SecretModel
 import Settings
-import SyncRepository
-internal import TerminalLines
 
 struct SyncApprove: Command {
   static let configuration = CommandConfiguration(

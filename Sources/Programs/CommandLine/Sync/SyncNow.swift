@@ -1,8 +1,8 @@
 import ArgumentParser
-internal import PromptTexts
+import Moving
+internal import Prompts
 import SecretModel
 import Settings
-import SyncRepository
 
 struct SyncNow: Command {
   static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
-internal import PromptTexts
+import Moving
+internal import Prompts
 import SecretModel
 import Settings
-import SyncRepository
 
 /// The result of a sync, as text and as JSON.
 struct SyncOutcome {

@@ -1,4 +1,4 @@
-import SyncRepository
+import Moving
 import Synchronization
 
 /// Shows the progress of a run on standard error.

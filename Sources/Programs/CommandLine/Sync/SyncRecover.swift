@@ -1,10 +1,9 @@
 import ArgumentParser
-internal import PromptTexts
+import Moving
+import Primitives
+internal import Prompts
 import SecretModel
-import SecureMemory
 import Settings
-import SyncRepository
-internal import TerminalLines
 
 struct SyncRecover: Command {
   static let configuration = CommandConfiguration(

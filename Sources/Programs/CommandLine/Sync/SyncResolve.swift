@@ -1,10 +1,9 @@
 import ArgumentParser
+import Moving
 internal import Primitives
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
-import SyncRepository
-internal import TerminalLines
 
 struct SyncResolve: Command {
   static let configuration = CommandConfiguration(

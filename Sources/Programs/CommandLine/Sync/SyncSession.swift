@@ -1,9 +1,8 @@
-internal import Executors
-internal import PromptTexts
+import Moving
+internal import Primitives
+internal import Prompts
 import SecretModel
 import Settings
-import SyncRepository
-internal import TerminalLines
 import Whorl
 
 /// The store of a command, and its local copy of the circle's repository.

@@ -1,9 +1,9 @@
 import ArgumentParser
+import Moving
 internal import Primitives
-internal import PromptTexts
+internal import Prompts
 import SecretModel
 import Settings
-import SyncRepository
 
 struct SyncStatusCommand: Command {
   static let configuration = CommandConfiguration(

@@ -1,9 +1,9 @@
 import ArgumentParser
-internal import Executors
-internal import PromptTexts
+import Moving
+internal import Primitives
+internal import Prompts
 import SecretModel
 import Settings
-import SyncRepository
 
 struct SyncWatch: Command {
   static let configuration = CommandConfiguration(

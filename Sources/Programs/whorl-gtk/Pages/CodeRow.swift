@@ -1,7 +1,7 @@
 internal import CAdwaita
-internal import SecretList
+internal import Primitives
+internal import Prompts
 internal import SecretModel
-internal import SecureMemory
 
 /// The one-time code of an item, which the vault makes after a touch, and which is shown for as long as it is valid.
 final class CodeRow {

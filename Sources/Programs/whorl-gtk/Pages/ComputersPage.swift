@@ -1,6 +1,6 @@
 internal import CAdwaita
 internal import Primitives
-internal import PromptTexts
+internal import Prompts
 internal import SecretModel
 internal import Whorl
 

@@ -1,6 +1,6 @@
 internal import CAdwaita
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 internal import Synchronization
 internal import Whorl
 

@@ -1,4 +1,4 @@
-internal import SecretList
+internal import Prompts
 
 /// The pages of an open store, by the names of `--page`.
 enum PageName: String, CaseIterable {

@@ -1,7 +1,7 @@
 internal import CAdwaita
-internal import PromptTexts
+internal import Primitives
+internal import Prompts
 internal import SecretModel
-internal import SecureMemory
 internal import Settings
 internal import Whorl
 

@@ -1,5 +1,5 @@
 internal import CAdwaita
-internal import SecureMemory
+internal import Primitives
 
 /// Shows a new recovery key, and waits until the person has typed its last part, as somebody can who has written it down.
 /// The interface has its label `recovery-key`, the entry `last-part` and the button `written`.

@@ -1,5 +1,5 @@
 internal import CAdwaita
-internal import SecureMemory
+internal import Primitives
 
 /// A window that shows a new recovery key, and closes when the person has written it down, or gives up.
 final class RecoveryKeyWindow {

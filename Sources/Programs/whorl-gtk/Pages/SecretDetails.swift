@@ -1,11 +1,8 @@
 internal import CAdwaita
-internal import OtherStores
+internal import Moving
 internal import Primitives
-internal import PromptTexts
-internal import SSHKeys
-internal import SecretList
+internal import Prompts
 internal import SecretModel
-internal import SecureMemory
 internal import Whorl
 
 /// The details of one item: its secret on request, and its removal.

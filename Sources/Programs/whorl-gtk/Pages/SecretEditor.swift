@@ -1,10 +1,7 @@
 internal import CAdwaita
-internal import KeySchemes
-internal import PromptTexts
-internal import SSHKeys
-internal import SecretList
+internal import Primitives
+internal import Prompts
 internal import SecretModel
-internal import SecureMemory
 internal import Whorl
 
 /// A window in which a person types a new secret, or has a password or a key for SSH made, or changes a secret.

@@ -1,6 +1,5 @@
 internal import CAdwaita
-internal import PromptTexts
-internal import SecretList
+internal import Prompts
 internal import SecretModel
 internal import Whorl
 

@@ -1,7 +1,7 @@
+internal import Moving
 internal import Processes
 internal import SecretModel
 internal import Settings
-internal import SyncRepository
 internal import Whorl
 
 /// The local copy of the repository through which the computers exchange what they share: that of `whorl sync`.

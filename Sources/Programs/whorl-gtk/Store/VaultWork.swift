@@ -1,4 +1,4 @@
-internal import Executors
+internal import Primitives
 internal import Settings
 internal import Whorl
 

@@ -1,6 +1,6 @@
 internal import CAdwaita
 internal import Glibc
-internal import SecureMemory
+internal import Primitives
 
 /// A GObject of the interface. It is not retained: the window that it belongs to keeps it.
 struct Widget {

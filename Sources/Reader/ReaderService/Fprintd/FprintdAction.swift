@@ -1,5 +1,5 @@
-internal import Executors
 internal import Fingerprint
+internal import Primitives
 internal import SDBus
 
 /// One verification or enrolment that fprintd carries out. It is used on the bus loop.

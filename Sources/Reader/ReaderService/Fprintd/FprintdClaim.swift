@@ -1,7 +1,7 @@
 // The claim of a reader of fprintd, and how long it is kept.
 
-internal import Executors
 internal import Fingerprint
+internal import Primitives
 internal import SDBus
 
 /// A claim of one of fprintd's readers, which keeps other programs from using it.

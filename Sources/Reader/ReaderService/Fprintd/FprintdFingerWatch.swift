@@ -1,5 +1,5 @@
-internal import Executors
 internal import Fingerprint
+internal import Primitives
 internal import SDBus
 
 /// Reports to the observer of a scan when a finger is needed, present and lifted.

@@ -1,5 +1,5 @@
-internal import Executors
 package import Fingerprint
+internal import Primitives
 internal import ReaderBus
 internal import SDBus
 

@@ -1,10 +1,10 @@
 // ReaderService: inside the reader process. Begin with `LibfprintReader` and `FprintdReader`, the two that drive readers;
-// `Bus` has what a process does for its bus, its sleep and its end, `USB` what the kernel says of devices.
+// `Bus` has what a process does for its bus, its sleep and its end, `USB` what the kernel says of devices, `GLibKit`
+// GLib for Swift.
 
 internal import CFprint
-internal import Executors
 package import Fingerprint
-internal import GLibKit
+internal import Primitives
 
 /// libfprint, as a ``FingerprintReader``.
 ///

@@ -3,8 +3,7 @@
 internal import CFprint
 internal import CPNG
 internal import Fingerprint
-internal import GLibKit
-internal import SecureMemory
+internal import Primitives
 
 /// An `FpPrint`. Used only on the main context's thread.
 struct Print: Sendable {

@@ -2,7 +2,6 @@
 
 internal import CFprint
 internal import Fingerprint
-internal import GLibKit
 internal import Synchronization
 
 /// The action that a device runs.

@@ -1,4 +1,4 @@
-import Executors
+import Primitives
 
 /// A FIDO authenticator: serves CTAPHID and CTAP2 over any stream of reports of 64 bytes, with the passkeys of a vault.
 /// It uses no processor time while idle.

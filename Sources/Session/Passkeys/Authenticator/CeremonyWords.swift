@@ -1,4 +1,4 @@
-internal import PromptTexts
+internal import Prompts
 package import SecretModel
 
 /// The purpose of a touch, as prompts show it after "to". Names come from the client program, and are made safe to

@@ -1,8 +1,7 @@
 internal import CBOR
-internal import KeySchemes
 internal import Keys
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 
 extension CommandServer {
   func make(_ request: MakeCredential) async throws(CTAPStatus) -> CBORValue {

@@ -1,7 +1,7 @@
 internal import CBOR
 internal import Keys
+internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 
 extension CommandServer {
   func answer(_ request: ClientPIN) async throws(CTAPStatus) -> CBORValue {

@@ -1,6 +1,6 @@
 internal import CBOR
 internal import Keys
-internal import SecureMemory
+internal import Primitives
 
 /// A `pinUvAuthToken`: made after a touch, for one ceremony or for the management of credentials.
 struct PINToken: Sendable {

@@ -1,5 +1,5 @@
 internal import CBOR
-internal import KeySchemes
+internal import Primitives
 internal import SecretModel
 
 /// `authenticatorMakeCredential` (CTAP 2.1, 6.1).

@@ -1,4 +1,4 @@
-internal import PromptTexts
+internal import Prompts
 
 /// The checked ID of a relying party: a domain, or for programs without a domain another text, such as `ssh:`.
 package struct RelyingPartyID: Sendable, Hashable {

@@ -1,5 +1,5 @@
-internal import Executors
 internal import Glibc
+internal import Primitives
 
 /// The FIDO device of the session: a connection to `whorl-fido`, which makes the device and passes reports.
 ///

@@ -1,4 +1,4 @@
-internal import PromptTexts
+internal import Prompts
 package import SecretModel
 package import SessionPrompts
 package import Whorl

@@ -1,7 +1,6 @@
 internal import CBOR
-internal import KeySchemes
 internal import Keys
-internal import SecureMemory
+internal import Primitives
 
 /// The PIN/UV auth protocols of CTAP 2.1 (6.5.6 and 6.5.7): how a platform and an authenticator agree on keys, and
 /// encrypt and authenticate with them.

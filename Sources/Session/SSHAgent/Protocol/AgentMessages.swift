@@ -1,4 +1,4 @@
-package import KeySchemes
+package import Primitives
 
 /// The numbers of the messages of the SSH agent protocol (draft-ietf-sshm-ssh-agent) that this agent reads or writes.
 enum AgentMessage {

@@ -1,5 +1,5 @@
-internal import KeySchemes
 internal import Keys
+internal import Primitives
 
 /// The data that a client wants signed, as far as its format is recognized.
 package enum SignedData: Sendable, Hashable {

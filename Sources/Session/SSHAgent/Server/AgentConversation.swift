@@ -1,12 +1,8 @@
-internal import Executors
-internal import KeySchemes
 internal import Keys
 internal import Primitives
-internal import PromptTexts
+internal import Prompts
 internal import SDBus
-internal import SSHKeys
 internal import SecretModel
-internal import SecureMemory
 internal import SessionPrompts
 internal import Whorl
 

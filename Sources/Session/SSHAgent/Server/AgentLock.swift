@@ -1,7 +1,6 @@
-package import Executors
 package import Glibc
 internal import Keys
-package import SecureMemory
+package import Primitives
 internal import Synchronization
 
 /// The lock of the agent (`ssh-add -x`): a locked agent lists no key and signs nothing. It is unlocked by the right

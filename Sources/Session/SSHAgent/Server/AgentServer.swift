@@ -1,6 +1,6 @@
 internal import CLinux
-internal import Executors
 internal import Glibc
+internal import Primitives
 internal import SecretModel
 internal import SessionPrompts
 internal import Synchronization

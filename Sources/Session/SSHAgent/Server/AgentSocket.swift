@@ -1,8 +1,6 @@
 internal import Glibc
-internal import KeySchemes
 internal import Primitives
 internal import SDBus
-internal import SecureMemory
 
 /// A connection of the agent protocol, closed with the last reference to it. Each message is preceded by its length.
 final class AgentSocket: Sendable {

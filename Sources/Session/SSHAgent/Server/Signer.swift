@@ -1,7 +1,6 @@
 internal import Keys
 internal import Primitives
-internal import PromptTexts
-internal import SSHKeys
+internal import Prompts
 internal import SecretModel
 internal import SessionPrompts
 internal import Whorl

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
-internal import KeySchemes
 internal import Keys
+internal import Primitives
 
 /// The names of hosts in a line of `known_hosts` or after the word `Host` of `ssh_config`: names, patterns with `*` and
 /// `?`, hashes of names, each of them negated by a leading `!`.

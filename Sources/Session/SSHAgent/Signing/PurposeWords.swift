@@ -1,5 +1,5 @@
 package import Keys
-internal import PromptTexts
+internal import Prompts
 
 /// Describes the purpose of a signature to a person.
 package struct PurposeWords: Sendable {

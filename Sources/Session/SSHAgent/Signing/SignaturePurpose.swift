@@ -1,5 +1,5 @@
-internal import KeySchemes
 package import Keys
+internal import Primitives
 
 /// What a signature is for, as far as it can be verified.
 package struct SignaturePurpose: Sendable, Hashable {

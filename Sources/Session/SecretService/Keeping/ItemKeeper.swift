@@ -1,7 +1,5 @@
-internal import Executors
+internal import Primitives
 internal import SecretModel
-internal import SecretServiceItems
-internal import SecureMemory
 internal import Whorl
 
 /// Stores the service's collections and items in the vault. No call here asks the person.

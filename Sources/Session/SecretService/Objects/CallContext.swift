@@ -1,6 +1,5 @@
 internal import SDBus
 internal import SecretModel
-internal import SecretServiceItems
 internal import Whorl
 
 /// A client's call, with everything that is needed to answer it.

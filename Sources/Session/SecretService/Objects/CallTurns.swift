@@ -1,4 +1,4 @@
-internal import Executors
+internal import Primitives
 internal import SDBus
 internal import Synchronization
 

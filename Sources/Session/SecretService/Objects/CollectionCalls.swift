@@ -1,6 +1,5 @@
 internal import SDBus
 internal import SecretModel
-internal import SecretServiceItems
 internal import SessionPrompts
 
 /// The calls of `org.freedesktop.Secret.Collection`.

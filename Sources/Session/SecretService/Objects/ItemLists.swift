@@ -1,6 +1,6 @@
-internal import Executors
+internal import Primitives
 internal import SDBus
-internal import SecretServiceItems
+internal import SecretModel
 internal import Synchronization
 
 /// Says when a collection's list of items is announced. libsecret's `SecretCollection` takes the list from the property

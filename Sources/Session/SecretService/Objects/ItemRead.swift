@@ -1,7 +1,6 @@
+internal import Primitives
 internal import SDBus
 internal import SecretModel
-internal import SecretServiceItems
-internal import SecureMemory
 internal import Whorl
 
 /// Reads the secret of one item for a client.

@@ -1,5 +1,5 @@
 internal import SDBus
-internal import SecretServiceItems
+internal import SecretModel
 
 /// The objects of the service as a tree, from the root of all paths, for programs that list them (`busctl tree`, D-Spy). A
 /// client sees its own sessions and prompts alone.

@@ -1,10 +1,8 @@
-internal import Executors
 internal import Glibc
 internal import Keys
+internal import Primitives
 internal import SDBus
 internal import SecretModel
-internal import SecretServiceItems
-internal import SecureMemory
 
 /// The back end of the portal that gives each sandboxed program one secret, with which the program encrypts its other
 /// secrets. Each program has its own secret, stored as an item with the program's id, and its own prompts, which name

@@ -1,7 +1,6 @@
 internal import Primitives
 internal import SDBus
 internal import SecretModel
-internal import SecretServiceItems
 internal import Whorl
 
 /// The calls of `org.freedesktop.DBus.Properties`, for every object.

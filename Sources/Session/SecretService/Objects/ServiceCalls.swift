@@ -1,7 +1,6 @@
+internal import Primitives
 internal import SDBus
 internal import SecretModel
-internal import SecretServiceItems
-internal import SecureMemory
 
 /// The calls of `org.freedesktop.Secret.Service`.
 struct ServiceCalls {

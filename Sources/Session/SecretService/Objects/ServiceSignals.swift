@@ -1,5 +1,5 @@
 internal import SDBus
-internal import SecretServiceItems
+internal import SecretModel
 
 /// Sends the service's signals, and asks the bus for the owners of names.
 struct ServiceSignals: Sendable {

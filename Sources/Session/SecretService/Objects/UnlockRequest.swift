@@ -1,7 +1,6 @@
-internal import PromptTexts
+internal import Prompts
 internal import SDBus
 internal import SecretModel
-internal import SecretServiceItems
 internal import Whorl
 
 /// A request of a client to unlock collections and items.

@@ -1,6 +1,5 @@
 internal import SDBus
 internal import SecretModel
-internal import SecretServiceItems
 internal import Synchronization
 internal import Whorl
 

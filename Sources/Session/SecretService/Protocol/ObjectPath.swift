@@ -1,5 +1,5 @@
 internal import SDBus
-internal import SecretServiceItems
+internal import SecretModel
 
 /// The objects of the service, by their paths.
 enum ObjectPath: Sendable, Hashable {

@@ -1,8 +1,7 @@
 internal import Keys
+internal import Primitives
 internal import SDBus
 internal import SecretModel
-internal import SecretServiceItems
-internal import SecureMemory
 
 /// How secrets are encoded on the bus in a client's session.
 enum TransferSession: Sendable {

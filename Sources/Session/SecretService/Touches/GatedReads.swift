@@ -1,8 +1,7 @@
-internal import Executors
-internal import PromptTexts
+internal import Primitives
+internal import Prompts
 internal import SDBus
 internal import SecretModel
-internal import SecretServiceItems
 internal import SessionPrompts
 internal import Synchronization
 internal import Whorl

@@ -1,5 +1,4 @@
 internal import SecretModel
-internal import SecretServiceItems
 internal import Synchronization
 
 /// The collections and items that programs have locked. Only this service enforces these locks, for every program that

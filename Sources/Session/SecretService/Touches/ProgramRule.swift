@@ -1,6 +1,5 @@
 internal import SDBus
 internal import SecretModel
-internal import SecretServiceItems
 internal import SessionPrompts
 internal import Synchronization
 internal import Whorl

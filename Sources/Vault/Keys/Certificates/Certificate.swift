@@ -1,6 +1,6 @@
 internal import COpenSSL
 internal import Glibc
-internal import KeySchemes
+internal import Primitives
 
 /// An X.509 certificate (RFC 5280), parsed into plain values. It is not validated: no signature, date or purpose is
 /// checked.

@@ -1,7 +1,7 @@
 // Keys from other keys and from passcodes: HKDF, PBKDF2 and scrypt.
 
 internal import COpenSSL
-package import SecureMemory
+package import Primitives
 
 /// HKDF-SHA256 (RFC 5869), which derives keys from keys. Passcodes go through ``Scrypt`` instead.
 package enum KDF {

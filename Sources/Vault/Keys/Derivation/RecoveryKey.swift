@@ -1,4 +1,4 @@
-package import SecureMemory
+package import Primitives
 
 /// 160 random bits for a person to write down: 32 symbols of Crockford's base 32 and 3 symbols of checksum, in seven
 /// groups of five. A key with that much entropy needs no key stretching.

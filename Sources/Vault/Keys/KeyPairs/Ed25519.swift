@@ -1,6 +1,5 @@
 internal import COpenSSL
-internal import KeySchemes
-internal import SecureMemory
+internal import Primitives
 
 /// Ed25519 (RFC 8032): keys of 32 bytes, and signatures of 64 over the message itself.
 enum Ed25519 {

@@ -1,8 +1,7 @@
 // OpenSSL's keys, and Apple's forms of keys on curves and of RSA with the DER below them.
 
 internal import COpenSSL
-internal import KeySchemes
-internal import SecureMemory
+internal import Primitives
 
 /// Owns an `EVP_PKEY` and with it libcrypto's copy of the key. libcrypto wipes that copy when it frees it.
 ///

@@ -3,8 +3,7 @@
 // `SSH` and `Certificates` have two outer forms.
 
 internal import COpenSSL
-package import KeySchemes
-package import SecureMemory
+package import Primitives
 
 /// A private key with its public key. The only copy is in libcrypto's memory. That memory is not locked, unlike
 /// ``SecureMemory/SecretBytes``, and is wiped when this value is destroyed. Keep it only briefly.

@@ -1,8 +1,7 @@
 // Digests and message authentication codes.
 
 internal import COpenSSL
-package import KeySchemes
-package import SecureMemory
+package import Primitives
 
 /// SHA-256. Stops the process if libcrypto cannot compute it, because the store cannot work without it.
 package enum Digest {

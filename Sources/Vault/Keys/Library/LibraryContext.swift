@@ -1,7 +1,7 @@
 // What every use of OpenSSL needs: its context, its algorithms, its errors, random bytes and large numbers.
 
 internal import COpenSSL
-package import SecureMemory
+package import Primitives
 
 /// The OpenSSL library context of all cryptography here.
 ///

@@ -1,5 +1,5 @@
 internal import COpenSSL
-package import SecureMemory
+package import Primitives
 
 /// AES-128 in CBC mode with the padding of PKCS #7, which the Secret Service API prescribes. It does not detect
 /// changes: use ``AEAD`` for everything else.

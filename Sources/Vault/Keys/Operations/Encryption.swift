@@ -1,8 +1,7 @@
 // Encryption to a public key.
 
 internal import COpenSSL
-package import KeySchemes
-package import SecureMemory
+package import Primitives
 
 extension PublicKey {
   /// Encrypts. Throws ``KeysError/badParameters(_:)`` if the scheme does not fit the key or the plaintext is too long

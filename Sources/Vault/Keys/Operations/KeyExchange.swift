@@ -1,8 +1,7 @@
 // Shared secrets of two key pairs.
 
 internal import COpenSSL
-package import KeySchemes
-package import SecureMemory
+package import Primitives
 
 extension PrivateKey {
   /// The secret that both sides compute from their own private key and the other's public key. Throws

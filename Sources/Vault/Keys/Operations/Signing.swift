@@ -1,8 +1,7 @@
 // Signatures, and their check.
 
 internal import COpenSSL
-package import KeySchemes
-package import SecureMemory
+package import Primitives
 
 extension PrivateKey {
   /// Signs. Throws ``KeysError/badParameters(_:)`` if the scheme does not fit the key or `data` does not fit the

@@ -1,4 +1,4 @@
-internal import KeySchemes
+internal import Primitives
 
 /// A certificate of OpenSSH (PROTOCOL.certkeys): a public key, the names that it is valid for, and an authority's
 /// signature over both. A value exists only if that signature is valid.

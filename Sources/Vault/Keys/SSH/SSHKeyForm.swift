@@ -1,5 +1,4 @@
-package import KeySchemes
-package import SecureMemory
+package import Primitives
 
 /// The names of keys in SSH: RFC 4253 (RSA), RFC 5656 (ECDSA) and RFC 8709 (Ed25519).
 extension KeyAlgorithm {

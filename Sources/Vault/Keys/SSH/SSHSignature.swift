@@ -1,4 +1,4 @@
-package import KeySchemes
+package import Primitives
 
 /// SSH's signatures: the name of the algorithm and the signature itself, in the algorithm's own format.
 package enum SSHSignature {

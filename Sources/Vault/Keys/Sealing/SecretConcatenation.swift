@@ -1,5 +1,4 @@
-internal import Primitives
-package import SecureMemory
+package import Primitives
 
 /// Several secrets in one block of locked memory, in the format of ``CanonicalEncoding``: other parts, or the same
 /// parts in another order, never give the same bytes.

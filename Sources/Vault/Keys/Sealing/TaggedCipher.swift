@@ -1,7 +1,7 @@
 // Authenticated encryption with symmetric keys.
 
 internal import COpenSSL
-package import SecureMemory
+package import Primitives
 
 /// Ciphers that append a tag of 16 bytes to the ciphertext. ``AEAD``, ``ChaCha20Poly1305`` and encryption to a public key
 /// use them.

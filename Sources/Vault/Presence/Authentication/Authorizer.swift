@@ -1,7 +1,7 @@
 import Fingerprint
 import Glibc
 import Keys
-package import SecureMemory
+package import Primitives
 package import VaultStore
 
 /// Obtains the proofs that items and policies require: fingers, the passcode, application passwords.

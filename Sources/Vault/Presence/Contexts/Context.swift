@@ -1,7 +1,6 @@
-import Executors
 import Fingerprint
+package import Primitives
 package import SecretModel
-package import SecureMemory
 import Synchronization
 import VaultStore
 

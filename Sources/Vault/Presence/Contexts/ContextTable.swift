@@ -1,5 +1,4 @@
-import Executors
-import SecureMemory
+import Primitives
 import VaultStore
 
 /// The open authentication contexts of a vault's clients. Confined to the vault's actor.

@@ -1,5 +1,5 @@
 import Fingerprint
-package import SecureMemory
+package import Primitives
 import VaultStore
 
 /// The proofs for one call, and the reader that the call still holds. Using it consumes it.

@@ -1,8 +1,6 @@
-internal import Executors
 import GRDB
 import Keys
-package import SecureMemory
-import TPM
+package import Primitives
 package import VaultStore
 
 /// Sets, changes and removes the passcode of a store.

@@ -1,6 +1,5 @@
-internal import Executors
 import Keys
-package import SecureMemory
+package import Primitives
 package import VaultStore
 
 /// Asks for the passcode or the recovery key, and checks it.

@@ -2,7 +2,6 @@ import Fingerprint
 import GRDB
 import Keys
 internal import Primitives
-import SecureMemory
 package import VaultStore
 
 /// Shows and accepts earlier copies of a store that were put back.

@@ -1,5 +1,5 @@
 import Fingerprint
-package import SecureMemory
+package import Primitives
 package import VaultStore
 
 /// A touch for one challenge, as reported by the reader process that the vault started.

@@ -1,7 +1,6 @@
 import Dispatch
-package import Executors
 import Glibc
-import Primitives
+package import Primitives
 import Synchronization
 
 /// Counts the USB devices that are plugged in and pulled out, but only while the count is referenced.

@@ -1,5 +1,5 @@
-import Executors
 import Fingerprint
+import Primitives
 import Synchronization
 
 /// Tracks by a scan's events whether a finger was on the sensor and has left it.

@@ -1,5 +1,5 @@
-import Executors
 import Fingerprint
+import Primitives
 import VaultStore
 
 /// This process's turn at the readers of the machine, where each user's vault is a process of its own: one process uses

@@ -1,5 +1,4 @@
 import Dispatch
-import Executors
 import Fingerprint
 import Glibc
 import Keys

@@ -1,6 +1,6 @@
-import Executors
 package import Fingerprint
 import Glibc
+import Primitives
 import Synchronization
 import VaultStore
 

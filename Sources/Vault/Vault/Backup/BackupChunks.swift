@@ -1,7 +1,6 @@
 import Keys
 import Presence
 internal import Primitives
-import SecureMemory
 import VaultItems
 import VaultStore
 

@@ -2,7 +2,6 @@ import GRDB
 import Keys
 import Presence
 internal import Primitives
-import SecureMemory
 import VaultItems
 import VaultStore
 

@@ -3,7 +3,6 @@ import Glibc
 import Keys
 import Presence
 internal import Primitives
-import SecureMemory
 import VaultItems
 import VaultStore
 

@@ -1,8 +1,8 @@
 import GRDB
 package import Keys
 import Presence
+package import Primitives
 package import SecretModel
-package import SecureMemory
 import VaultItems
 package import VaultStore
 

@@ -1,8 +1,7 @@
 package import Keys
 import Presence
-internal import Primitives
+package import Primitives
 package import SecretModel
-package import SecureMemory
 import VaultItems
 package import VaultStore
 

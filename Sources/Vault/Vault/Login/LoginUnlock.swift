@@ -1,7 +1,7 @@
 import Keys
 package import Presence
+import Primitives
 package import SecretModel
-import SecureMemory
 import VaultItems
 import VaultStore
 

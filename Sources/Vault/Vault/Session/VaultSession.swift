@@ -1,8 +1,8 @@
 package import Fingerprint
 import Keys
 import Presence
+package import Primitives
 package import SecretModel
-package import SecureMemory
 import Synchronization
 import VaultItems
 import VaultStore

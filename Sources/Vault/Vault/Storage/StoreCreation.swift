@@ -2,8 +2,7 @@ import GRDB
 import Glibc
 package import Keys
 import Presence
-package import SecureMemory
-import TPM
+package import Primitives
 import VaultItems
 package import VaultStore
 

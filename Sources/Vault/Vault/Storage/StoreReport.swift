@@ -1,6 +1,5 @@
 import GRDB
 import Presence
-import TPM
 import VaultItems
 import VaultStore
 

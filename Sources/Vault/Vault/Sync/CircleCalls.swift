@@ -1,7 +1,7 @@
 import Keys
 import Presence
+import Primitives
 import SecretModel
-import SecureMemory
 import VaultItems
 import VaultStore
 import VaultSync

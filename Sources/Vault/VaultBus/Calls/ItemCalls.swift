@@ -1,6 +1,6 @@
+internal import Primitives
 internal import SDBus
 internal import SecretModel
-internal import SecureMemory
 
 extension Calls {
   static let items = [

@@ -1,6 +1,6 @@
+internal import Primitives
 internal import SDBus
 internal import SecretModel
-internal import SecureMemory
 
 /// Calls that use private keys, also those of passkeys.
 extension Calls {

@@ -1,6 +1,6 @@
+internal import Primitives
 internal import SDBus
 internal import SecretModel
-internal import SecureMemory
 
 /// Calls about the passcode, the recovery key and what opens the items.
 extension Calls {

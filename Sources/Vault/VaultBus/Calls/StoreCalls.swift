@@ -1,7 +1,7 @@
 internal import Glibc
+package import Primitives
 internal import SDBus
 package import SecretModel
-package import SecureMemory
 
 /// Calls that open, make and rebuild stores.
 extension Calls {

@@ -1,6 +1,6 @@
+internal import Primitives
 internal import SDBus
 internal import SecretModel
-internal import SecureMemory
 
 /// The calls about the circle of a store.
 extension Calls {

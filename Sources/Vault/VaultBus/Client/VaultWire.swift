@@ -1,8 +1,7 @@
-internal import Executors
 internal import Glibc
+internal import Primitives
 internal import SDBus
 package import SecretModel
-internal import SecureMemory
 internal import Synchronization
 
 /// The client's end of a connection to a vault: numbers and cancels calls, and maps the loss of the connection to an

@@ -1,7 +1,7 @@
+internal import Primitives
 internal import Processes
 package import SDBus
 package import SecretModel
-internal import SecureMemory
 internal import Synchronization
 
 /// The D-Bus interface for root's PAM module, documented in `data/dbus/org.whorl.Login1.xml`. It is served on the

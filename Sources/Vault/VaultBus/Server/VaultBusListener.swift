@@ -1,4 +1,4 @@
-internal import Executors
+internal import Primitives
 package import SDBus
 package import SecretModel
 internal import Synchronization

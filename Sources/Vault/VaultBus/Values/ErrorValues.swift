@@ -1,8 +1,8 @@
 internal import Fingerprint
+internal import Primitives
 internal import ReaderBus
 package import SDBus
 package import SecretModel
-internal import SecureMemory
 
 extension VaultError {
   /// A message that cannot be read.

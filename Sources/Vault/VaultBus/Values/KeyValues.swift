@@ -1,7 +1,6 @@
-package import KeySchemes
+package import Primitives
 package import SDBus
 package import SecretModel
-internal import SecureMemory
 
 // MARK: Keys
 

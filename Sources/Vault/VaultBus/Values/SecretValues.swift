@@ -1,7 +1,7 @@
 internal import Glibc
+package import Primitives
 package import SDBus
 package import SecretModel
-package import SecureMemory
 
 /// Secrets are never in a message itself, but in a sealed memory file whose descriptor the message carries.
 extension SecretBytes {

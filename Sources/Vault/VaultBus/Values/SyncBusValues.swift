@@ -1,6 +1,6 @@
+internal import Primitives
 package import SDBus
 package import SecretModel
-internal import SecureMemory
 
 // MARK: Files
 

@@ -1,6 +1,6 @@
+internal import Primitives
 internal import SDBus
 internal import SecretModel
-internal import SecureMemory
 internal import Synchronization
 
 /// Limits the service's memory for all connections of one user.

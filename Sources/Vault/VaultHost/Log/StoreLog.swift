@@ -1,4 +1,4 @@
-import Executors
+import Primitives
 import SecretModel
 import Synchronization
 

@@ -1,4 +1,3 @@
-import Executors
 import Glibc
 import Primitives
 import Processes

@@ -1,6 +1,5 @@
-package import Executors
+package import Primitives
 package import SecretModel
-package import SecureMemory
 import Synchronization
 
 /// Holds which classes of a store's items are open, and the key that opens them. It outlives a database that is closed

@@ -1,9 +1,7 @@
 import Glibc
 import Keys
-internal import Primitives
+package import Primitives
 import SecretModel
-package import SecureMemory
-package import TPM
 
 /// What opens the device slot, as its parameters say: the tier of the store.
 package enum DeviceSlot {

@@ -1,7 +1,5 @@
 package import Keys
-internal import Primitives
-package import SecureMemory
-import TPM
+package import Primitives
 
 /// What the passcode's slot needs beside the passcode, as the slot's parameters say.
 ///

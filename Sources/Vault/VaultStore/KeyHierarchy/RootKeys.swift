@@ -1,7 +1,6 @@
 import GRDB
 package import Keys
-internal import Primitives
-package import SecureMemory
+package import Primitives
 
 /// The keys derived from the root key: one for each use, with its own label.
 package struct RootKeys: ~Copyable {

@@ -1,7 +1,6 @@
-import Executors
 package import Keys
+package import Primitives
 import SecretModel
-package import SecureMemory
 import Synchronization
 
 /// Runs scrypt on passcodes and passwords, off the vaults' executors, for all vaults of a process.

@@ -1,4 +1,4 @@
-package import SecureMemory
+package import Primitives
 
 /// Estimates how many guesses find a passcode, when short and simple ones are tried first.
 ///

@@ -1,7 +1,6 @@
 internal import GRDB
 internal import Keys
 package import SecretModel
-internal import TPM
 
 /// An access control as a list of alternatives. One alternative must be satisfied, with all of its factors.
 package struct Requirement {

@@ -1,4 +1,4 @@
-package import Executors
+package import Primitives
 
 /// Schedules slow work of all vaults of a process, off their executors. Users take turns, and each has one at a time.
 package struct UserTurns: Sendable {

@@ -1,7 +1,6 @@
 package import Fingerprint
 package import Keys
-internal import Primitives
-package import SecureMemory
+package import Primitives
 
 /// The authenticated record of values that must never go back to an earlier state: the commit number, the failure
 /// counts, and the digests of the rows of keys and sets. It is sealed in the `store` row. The manifest beside the

@@ -1,8 +1,6 @@
 import Glibc
 import Keys
 internal import Primitives
-import SecureMemory
-import TPM
 
 /// The last state of every store whose keys are in the machine's TPM, as the service recorded it: one authenticated
 /// file beside the stores. Two counters of the TPM hold its numbers, so that an earlier copy of the file is noticed

@@ -1,6 +1,6 @@
 import Glibc
 import Keys
-package import SecureMemory
+package import Primitives
 
 /// An authenticated record beside the database, to detect that an earlier copy of the database was put back.
 ///

@@ -1,7 +1,6 @@
 import Glibc
-import SecureMemory
+import Primitives
 import Synchronization
-package import TPM
 
 /// Detects that an earlier copy of a whole store, or of the folder of all stores, was put back: keeps the machine's
 /// record, and increments the TPM's counters that number it (docs/decisions/0095). There is one guard for each folder

@@ -1,6 +1,6 @@
 import Keys
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 // The private keys with which this machine opens the secrets that its circle shares: one for each class, derived from
 // the key of the class, so that it is open exactly while the class is.

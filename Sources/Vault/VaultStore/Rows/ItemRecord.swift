@@ -1,7 +1,6 @@
 import GRDB
 package import Keys
-internal import Primitives
-package import SecureMemory
+package import Primitives
 
 /// The sealed description of an item: its class and attributes.
 package struct ItemRecord: Equatable {

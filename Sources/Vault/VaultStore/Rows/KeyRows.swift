@@ -1,11 +1,9 @@
-import Executors
 package import Fingerprint
 package import Foundation
 import GRDB
 import Keys
-import Primitives
+package import Primitives
 import SecretModel
-package import SecureMemory
 
 // The rows of keys and sets. The authority record holds a digest of each, so that a genuine but older row is refused.
 extension StoreSnapshot {

@@ -1,7 +1,6 @@
 import GRDB
 package import Keys
-internal import Primitives
-package import SecureMemory
+package import Primitives
 
 extension StoreSnapshot {
   /// The public half of the passcode's pair; nil while no passcode is set.

@@ -1,5 +1,3 @@
-package import TPM
-
 /// Where the machine keeps the keys of its stores' device slots.
 package struct RootStorage: Sendable {
   private enum MachineTPM: Sendable {

@@ -1,14 +1,13 @@
 // VaultStore: the store of a vault, below all that asks a person. Begin with `Store`, its transactions. `Rows` has the
 // tables, `KeyHierarchy` the keys from the device's slot down to the classes of items, `Rollback` what notices an earlier
-// copy, `Policy` what an item requires and how wrong tries are counted.
+// copy, `Policy` what an item requires and how wrong tries are counted, `TPM` what the machine's TPM keeps.
 
 import Dispatch
-package import Executors
 package import GRDB
 import Glibc
 package import Keys
+package import Primitives
 @_exported public import SecretModel
-import SecureMemory
 import Synchronization
 
 /// The transactions that read and change an open store. Confined to the vault's actor.

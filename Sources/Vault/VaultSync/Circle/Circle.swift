@@ -1,7 +1,6 @@
 import Keys
 import Primitives
 package import SecretModel
-import SecureMemory
 import VaultStore
 
 /// A store's membership in a circle: its keys, and the chain of all lists of the circle's members.

@@ -1,7 +1,6 @@
 import Keys
-import Primitives
+package import Primitives
 package import SecretModel
-package import SecureMemory
 import VaultStore
 
 extension Circle.Rescue {

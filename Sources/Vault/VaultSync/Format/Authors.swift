@@ -1,7 +1,6 @@
-import KeySchemes
 import Keys
+import Primitives
 package import SecretModel
-import SecureMemory
 import VaultStore
 
 /// The members whose signatures are accepted, with their keys ready for use.

@@ -1,7 +1,6 @@
-import AgeFormat
 import Keys
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 /// A record of the members of a circle. Each has the digest of the previous one, and the signature of a member listed
 /// there.

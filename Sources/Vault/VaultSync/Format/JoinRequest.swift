@@ -1,8 +1,6 @@
-import AgeFormat
 import Keys
 internal import Primitives
 package import SecretModel
-import SecureMemory
 import VaultStore
 
 // A machine joins a circle in four messages, each a file of its own in the repository:

@@ -1,4 +1,3 @@
-import KeySchemes
 import Keys
 import Primitives
 package import SecretModel

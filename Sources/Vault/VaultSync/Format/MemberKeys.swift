@@ -1,7 +1,6 @@
-import KeySchemes
 import Keys
+package import Primitives
 package import SecretModel
-package import SecureMemory
 import VaultStore
 
 /// The private keys of a store in a circle: one to decrypt, one to sign. They never leave the vault.

@@ -1,6 +1,5 @@
 import Keys
-internal import Primitives
-package import SecureMemory
+package import Primitives
 
 /// Computes the names of records: HMACs, which reveal nothing without the circle's key.
 package struct RecordNames: Sendable {

@@ -1,8 +1,6 @@
-import AgeFormat
 import Keys
 import Primitives
 package import SecretModel
-import SecureMemory
 
 /// One version of an item, or its deletion. Signed by the machine that wrote it, and encrypted to the members.
 package struct Revision: Sendable {

@@ -1,7 +1,6 @@
-import AgeFormat
 import Keys
+package import Primitives
 package import SecretModel
-package import SecureMemory
 package import VaultStore
 
 /// What opens the secret of a shared item on each machine, as it does for an item that is not shared: the key of its

@@ -1,7 +1,6 @@
 import Keys
-import Primitives
+package import Primitives
 package import SecretModel
-package import SecureMemory
 
 /// A line of JSON, and a line with the signature of the member that wrote it.
 package struct SignedLine: Sendable {

@@ -1,6 +1,5 @@
-import AgeFormat
+package import Primitives
 package import SecretModel
-package import SecureMemory
 package import VaultStore
 
 /// A circle of the first format, which is not continued. Only the versions that it has kept for a person are still read.

@@ -1,7 +1,7 @@
 import Fingerprint
 import GRDB
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 import Keys
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import Testing
 import VaultDriver

@@ -1,8 +1,6 @@
-import AgeFormat
 import Foundation
 import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 

@@ -1,9 +1,7 @@
-import AgeFormat
 import Foundation
 import Keys
 import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 

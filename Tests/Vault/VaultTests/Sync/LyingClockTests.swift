@@ -1,6 +1,6 @@
 import Foundation
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 
 @testable import Presence

@@ -1,4 +1,3 @@
-import AgeFormat
 import SecretModel
 import Synchronization
 import Testing

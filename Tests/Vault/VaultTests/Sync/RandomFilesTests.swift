@@ -1,6 +1,5 @@
-import AgeFormat
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 

@@ -2,7 +2,6 @@ import Foundation
 import Keys
 import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 

@@ -1,7 +1,7 @@
 import Fingerprint
 import Keys
+import Primitives
 import SecretModel
-import SecureMemory
 import Synchronization
 import VaultDriver
 

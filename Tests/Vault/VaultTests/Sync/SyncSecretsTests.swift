@@ -2,7 +2,6 @@ internal import Keys
 internal import MemorySearch
 internal import Primitives
 internal import SecretModel
-internal import SecureMemory
 internal import Testing
 
 @testable internal import VaultSync

@@ -1,8 +1,7 @@
 import GRDB
-import KeySchemes
 import Keys
+import Primitives
 import SecretModel
-import SecureMemory
 import Testing
 import VaultDriver
 

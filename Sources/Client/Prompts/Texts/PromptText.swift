@@ -1,0 +1,240 @@
+// Prompts: what people are shown and asked. Begin with `PromptText`, the sentences of a prompt; `Texts/Visible.swift` makes
+// the names of strangers safe to show. `Terminal` has the keys and lines of a terminal, `List` the items of a store as a
+// window lists them.
+
+package import Fingerprint
+package import SecretModel
+
+/// The texts of prompts. Texts chosen by other programs, such as the names of items, pass through ``PromptLabel``.
+package enum PromptText {
+  /// The prompt for a touch.
+  ///
+  /// - Parameters:
+  ///   - asker: the program for which this one asks; nil if it asks for itself.
+  ///   - keys: names the keys that may be pressed instead.
+  package static func touch(_ request: TouchRequest, for asker: PromptAsker? = nil, keys: String?) -> String {
+    let keys = keys.map { " (\($0))" } ?? ""
+    let touch = touch(request)
+    switch request.purpose {
+    case .enroll(let finger):
+      let touches = Spoken.plural(request.reader.enrollStages, "touch", "touches")
+      return "\(touch) with \(Spoken.finger(finger)), \(touches) in all\(keys)"
+    case .confirm(let finger):
+      return "\(touch) once more with \(Spoken.finger(finger)), to confirm\(keys)"
+    case .read, .evaluate:
+      let act = act(of: request)
+      if let asker { return "\(asker.wants(to: act ?? "go on")) \(touch).\(keys)" }
+      return "\(touch)\(act.map { " to \($0)" } ?? "")\(keys)"
+    }
+  }
+
+  /// "Touch the fingerprint reader".
+  package static func touch(_ request: TouchRequest) -> String {
+    "\(request.reader.scanType == .swipe ? "Swipe" : "Touch") \(Spoken.theReader(request))"
+  }
+
+  /// What the touch is for, to follow "to"; nil if this is unknown. An item is a password, which is read, or a key,
+  /// which is not.
+  package static func act(of request: TouchRequest) -> String? {
+    switch request.purpose {
+    case .read(let items, let reason):
+      "use \(names(items))\(reason.map { ", for: \($0)" } ?? "")"
+    case .evaluate(let reason): reason
+    case .enroll, .confirm: nil
+    }
+  }
+
+  /// An item's name in a prompt. A password may lack its service, a key its label.
+  private static func label(_ name: ItemName) -> String {
+    let shown = PromptLabel.text(name.description)
+    return shown.isEmpty ? "an item without a name" : shown
+  }
+
+  /// The names of items, each between quotation marks.
+  private static func names(_ items: [ItemName]) -> String {
+    PromptLabel.names(items.map(\.description), unnamed: "an item without a name")
+  }
+
+  /// The keys while another program of the same user uses the reader.
+  package static let rejectKeys = "Ctrl-R: reject that request, Esc: cancel this one"
+
+  /// The keys during the wait for a finger.
+  package static func keys(fallback: String?, cancel: String) -> String {
+    let cancel = "Esc: \(cancel)"
+    return fallback.map { "Enter: \($0), \(cancel)" } ?? cancel
+  }
+
+  /// The question for a secret, without its colon. `reason` is the program's reason.
+  ///
+  /// - Parameter asker: the program for which this one asks; nil if it asks for itself.
+  package static func question(
+    _ request: SecretRequest, reason: String? = nil, for asker: PromptAsker? = nil
+  ) -> String {
+    switch request {
+    case .passcode(let attempt):
+      let wrong = attempt > 1 ? "Wrong passcode. " : ""
+      if let asker { return "\(wrong)\(asker.wants(to: reason ?? "go on")) Passcode" }
+      return "\(wrong)Passcode\(reason.map { " to \($0)" } ?? "")"
+    case .newPasscode: return "New passcode"
+    case .recoveryKey: return "Recovery key"
+    case .applicationPassword(let name): return "Application password of \(label(name))"
+    }
+  }
+
+  package static func retry(_ reason: RetryReason) -> String {
+    switch reason {
+    case .general: "That could not be read: lift and touch again"
+    case .tooShort: "Too short: touch again, a little longer"
+    case .centerFinger: "Off centre: put the middle of the finger on the reader"
+    case .removeFinger: "Lift the finger, then touch again"
+    case .tooFast: "Too fast: touch again, a little longer"
+    }
+  }
+
+  package static func noMatch(remaining: Int) -> String {
+    remaining == 0 ? "No match" : "No match, \(Spoken.plural(remaining, "touch", "touches")) left"
+  }
+
+  package static func stage(completed: Int, of count: Int) -> String {
+    "Stage \(completed) of \(count)\(completed < count ? ": lift and touch again" : "")"
+  }
+
+  /// Why the passcode is asked for in place of a finger, as a sentence.
+  package static func unavailable(_ error: VaultError) -> String {
+    let what = error.explanation.what
+    return "\(what.prefix(1).uppercased())\(what.dropFirst())."
+  }
+
+  /// The text of a notice.
+  package static func notice(_ notice: Notice) -> String {
+    switch notice {
+    case .unknownPrintsOnChip(let count):
+      "The reader's chip also holds \(Spoken.plural(count, "print")) that this store does not know."
+    case .leftOnChip(let finger, let error):
+      error == .deletesOnlyAllFingers
+        ? "The print of \(Spoken.finger(finger)) stays on the reader: \(error.explanation.what). "
+          + "\(error.explanation.advice)."
+        : "The print of \(Spoken.finger(finger)) stays on the reader's chip: \(error.explanation.what)."
+    case .goneFromChip(let fingers):
+      "The reader does not hold the print of \(Spoken.fingers(fingers)) any more; what is bound to the enrolled fingers "
+        + "stays closed. 'whorl unenroll FINGER' accepts that, with the passcode."
+    case .changedElsewhere(let fingers, let lost):
+      "The enrolled fingers were changed in fprintd by another program"
+        + (fingers.isEmpty ? ". " : ": \(fingers.map(\.spokenName).joined(separator: ", ")) gone or enrolled anew. ")
+        + (lost.isEmpty
+          ? "Nothing was bound to the set."
+          : "Destroyed with the old set of fingers: \(lost.map(label).joined(separator: ", ")).")
+    case .passcodeDelay(let seconds):
+      "The next passcode is accepted in \(Spoken.duration(seconds))."
+    case .readerInUse(.anotherUser):
+      "Another user's request has the reader; this one waits for it."
+    case .unanswered:
+      "Nobody answered."
+    case .readerInUse(.otherVault):
+      "Another program has the reader; this request waits for it."
+    case .rejected(let program):
+      "\(self.program(program)) has rejected this request: its own gets the reader."
+    case .readerInUse(.program(let name, let items)):
+      "\(program(name)) has the reader"
+        + (items.isEmpty ? "" : " for \(names(items))")
+        + "; this request waits for it."
+    }
+  }
+
+  /// The name of a program that the vault names (`ProgramLabel`), to begin a sentence: that of its file where the path is
+  /// known, and otherwise what the program calls itself.
+  private static func program(_ label: String?) -> String {
+    guard let label else { return "Another program" }
+    if label.hasSuffix(")"), let path = label.ranges(of: " (/").last,
+      let file = label[path.upperBound...].dropLast().split(separator: "/").last
+    {
+      return PromptLabel.word(String(file))
+    }
+    let own = label.firstRange(of: " (").map { label[..<$0.lowerBound] } ?? label[...]
+    return "A program that calls itself “\(PromptLabel.text(String(own)))”"
+  }
+}
+
+/// Makes a name chosen by another program safe for a prompt: short, on one line, and without the characters with which
+/// the prompt delimits names.
+package enum PromptLabel {
+  /// The most characters of a name that are shown.
+  package static let longest = 64
+  /// The most names that one prompt shows. It does not release further items.
+  package static let most = 8
+
+  /// The name without quotation marks, brackets, line ends, marks of the reading direction and other invisible characters.
+  /// Of a long one the middle is left out, so that both ends can be compared.
+  package static func text(_ name: String, longest: Int = longest) -> String {
+    let plain = String.UnicodeScalarView(name.unicodeScalars.filter { $0.looksLikeSpace || !isLeftOut($0) })
+    let words = String(plain).seen
+    // Counted in code points, since a character may have any number of combining marks.
+    let scalars = words.unicodeScalars
+    guard scalars.count > longest else { return words }
+    let end = (longest - 1) / 2
+    return String(String.UnicodeScalarView(scalars.prefix(longest - 1 - end))) + "…"
+      + String(String.UnicodeScalarView(scalars.suffix(end)))
+  }
+
+  /// All of these names, each between quotation marks.
+  ///
+  /// - Parameter unnamed: replaces a name without any visible character.
+  package static func names(_ names: [String], unnamed: String = "a secret without a name") -> String {
+    names.map { name in
+      let shown = text(name)
+      return "“\(shown.isEmpty ? unnamed : shown)”"
+    }.joined(separator: ", ")
+  }
+
+  /// The name unchanged if it is one word, else between quotation marks, since a name of several words could imitate
+  /// the prompt's own text.
+  package static func word(_ name: String) -> String {
+    let shown = text(name)
+    return shown.isEmpty || shown.contains(where: { $0 == " " || $0 == "," }) ? "“\(shown)”" : shown
+  }
+
+  private static func isLeftOut(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    // Quotation marks and brackets.
+    case .initialPunctuation, .finalPunctuation, .openPunctuation, .closePunctuation: true
+    // Those of other categories, among them the primes and the ideographic ditto mark.
+    default: "\"'`´<>＜＞＂＇′″‴‵‶‷ʹʺʼʻˮ〃".unicodeScalars.contains(scalar)
+    }
+  }
+}
+
+/// The program for which a prompt asks, in the words of the prompt.
+package struct PromptAsker: Sendable, Hashable {
+  /// The name for people: "Evolution", "git", "a program that cannot be identified". The program cannot choose it,
+  /// except by the name of its file.
+  package var name: String
+  /// Details, such as the path of its file.
+  package var details: String
+  /// The name or the path of its icon; nil where it has none.
+  package var icon: String?
+
+  package init(name: String, details: String, icon: String? = nil) {
+    (self.name, self.details, self.icon) = (name, details, icon)
+  }
+
+  /// The first sentence of the prompt: "Evolution wants to read “Mail of alice”."
+  package func wants(to act: String) -> String { "\(leadingName) wants to \(act)." }
+
+  /// The text that replaces an unanswered prompt.
+  package func wanted(to act: String) -> String { "\(leadingName) wanted to \(act); nobody answered." }
+
+  /// The line below the prompt.
+  package var detailsLine: String { "Program: \(details)" }
+
+  /// The name at the beginning of a sentence. Only the prompt's own words are capitalized; a name stays unchanged.
+  private var leadingName: String { name.hasPrefix(Self.ownWords) ? "A" + name.dropFirst() : name }
+  private static let ownWords = "a program that "
+
+  /// The name of a program whose file is not known.
+  package static let unidentified = "\(ownWords)cannot be identified"
+
+  /// The name of a program whose file was replaced or removed since it started: only its own claim.
+  package static func updated(_ claimed: String) -> String {
+    "\(ownWords)says it was \(PromptLabel.word(claimed)) before an update"
+  }
+}
