@@ -95,6 +95,7 @@ final class MainWindow {
         try await show(shared)
       }
     } finished: { [self] in
+      show(.setup)
       open()
     }
   }
@@ -182,6 +183,7 @@ final class MainWindow {
       case .computers: ComputersPage(of: shown, goBack: goBack)
       case .activity: ActivityPage(of: shown, goBack: goBack)
       case .protection: ProtectionPage(of: shown, goTo: { [self] in show($0) }, goBack: goBack)
+      case .setup: SetupPage(of: shown, goTo: { [self] in show($0) }, goBack: goBack)
       }
     page.setNarrow(interface["leaflet"].bool("folded"))
     pages[name] = page

@@ -21,6 +21,24 @@ package struct FingerStep: Sendable {
         + "password."),
   ]
 
+  package enum Change: String, Sendable {
+    case enable, disable
+  }
+
+  /// The command by which root changes the PAM file of the step.
+  package static func command(to change: Change, _ step: SetupStep) throws(Failure) -> [String] {
+    guard let path = HelperPlaces.fingerLogin.locate() else {
+      throw Failure(
+        .unavailable, "the part of Whorl that changes logins is not installed",
+        advice: "its page docs/login-administration.md shows the lines to write by hand")
+    }
+    do throws(HelperProgramError) {
+      return [try HelperProgram(at: path).path, change.rawValue, step.rawValue]
+    } catch {
+      throw Failure(.refused, error.words, advice: "install Whorl again")
+    }
+  }
+
   /// What was found; nil if the machine does not have the program, or only an administrator could change what is found.
   ///
   /// - Parameters:

@@ -5,26 +5,12 @@ import Settings
 
 /// `whorl login enable sudo` and `polkit`: an administrator's program changes the PAM file, which belongs to root.
 struct FingerLogin {
-  let choice: LoginChoice
-
-  enum Change: String {
-    case enable, disable
-  }
+  /// ``SetupStep/sudo`` or ``SetupStep/polkit``.
+  let step: SetupStep
 
   /// Runs the program at the terminal, where it asks for an administrator's password and says what it has done.
-  func make(_ change: Change, _ hardening: Hardening) throws(Failure) {
-    guard let path = HelperPlaces.fingerLogin.locate() else {
-      throw Failure(
-        .unavailable, "the part of Whorl that changes logins is not installed",
-        advice: "its page docs/login-administration.md shows the lines to write by hand")
-    }
-    let program: HelperProgram
-    do throws(HelperProgramError) {
-      program = try HelperProgram(at: path)
-    } catch {
-      throw Failure(.refused, error.words, advice: "install Whorl again")
-    }
-    let command = (geteuid() == 0 ? [] : ["sudo"]) + [program.path, change.rawValue, choice.rawValue]
+  func make(_ change: FingerStep.Change, _ hardening: Hardening) throws(Failure) {
+    let command = (geteuid() == 0 ? [] : ["sudo"]) + (try FingerStep.command(to: change, step))
     StandardError.line(Visible.text("> \(ShellLine.text(command))"))
     let status = ChosenCommand(command).run(hardening)
     guard status == 0 else {

@@ -84,7 +84,8 @@ struct LoginEnable: Command {
     case .gnomeKeyring:
       try await KeyringChange(dialogue).enable(sealedUnder: sealing.sealedUnder ?? .recoveryKey, anyway: anyway)
     case .kwallet: try await KWalletChange(dialogue).enable()
-    case .sudo, .polkit: try FingerLogin(choice: choice).make(.enable, hardening)
+    case .sudo: try FingerLogin(step: .sudo).make(.enable, hardening)
+    case .polkit: try FingerLogin(step: .polkit).make(.enable, hardening)
     }
     if options.json { try JSON.print(["enabled": choice.rawValue]) }
   }
@@ -137,7 +138,8 @@ struct LoginDisable: Command {
     case .passcode: try await LoginPasscodeChange(dialogue).disable()
     case .gnomeKeyring: try await KeyringChange(dialogue).disable()
     case .kwallet: try await KWalletChange(dialogue).disable()
-    case .sudo, .polkit: try FingerLogin(choice: choice).make(.disable, hardening)
+    case .sudo: try FingerLogin(step: .sudo).make(.disable, hardening)
+    case .polkit: try FingerLogin(step: .polkit).make(.disable, hardening)
     }
     if options.json { try JSON.print(["disabled": choice.rawValue]) }
   }

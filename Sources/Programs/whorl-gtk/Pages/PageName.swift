@@ -2,7 +2,7 @@ internal import Prompts
 
 /// The pages of an open store, by the names of `--page`.
 enum PageName: String, CaseIterable {
-  case secrets, passkeys, keys, fingers, computers, activity, protection
+  case secrets, passkeys, keys, fingers, computers, activity, protection, setup
 
   /// The page that lists items of a kind.
   init(_ kind: SecretEntry.Kind) {
@@ -29,6 +29,7 @@ enum PageName: String, CaseIterable {
     case .computers: Text.of("Computers")
     case .activity: Text.of("Activity")
     case .protection: Text.of("Protection")
+    case .setup: Text.of("Set Up")
     }
   }
 
@@ -41,6 +42,7 @@ enum PageName: String, CaseIterable {
     case .computers: "computer-symbolic"
     case .activity: "document-open-recent-symbolic"
     case .protection: "security-high-symbolic"
+    case .setup: "emblem-system-symbolic"
     }
   }
 }

@@ -14,6 +14,10 @@ final class PromptWindow {
   private var session: PromptSession?
   /// Whether the vault waits for what is typed, and not for a touch.
   private var isQuestion = false
+  /// Waits for a password that no request of the vault asks for.
+  private var typing: CheckedContinuation<SharedSecret?, Never>?
+  /// Whether that may be left empty.
+  private var isOptional = false
   /// What was typed while a touch was asked for. It answers the question for the passcode that follows.
   private var early: SharedSecret?
 
@@ -22,10 +26,40 @@ final class PromptWindow {
   /// A prompt for the context of one request.
   func makePrompt() -> any AuthenticationPrompt { WindowPrompt(window: self) }
 
+  /// Has the person type a password that no request of the vault asks for.
+  ///
+  /// - Parameters:
+  ///   - what: such as "The login password".
+  ///   - told: what the person should know before.
+  ///   - isNew: whether it is typed twice.
+  /// - Returns: nil if the person cancels, or something else is asked at the moment.
+  func typed(_ what: String, told: String, isNew: Bool, isOptional: Bool) async -> SharedSecret? {
+    guard request == nil, typing == nil else { return nil }
+    self.isOptional = isOptional
+    let interface = open()
+    interface["request"].set("label", what)
+    interface["finger"].isVisible = false
+    if !told.isEmpty { say(told) }
+    interface["again"].isVisible = isNew
+    interface["passcode"].set("placeholder-text", what)
+    interface["passcode"].setSpokenName(what)
+    interface["answer"].isSensitive = isOptional
+    interface["passcode"].focus()
+    return await withCheckedContinuation { typing = $0 }
+  }
+
+  private func finishTyping(_ answer: SharedSecret?) {
+    guard let typing else { return }
+    (self.typing, isOptional) = (nil, false)
+    interface?.close()
+    interface = nil
+    typing.resume(returning: answer)
+  }
+
   fileprivate func handle(_ event: AuthenticationEvent, of request: WindowPrompt, in session: PromptSession) async {
     if self.request !== request {
       guard event.isQuestion else { return }
-      guard self.request == nil else {
+      guard self.request == nil, typing == nil else {
         say(Text.of("Something else was asked meanwhile, and refused. Answer this first."))
         return await session.cancel()
       }
@@ -102,8 +136,9 @@ final class PromptWindow {
     let (entry, answer) = (interface["passcode"], interface["answer"])
     let again = interface["again"]
     for typed in [entry, again] {
-      typed.on("changed") {
-        answer.isSensitive = !entry.isEmpty && (!again.isVisible || entry.secret.constantTimeEquals(again.secret))
+      typed.on("changed") { [unowned self] in
+        answer.isSensitive =
+          (isOptional || !entry.isEmpty) && (!again.isVisible || entry.secret.constantTimeEquals(again.secret))
       }
     }
     answer.on("clicked") { [weak self] in self?.answer(entry) }
@@ -113,10 +148,11 @@ final class PromptWindow {
   }
 
   private func answer(_ entry: Widget) {
-    guard let session else { return }
     let typed = SharedSecret(entry.secret)
     entry.text = ""
     interface?["again"].text = ""
+    if typing != nil { return finishTyping(typed) }
+    guard let session else { return }
     let isQuestion = isQuestion
     if !isQuestion { early = typed }
     Task {
@@ -125,6 +161,7 @@ final class PromptWindow {
   }
 
   private func cancel() {
+    if typing != nil { return finishTyping(nil) }
     guard let session else { return }
     Task { await session.cancel() }
   }
@@ -145,7 +182,7 @@ private nonisolated final class WindowPrompt: AuthenticationPrompt {
 
 extension AuthenticationEvent {
   /// Whether it asks the person for something.
-  fileprivate var isQuestion: Bool {
+  nonisolated var isQuestion: Bool {
     switch self {
     case .touchWanted, .secretWanted: true
     default: false

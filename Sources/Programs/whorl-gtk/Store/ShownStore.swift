@@ -50,6 +50,11 @@ final class ShownStore {
   /// A prompt for the context of one request.
   var prompt: any AuthenticationPrompt { prompts.makePrompt() }
 
+  /// Has the person type a password that is not the store's; nil if they cancel. See ``PromptWindow``.
+  func typed(_ what: String, told: String, isNew: Bool, isOptional: Bool) async -> SharedSecret? {
+    await prompts.typed(what, told: told, isNew: isNew, isOptional: isOptional)
+  }
+
   // MARK: Opening
 
   func open() async -> Opening {

@@ -11,6 +11,22 @@ enum Question {
     _ heading: String, _ body: String, answer: String, isDestructive: Bool, over window: Widget,
     agreed: @escaping () -> Void
   ) {
+    present(heading, body, answer: answer, isDestructive: isDestructive, over: window) { if $0 { agreed() } }
+  }
+
+  /// Asks, and returns whether the person agrees.
+  static func isAgreed(_ heading: String, _ body: String, over window: Widget) async -> Bool {
+    await withCheckedContinuation { continuation in
+      present(heading, body, answer: Text.of("_Continue"), isDestructive: false, over: window) {
+        continuation.resume(returning: $0)
+      }
+    }
+  }
+
+  private static func present(
+    _ heading: String, _ body: String, answer: String, isDestructive: Bool, over window: Widget,
+    answered: @escaping (Bool) -> Void
+  ) {
     let dialog = makeDialog(heading, body, over: window)
     adw_message_dialog_add_response(dialog.typed(), "no", Text.of("_Cancel"))
     adw_message_dialog_add_response(dialog.typed(), "yes", answer)
@@ -19,8 +35,7 @@ enum Question {
     adw_message_dialog_set_close_response(dialog.typed(), "no")
     // The argument is the name of the response (transfer none).
     dialog.onArgument("response") { name in
-      guard let name, strcmp(name.typed() as UnsafeMutablePointer<CChar>, "yes") == 0 else { return }
-      agreed()
+      answered(name.map { strcmp($0.typed() as UnsafeMutablePointer<CChar>, "yes") == 0 } ?? false)
     }
     gtk_window_present(dialog.typed())
   }
