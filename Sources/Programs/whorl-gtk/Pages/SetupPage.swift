@@ -1,7 +1,7 @@
 internal import CAdwaita
 internal import Glibc
 internal import Processes
-internal import PromptTexts
+internal import Prompts
 internal import SecretModel
 internal import Settings
 internal import Whorl

@@ -1,6 +1,6 @@
-internal import PromptTexts
+internal import Primitives
+internal import Prompts
 internal import SecretModel
-internal import SecureMemory
 internal import Settings
 internal import Synchronization
 internal import Whorl
