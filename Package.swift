@@ -127,7 +127,7 @@ let package = Package(
         "SecureMemory",
       ],
       onTheWay),
-    library("AgeFormat", in: "Sources/Vault", ["Keys", "Primitives", "SecretModel", "SecureMemory"]),
+    library("AgeFormat", in: "Sources/Vault", ["KeySchemes", "Keys", "Primitives", "SecretModel", "SecureMemory"]),
     library("SystemPolicy", in: "Sources/Vault", ["Executors", "Processes", "SDBus", "SecretModel"]),
     // What a client shows and keeps, over any vault
     library(
@@ -317,7 +317,9 @@ let package = Package(
     tests("ProcessesTests", in: "Common", ["CLinux", "Processes", "ProgramDriver"]),
     tests("KeysTests", in: "Vault", ["Primitives", "MemorySearch", "Keys", "KeySchemes", "SecureMemory", "COpenSSL"]),
     tests("TPMTests", in: "Vault", ["MemorySearch", "SecureMemory", "SoftwareTPM", "TPM"]),
-    tests("AgeFormatTests", in: "Vault", ["AgeFormat", "Keys", "Primitives", "SecretModel", "SecureMemory"]),
+    tests(
+      "AgeFormatTests", in: "Vault",
+      ["AgeFormat", "KeySchemes", "Keys", "Primitives", "ProgramDriver", "SecretModel", "SecureMemory"]),
     tests(
       "ReaderTests", in: "Reader",
       [
