@@ -259,7 +259,7 @@ let package = Package(
     tests("ProcessesTests", in: "Common", ["CLinux", "Processes", "ProgramDriver"]),
     tests("KeysTests", in: "Vault", ["COpenSSL", "Keys", "MemorySearch", "Primitives"]),
     tests("TPMTests", in: "Vault", ["MemorySearch", "Primitives", "SoftwareTPM", "VaultStore"]),
-    tests("AgeFormatTests", in: "Vault", ["Keys", "Primitives", "SecretModel", "VaultSync"]),
+    tests("AgeFormatTests", in: "Vault", ["Keys", "Primitives", "ProgramDriver", "SecretModel", "VaultSync"]),
     tests(
       "ReaderTests", in: "Reader",
       [

@@ -341,6 +341,7 @@ extension KeyFamily {
     case .ec: "73"
     case .rsa: "42"
     case .ed25519: "whorl.ed25519"
+    case .x25519: "whorl.x25519"
     }
   }
 

@@ -259,7 +259,7 @@ package protocol VaultConnection: Sendable {
   /// - Throws: `invalidRequest` for an empty password or a salt of another length.
   func walletKey(from password: consuming SecretBytes, salt: [UInt8]) async throws(VaultError) -> SecretBytes
   /// Encrypts the data from a socket, up to its end, into a new file in age's format. Needs no store. The service
-  /// refuses this, and the three calls that follow.
+  /// refuses this, and the four calls that follow.
   ///
   /// - Parameters:
   ///   - source: a connected socket, borrowed for the call.
@@ -281,6 +281,10 @@ package protocol VaultConnection: Sendable {
   ///   - target: a connected socket, borrowed for the call.
   /// - Throws: `fileUnreadable`, `inputOutput`.
   func decryptFile(_ file: Int32, with key: consuming SecretBytes, to target: Int32) async throws(VaultError)
+  /// Encrypts the key of a file in age's format to a public key: an ephemeral public key, and the encrypted key after it.
+  ///
+  /// - Throws: `invalidRequest` for a key of another length, and a public key that nothing can be encrypted to.
+  func wrapFileKey(_ key: consuming SecretBytes, to recipient: AgePublicKey) async throws(VaultError) -> [UInt8]
   /// Makes a key pair for files in age's format.
   func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair
   /// Ends the connection with its contexts, its loan of a reader and its reader process.

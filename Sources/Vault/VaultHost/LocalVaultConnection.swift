@@ -138,6 +138,10 @@ package final class LocalVaultConnection: VaultConnection {
     }
   }
 
+  package func wrapFileKey(
+    _ key: consuming SecretBytes, to recipient: AgePublicKey
+  ) async throws(VaultError) -> [UInt8] { try AgeFile.wrap(key, to: recipient) }
+
   package func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair { try AgeFile.makeKeyPair() }
 
   package func close() async {

@@ -199,7 +199,7 @@ private final class SystemVaultConnection: VaultConnection {
     throw .invalidRequest("the service derives no keys of wallets: a private whorld does")
   }
 
-  /// Refused, like the next three calls: each takes a second and much memory, and does not need the service.
+  /// Refused, like the next four calls: they do not need the service, and some take a second and much memory.
   func encryptFile(from _: Int32, to _: Int32, for _: EncryptedFile.Recipient) async throws(VaultError) {
     throw .noFiles
   }
@@ -207,6 +207,8 @@ private final class SystemVaultConnection: VaultConnection {
   func fileKey(of _: Int32, with _: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes { throw .noFiles }
 
   func decryptFile(_: Int32, with _: consuming SecretBytes, to _: Int32) async throws(VaultError) { throw .noFiles }
+
+  func wrapFileKey(_: consuming SecretBytes, to _: AgePublicKey) async throws(VaultError) -> [UInt8] { throw .noFiles }
 
   func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair { throw .noFiles }
 

@@ -116,7 +116,7 @@ package enum KeyMaking {
       item.attributes[.effectiveKeySize] = size
       item.attributes[.applicationLabel] = .bytes(publicKey.label)
       item.attributes[.publicKey] = .bytes(publicKey.external)
-      item.attributes[.sshPublicKey] = .bytes(try publicKey.ssh)
+      if key.algorithm.sshName != nil { item.attributes[.sshPublicKey] = .bytes(try publicKey.ssh) }
       return Made(item: item, secret: SharedSecret(try key.external()))
     } catch .badParameters(let why) {
       throw .invalidRequest(why)

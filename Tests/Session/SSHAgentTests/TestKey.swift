@@ -10,8 +10,9 @@ final class TestKey: Sendable {
   var publicKey: [UInt8] { get throws { try key.publicKey.ssh } }
 
   func signature(of data: [UInt8], as name: String? = nil) throws -> [UInt8] {
-    let name = name ?? key.algorithm.sshName
-    guard let scheme = SSHSignature.scheme(name, for: key.algorithm) else { throw NoScheme() }
+    guard let name = name ?? key.algorithm.sshName, let scheme = SSHSignature.scheme(name, for: key.algorithm) else {
+      throw NoScheme()
+    }
     return SSHSignature.encoded(try key.sign(data, scheme), name, of: key.algorithm)
   }
 

@@ -39,6 +39,34 @@ struct AddedKeyContractTests {
     await open.connection.close()
   }
 
+  @Test(
+    "a key for age created in the vault decrypts keys of files there, does nothing else and never leaves",
+    arguments: Way.allCases)
+  func age(_ way: Way) async throws {
+    let open = try await OpenScratch(way)
+    let added = try await open.vault.addKey(Self.item, from: .generated(.x25519))
+    #expect(added.attributes[.keyType] == .text(KeyFamily.x25519.keyType) && added.attributes[.sshPublicKey] == nil)
+    guard case .bytes(let bytes)? = added.attributes[.publicKey], let recipient = AgePublicKey(bytes: bytes) else {
+      Issue.record("no public key")
+      return
+    }
+    let box = try await open.connection.wrapFileKey(SecretBytes(text: "sixteen bytes it"), to: recipient)
+    let fileKey = try await open.vault.useKey(added.id, .decrypt(box, .ageX25519), .nobody)
+    #expect(fileKey.text == "sixteen bytes it")
+    let refused: [KeyUse] = [
+      .export, .sign([1], .ed25519), .exchange(with: bytes, .ecdh, size: 32, sharedInfo: []),
+      .decrypt(box + [0], .ageX25519), .decrypt(box, .ecies(.sha256, .zero)),
+    ]
+    for use in refused {
+      await #expect(throws: VaultError.self) { _ = try await open.vault.useKey(added.id, use, .nobody) }
+    }
+    await #expect(throws: VaultError.self) { _ = try await open.vault.secrets(.ids([added.id]), .nobody) }
+    await #expect(throws: VaultError.self) {
+      _ = try await open.connection.wrapFileKey(SecretBytes(text: "too short"), to: recipient)
+    }
+    await open.connection.close()
+  }
+
   @Test("a vault adds no key from text that is no key, and none to an item of another class", arguments: Way.allCases)
   func refused(_ way: Way) async throws {
     let open = try await OpenScratch(way)

@@ -106,6 +106,9 @@ final class ScratchConnection: VaultConnection {
   func decryptFile(_ file: Int32, with key: consuming SecretBytes, to target: Int32) async throws(VaultError) {
     try await stores.decryptFile(file, with: key, to: target)
   }
+  func wrapFileKey(_ key: consuming SecretBytes, to recipient: AgePublicKey) async throws(VaultError) -> [UInt8] {
+    try await stores.wrapFileKey(key, to: recipient)
+  }
   func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair { try await stores.makeKeyPair() }
   func close() async {
     await session.withLock { $0 }?.close()

@@ -105,6 +105,9 @@ struct RecordedCalls: Sendable {
     _ = try? await raw.client.fileKey(of: null, with: .privateKey(SharedSecret(secret())))
     try? await raw.client.decryptFile(null, with: SecretBytes(count: EncryptedFile.keyCount), to: null)
     close(null)
+    if let recipient = AgePublicKey(bytes: [UInt8](repeating: 9, count: AgePublicKey.byteCount)) {
+      _ = try? await raw.client.wrapFileKey(SecretBytes(count: EncryptedFile.keyCount), to: recipient)
+    }
     _ = try? await raw.client.makeKeyPair()
     await vault.setApplicationPassword(secret(), of: handle)
     await vault.respond(handle, .secret(question: 1, secret()))

@@ -91,6 +91,9 @@ final class StubVault: VaultService, VaultConnection {
   }
   func fileKey(of _: Int32, with _: EncryptedFile.Opening) async throws(VaultError) -> SecretBytes { throw Self.unused }
   func decryptFile(_: Int32, with _: consuming SecretBytes, to _: Int32) async throws(VaultError) { throw Self.unused }
+  func wrapFileKey(_: consuming SecretBytes, to _: AgePublicKey) async throws(VaultError) -> [UInt8] {
+    throw Self.unused
+  }
   func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair { throw Self.unused }
   func close() async {
     state.withLock { $0.isClosed = true }

@@ -153,7 +153,7 @@ struct ValueTests {
   func keyUses() async throws {
     var uses: [KeyUse] = [.export, .oneTimeCode, .exchange(with: [4], .ecdh, size: 0, sharedInfo: [])]
     var signatures: [SignatureScheme] = [.rsaRaw, .rsaPKCS1Raw]
-    var encryptions: [EncryptionScheme] = [.rsaRaw, .rsaPKCS1]
+    var encryptions: [EncryptionScheme] = [.rsaRaw, .rsaPKCS1, .ageX25519]
     for hash in HashFunction.allCases {
       for input: SignatureScheme.Input in [.message, .digest] {
         signatures += [.rsaPKCS1(hash, input), .rsaPSS(hash, input)]
@@ -418,6 +418,9 @@ private final class PlaceRecorder: VaultConnection {
     throw StubVault.unused
   }
   func decryptFile(_: Int32, with _: consuming SecretBytes, to _: Int32) async throws(VaultError) {
+    throw StubVault.unused
+  }
+  func wrapFileKey(_: consuming SecretBytes, to _: AgePublicKey) async throws(VaultError) -> [UInt8] {
     throw StubVault.unused
   }
   func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair { throw StubVault.unused }

@@ -18,7 +18,7 @@ struct WalletKeyTests {
     try await service.end()
   }
 
-  @Test("the service encrypts and decrypts no files, and makes no key pairs")
+  @Test("the service encrypts and decrypts no files or their keys, and makes no key pairs")
   func files() async throws {
     let service = try RunningService()
     let connection = try service.connect()
@@ -28,6 +28,10 @@ struct WalletKeyTests {
     await #expect(throws: refused) { _ = try await connection.fileKey(of: 0, with: .passphrase(secret)) }
     await #expect(throws: refused) {
       try await connection.decryptFile(0, with: SecretBytes(count: EncryptedFile.keyCount), to: 0)
+    }
+    let recipient = try #require(AgePublicKey(bytes: [UInt8](repeating: 9, count: AgePublicKey.byteCount)))
+    await #expect(throws: refused) {
+      _ = try await connection.wrapFileKey(SecretBytes(count: EncryptedFile.keyCount), to: recipient)
     }
     await #expect(throws: refused) { _ = try await connection.makeKeyPair() }
     await connection.close()

@@ -64,7 +64,7 @@ public func SecKeyCreateWithData(
         // The primes of an RSA key are not tested: it takes half a second, and Apple's call does not do it either.
         let key =
           switch family {
-          case .ec, .ed25519: try PrivateKey(external: secret, family: family)
+          case .ec, .ed25519, .x25519: try PrivateKey(external: secret, family: family)
           case .rsa: try PrivateKey(stored: secret, family: family)
           }
         return SecKey(key, staysInVault: false)

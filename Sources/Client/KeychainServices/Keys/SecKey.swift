@@ -209,7 +209,7 @@ enum KeyAttributes {
 
   /// Nil for a type that Apple's calls do not have, such as that of Ed25519.
   static func family(of type: String) -> KeyFamily? {
-    KeyFamily(keyType: type).flatMap { $0 == .ed25519 ? nil : $0 }
+    KeyFamily(keyType: type).flatMap { [.ec, .rsa].contains($0) ? $0 : nil }
   }
 }
 

@@ -3,7 +3,7 @@
 
 /// The kinds of key pairs. Each has its own external formats.
 package enum KeyFamily: Sendable, Hashable, CaseIterable {
-  case ec, rsa, ed25519
+  case ec, rsa, ed25519, x25519
 }
 
 /// The supported NIST curves (FIPS 186-4). Their order is prime, so the cofactor is 1, and Diffie-Hellman gives the
@@ -33,12 +33,15 @@ package enum KeyAlgorithm: Sendable, Hashable {
   case rsa(bits: Int)
   /// Ed25519 (RFC 8032).
   case ed25519
+  /// X25519 (RFC 7748), whose keys decrypt, and sign nothing.
+  case x25519
 
   package var family: KeyFamily {
     switch self {
     case .ec: .ec
     case .rsa: .rsa
     case .ed25519: .ed25519
+    case .x25519: .x25519
     }
   }
 
@@ -46,7 +49,7 @@ package enum KeyAlgorithm: Sendable, Hashable {
     switch self {
     case .ec(let curve): curve.bitCount
     case .rsa(let bits): bits
-    case .ed25519: 256
+    case .ed25519, .x25519: 256
     }
   }
 
@@ -56,7 +59,7 @@ package enum KeyAlgorithm: Sendable, Hashable {
   /// Whether keys of this algorithm can be generated and imported.
   package var isSupported: Bool {
     switch self {
-    case .ec, .ed25519: true
+    case .ec, .ed25519, .x25519: true
     case .rsa(let bits): (2048...4096).contains(bits) && bits % 8 == 0
     }
   }
@@ -64,7 +67,7 @@ package enum KeyAlgorithm: Sendable, Hashable {
 
 /// The words for the algorithms of new keys.
 extension KeyAlgorithm {
-  /// The algorithms that have a word.
+  /// The algorithms of keys that sign.
   package static let offered: [KeyAlgorithm] = [
     .ed25519, .ec(.p256), .ec(.p384), .ec(.p521), .rsa(bits: 2048), .rsa(bits: 3072), .rsa(bits: 4096),
   ]
@@ -73,14 +76,15 @@ extension KeyAlgorithm {
   package var word: String {
     switch self {
     case .ed25519: "ed25519"
+    case .x25519: "x25519"
     case .ec(let curve): "ecdsa-\(curve.bitCount)"
     case .rsa(let bits): "rsa-\(bits)"
     }
   }
 
-  /// Nil for a word of none of ``offered``.
+  /// Nil for a word of none of ``offered``, and of no other that has one.
   package init?(word: String) {
-    guard let algorithm = Self.offered.first(where: { $0.word == word }) else { return nil }
+    guard let algorithm = (Self.offered + [.x25519]).first(where: { $0.word == word }) else { return nil }
     self = algorithm
   }
 }
@@ -154,11 +158,16 @@ package enum EncryptionScheme: Sendable, Hashable {
   /// ephemeral public key as shared info. There is no additional data. This is Apple's ECIES format, standard and
   /// cofactor, as described in its `SecKey.h`.
   case ecies(HashFunction, Nonce)
+  /// The key of a file in age's format (C2SP age.md, the X25519 recipient stanza): an ephemeral public key, then the key
+  /// of 16 bytes encrypted with ChaCha20-Poly1305, then the tag. The wrapping key comes from Diffie-Hellman and HKDF,
+  /// with both public keys as salt.
+  case ageX25519
 
   package func supports(_ algorithm: KeyAlgorithm) -> Bool {
     switch self {
     case .rsaRaw, .rsaPKCS1, .rsaOAEP, .rsaOAEPAESGCM: algorithm.family == .rsa
     case .ecies: algorithm.family == .ec
+    case .ageX25519: algorithm.family == .x25519
     }
   }
 
@@ -169,6 +178,7 @@ package enum EncryptionScheme: Sendable, Hashable {
     case .rsaPKCS1: algorithm.blockCount - 11
     case .rsaOAEP(let hash): algorithm.blockCount - 2 * hash.count - 2
     case .rsaOAEPAESGCM, .ecies: nil
+    case .ageX25519: 16
     }
   }
 }

@@ -46,7 +46,10 @@ extension ItemClass: ExpressibleByArgument {
 
 extension KeyAlgorithm: ExpressibleByArgument {
   /// Parses the value of `--type`.
-  package init?(argument: String) { self.init(word: argument) }
+  package init?(argument: String) {
+    guard let algorithm = Self(word: argument), Self.offered.contains(algorithm) else { return nil }
+    self = algorithm
+  }
   /// The values that help and errors list.
   package static var allValueStrings: [String] { offered.map(\.word) }
   /// The default's text in help.

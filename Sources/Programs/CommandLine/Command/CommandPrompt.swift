@@ -1,5 +1,5 @@
 import Primitives
-internal import Prompts
+import Prompts
 import SecretModel
 import SessionPrompts
 import Settings
@@ -59,10 +59,14 @@ final class CommandAnswers: PreparedAnswers {
 
   private let answers: Answers
   private let awaiting: Awaiting
+  private let asker: PromptAsker?
   private let firstFailure = Mutex<Failure?>(nil)
   private let recoveryKeyWasAsked = Atomic(false)
 
-  init(_ answers: Answers, _ awaiting: Awaiting) { (self.answers, self.awaiting) = (answers, awaiting) }
+  /// - Parameter asker: the program for which the command asks; nil if it asks for the person who has started it.
+  init(_ answers: Answers, _ awaiting: Awaiting, for asker: PromptAsker?) {
+    (self.answers, self.awaiting, self.asker) = (answers, awaiting, asker)
+  }
 
   /// The failure of the command, if a question could not be answered.
   var failure: Failure? { firstFailure.withLock { $0 } }
@@ -79,7 +83,9 @@ final class CommandAnswers: PreparedAnswers {
   /// The style of this command's prompts.
   var style: TerminalPromptStyle {
     var style = TerminalPromptStyle()
-    style.output = .standardError
+    // What a program starts may have its standard error go nowhere.
+    style.output = asker != nil && Terminal.exists ? .terminal : .standardError
+    style.asker = asker
     style.answers = self
     return style
   }

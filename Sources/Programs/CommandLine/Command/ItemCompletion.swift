@@ -53,7 +53,8 @@ extension CompletionKind {
     try await session.request { try await $0.sync.status() }.candidates.map { String($0.id.description.prefix(8)) }
   }
 
-  private static func names(
+  /// Completes what a command of the typed store lists.
+  static func names(
     _ list: @escaping @Sendable (Session) async throws -> [String]
   ) -> CompletionKind {
     .custom { words, _, _ in

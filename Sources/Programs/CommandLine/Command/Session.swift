@@ -3,7 +3,7 @@ import Glibc
 internal import Moving
 import Primitives
 import Processes
-internal import Prompts
+import Prompts
 import ReaderBus
 import ReaderClient
 import SecretModel
@@ -19,6 +19,8 @@ struct Session: SettingsContext {
   private let connection: CommandConnection
   /// The terminal of a program that this command serves, for a command that has none itself.
   var clientTerminal: ClientTerminal?
+  /// The program for which this command asks, if the person has not started the command. Prompts name it.
+  var asker: PromptAsker?
 
   init(_ options: GlobalOptions, _ connection: CommandConnection) throws(Failure) {
     self.options = options
@@ -134,17 +136,24 @@ struct Session: SettingsContext {
   func secret(of item: Item, reason: String, noPrompt: Bool) async throws(Failure) -> ReleasedItem {
     var options = contextOptions
     options.interactionNotAllowed = noPrompt
-    func released() async throws(Failure) -> ReleasedItem {
-      let answers = answers(noPrompt: noPrompt)
-      return try await asking(answers, options: options, reason: reason, triesFirst: true) { vault, asking in
+    let chosen = options
+    return try await repeatingIfVaultEnds { () throws(Failure) in
+      try await asking(answers(noPrompt: noPrompt), options: chosen, reason: reason, triesFirst: true) {
+        vault, asking in
         try await vault.secrets(.ids([item.id]), asking)[0]
       }
     }
+  }
+
+  /// Makes a request that changes nothing, and makes it once more with a new connection if the vault ends meanwhile.
+  func repeatingIfVaultEnds<Answer: Sendable>(
+    _ request: () async throws(Failure) -> Answer
+  ) async throws(Failure) -> Answer {
     do throws(Failure) {
-      return try await released()
+      return try await request()
     } catch  where error.vaultHasEnded {
       await close()
-      return try await released()
+      return try await request()
     }
   }
 
@@ -164,12 +173,12 @@ struct Session: SettingsContext {
     _ ask: (Inquiry) async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
     while true {
-      let given = CommandAnswers(answers, awaiting)
+      let given = CommandAnswers(answers, awaiting, for: asker)
       var inquiry = Inquiry(reason, prompt: CommandPrompt(given) { desktop(given) })
       inquiry.options = AuthenticationContext.Options(options)
       inquiry.options.fallbackTitle = "passcode"
       // A command says itself why it asks and how it has ended.
-      inquiry.options.speaksForItself = true
+      inquiry.options.speaksForItself = asker == nil
       inquiry.triesSilently = false
       if canGivePasscode(answers, options) { inquiry.firstUnlock = .together }
       inquiry.follow = { context in
@@ -194,7 +203,7 @@ struct Session: SettingsContext {
     return AgentPrompt(
       in: .init(bus: BaseDirectories.sessionBus, environment: UserEnvironment.entries, log: { _ in }, wording: .items),
       // Nobody sees a command without a terminal, so the program that has started it is named.
-      asker: ClientProgram(getppid()).asker(), for: clientTerminal)
+      asker: asker ?? ClientProgram(getppid()).asker(), for: clientTerminal)
   }
 
   /// The answers, from this command's descriptors or the person.

@@ -22,7 +22,8 @@ package struct PrivateKey: ~Copyable, Sendable {
       switch algorithm {
       case .ec(let curve): try ECKeyForm.publicForm(of: handle, curve)
       case .rsa: try RSAKeyForm.publicForm(of: handle)
-      case .ed25519: try Ed25519.publicForm(of: handle)
+      case .ed25519: try RawKeyForm.ed25519.publicForm(of: handle)
+      case .x25519: try RawKeyForm.x25519.publicForm(of: handle)
       }
     return PrivateKey(
       publicKey: try PublicKey(external: publicForm, family: algorithm.family), handle: handle)
@@ -32,8 +33,11 @@ package struct PrivateKey: ~Copyable, Sendable {
   /// ``KeysError/badParameters(_:)``. For RSA this tests the primes, which takes up to half a second.
   package init(external: borrowing SecretBytes, family: KeyFamily) throws(KeysError) {
     let (publicForm, handle) = try Self.read(external, family)
-    // The public key of Ed25519 is computed from the private one.
-    if family != .ed25519 { try handle.checkPair() }
+    switch family {
+    case .ec, .rsa: try handle.checkPair()
+    // The public key was computed from the private one.
+    case .ed25519, .x25519: break
+    }
     self.init(publicKey: try PublicKey(external: publicForm, family: family), handle: handle)
   }
 
@@ -50,7 +54,8 @@ package struct PrivateKey: ~Copyable, Sendable {
     switch family {
     case .ec: try ECKeyForm.privateKey(external)
     case .rsa: try RSAKeyForm.privateKey(external)
-    case .ed25519: try Ed25519.privateKey(external)
+    case .ed25519: try RawKeyForm.ed25519.privateKey(external)
+    case .x25519: try RawKeyForm.x25519.privateKey(external)
     }
   }
 
@@ -60,12 +65,13 @@ package struct PrivateKey: ~Copyable, Sendable {
   }
 
   /// The key in Apple's export format: 04 ‖ X ‖ Y ‖ K (X9.63) for a key on a curve, and RSAPrivateKey (PKCS #1) in DER
-  /// for RSA. The 32 bytes of RFC 8032 for Ed25519.
+  /// for RSA. The 32 bytes of RFC 8032 for Ed25519, and of RFC 7748 for X25519.
   package borrowing func external() throws(KeysError) -> SecretBytes {
     switch algorithm.family {
     case .ec: try ECKeyForm.privateForm(of: handle, publicForm: publicKey.external)
     case .rsa: try RSAKeyForm.privateForm(of: handle)
-    case .ed25519: try Ed25519.privateForm(of: handle)
+    case .ed25519: try RawKeyForm.ed25519.privateForm(of: handle)
+    case .x25519: try RawKeyForm.x25519.privateForm(of: handle)
     }
   }
 }
@@ -76,7 +82,8 @@ extension KeyHandle {
       switch algorithm.family {
       case .ec: "EC"
       case .rsa: "RSA"
-      case .ed25519: Ed25519.name
+      case .ed25519: RawKeyForm.ed25519.name
+      case .x25519: RawKeyForm.x25519.name
       }
     // Transfer full.
     guard let pointer = EVP_PKEY_CTX_new_from_name(LibraryContext.shared.pointer, name, nil) else {
@@ -88,7 +95,7 @@ extension KeyHandle {
       switch algorithm {
       case .ec(let curve): EVP_PKEY_CTX_set_group_name(context.pointer, curve.name)
       case .rsa(let bits): EVP_PKEY_CTX_set_rsa_keygen_bits(context.pointer, Int32(bits))
-      case .ed25519: Int32(1)
+      case .ed25519, .x25519: Int32(1)
       }
     var key: OpaquePointer?
     // Generates a key that the caller owns (transfer full).
@@ -113,7 +120,7 @@ package struct PublicKey: Sendable {
   package let algorithm: KeyAlgorithm
 
   /// The key in Apple's export format: 04 ‖ X ‖ Y (X9.63) for a key on a curve, and RSAPublicKey (PKCS #1) in DER for
-  /// RSA. The 32 bytes of RFC 8032 for Ed25519.
+  /// RSA. The 32 bytes of RFC 8032 for Ed25519, and of RFC 7748 for X25519.
   package let external: [UInt8]
 
   /// The SHA-1 of ``external``, by which Apple finds keys.
@@ -127,7 +134,8 @@ package struct PublicKey: Sendable {
       switch family {
       case .ec: try ECKeyForm.publicKey(external)
       case .rsa: try RSAKeyForm.publicKey(external)
-      case .ed25519: try Ed25519.publicKey(external)
+      case .ed25519: try RawKeyForm.ed25519.publicKey(external)
+      case .x25519: try RawKeyForm.x25519.publicKey(external)
       }
     self.external = external
     label = try HashFunction.sha1.digest(external)
@@ -152,8 +160,8 @@ extension PrivateKey {
     let handle = try KeyHandle(pkcs8: pkcs8)
     let external: SecretBytes
     switch algorithm {
-    case .ed25519 where EVP_PKEY_is_a(handle.pointer, Ed25519.name) == 1:
-      external = try Ed25519.privateForm(of: handle)
+    case .ed25519 where EVP_PKEY_is_a(handle.pointer, RawKeyForm.ed25519.name) == 1:
+      external = try RawKeyForm.ed25519.privateForm(of: handle)
     case .ec(let curve) where EVP_PKEY_is_a(handle.pointer, "EC") == 1 && handle.isOn(curve):
       external = try ECKeyForm.privateForm(of: handle, publicForm: try ECKeyForm.publicForm(of: handle, curve))
     default: throw .badParameters("the key is of another algorithm")

@@ -19,6 +19,7 @@ extension PublicKey {
     case .rsaOAEP(let hash): return try RSAEncryption.encrypt(plaintext, to: self, .oaep(hash))
     case .rsaOAEPAESGCM(let hash): return try WrappedKeyEncryption.encrypt(plaintext, to: self, hash)
     case .ecies(let hash, let nonce): return try ECIES.encrypt(plaintext, to: self, hash, nonce)
+    case .ageX25519: return try AgeWrapping.encrypt(plaintext, to: self)
     }
   }
 }
@@ -37,6 +38,7 @@ extension PrivateKey {
     case .rsaOAEP(let hash): return try RSAEncryption.decrypt(ciphertext[...], with: handle, algorithm, .oaep(hash))
     case .rsaOAEPAESGCM(let hash): return try WrappedKeyEncryption.decrypt(ciphertext, with: self, hash)
     case .ecies(let hash, let nonce): return try ECIES.decrypt(ciphertext, with: self, hash, nonce)
+    case .ageX25519: return try AgeWrapping.decrypt(ciphertext, with: self)
     }
   }
 }

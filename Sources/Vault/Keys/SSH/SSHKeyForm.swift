@@ -2,9 +2,10 @@ package import Primitives
 
 /// The names of keys in SSH: RFC 4253 (RSA), RFC 5656 (ECDSA) and RFC 8709 (Ed25519).
 extension KeyAlgorithm {
-  /// The name at the start of a public key.
-  package var sshName: String {
+  /// The name at the start of a public key; nil for an algorithm that SSH has no keys of.
+  package var sshName: String? {
     switch self {
+    case .x25519: nil
     case .ed25519: "ssh-ed25519"
     case .rsa: "ssh-rsa"
     case .ec(let curve): "ecdsa-sha2-\(curve.sshName)"
@@ -20,9 +21,11 @@ extension PublicKey {
   /// The key in SSH's form.
   package var ssh: [UInt8] {
     get throws(KeysError) {
+      guard let name = algorithm.sshName else { throw .badParameters("SSH has no keys of this algorithm") }
       var writer = SSHWriter()
-      writer.append(text: algorithm.sshName)
+      writer.append(text: name)
       switch algorithm {
+      case .x25519: break
       case .ed25519: writer.append(string: external)
       case .ec(let curve):
         writer.append(text: curve.sshName)

@@ -81,7 +81,8 @@ extension VaultBusClient {
 /// Calls that need no store.
 extension Calls {
   static let withoutStore = [
-    openCopy.call, lendReader.call, walletKey.call, encryptFile.call, fileKey.call, decryptFile.call, makeKeyPair.call,
+    openCopy.call, lendReader.call, walletKey.call, encryptFile.call, fileKey.call, decryptFile.call,
+    wrapFileKey.call, makeKeyPair.call,
   ]
 
   static let openCopy = Call("OpenCopy") {
@@ -108,6 +109,12 @@ extension Calls {
     (vault: isolated Served, file: BusFile, key: BusFile, target: BusFile) async throws(VaultError) in
     let key = try SecretBytes(sealed: key, limit: EncryptedFile.keyCount)
     try await vault.vaults.decryptFile(file.rawValue, with: key, to: target.rawValue)
+  }
+  static let wrapFileKey = Call("WrapFileKey") {
+    (vault: isolated Served, key: BusFile, recipient: [UInt8]) async throws(VaultError) in
+    guard let recipient = AgePublicKey(bytes: recipient) else { throw .invalidRequest("a public key has 32 bytes") }
+    let key = try SecretBytes(sealed: key, limit: EncryptedFile.keyCount)
+    return try await vault.vaults.wrapFileKey(key, to: recipient)
   }
   static let makeKeyPair = Call("MakeKeyPair") { (vault: isolated Served) async throws(VaultError) in
     let pair = try await vault.vaults.makeKeyPair()
@@ -161,6 +168,14 @@ extension VaultBusClient {
     let (file, key, target) = (try BusFile(copying: file), try key.sealed(), try BusFile(copying: target))
     try await greeted()
     try await wire(Calls.decryptFile, file, key, target)
+  }
+
+  package func wrapFileKey(
+    _ key: consuming SecretBytes, to recipient: AgePublicKey
+  ) async throws(VaultError) -> [UInt8] {
+    let key = try key.sealed()
+    try await greeted()
+    return try await wire(Calls.wrapFileKey, key, recipient.bytes)
   }
 
   package func makeKeyPair() async throws(VaultError) -> EncryptedFile.KeyPair {

@@ -114,6 +114,7 @@ extension EncryptionScheme: SchemeWords {
     case .rsaOAEP(let hash): ["rsa-oaep", hash.rawValue]
     case .rsaOAEPAESGCM(let hash): ["rsa-oaep-aes-gcm", hash.rawValue]
     case .ecies(let hash, let nonce): ["ecies", hash.rawValue, nonce.rawValue]
+    case .ageX25519: ["age-x25519"]
     }
   }
 
@@ -126,6 +127,7 @@ extension EncryptionScheme: SchemeWords {
     case ("rsa-oaep", 2, let hash?, _): self = .rsaOAEP(hash)
     case ("rsa-oaep-aes-gcm", 2, let hash?, _): self = .rsaOAEPAESGCM(hash)
     case ("ecies", 3, let hash?, let nonce?): self = .ecies(hash, nonce)
+    case ("age-x25519", 1, _, _): self = .ageX25519
     default: return nil
     }
   }

@@ -99,6 +99,21 @@ package enum AgeFile {
     }
   }
 
+  /// Encrypts the key of a file to a public key, as the body of a recipient stanza has it: an ephemeral public key, and
+  /// the encrypted key.
+  ///
+  /// - Throws: `invalidRequest` for a key of another length, and a public key that nothing can be encrypted to.
+  package static func wrap(
+    _ fileKey: borrowing SecretBytes, to recipient: AgePublicKey
+  ) throws(VaultError) -> [UInt8] {
+    do throws(KeysError) {
+      return try PublicKey(external: recipient.bytes, family: .x25519).encrypt(fileKey, .ageX25519)
+    } catch {
+      if case .badParameters(let why) = error { throw .invalidRequest(why) }
+      throw VaultError(library: error)
+    }
+  }
+
   // MARK: Header
 
   private static func header(of file: LentFile) throws(VaultError) -> AgeHeader {
@@ -197,8 +212,7 @@ package enum AgeMessage {
     _ file: [UInt8], with key: EncryptedFile.KeyPair, expectedAt place: Int = 0
   ) throws(VaultError) -> SecretBytes {
     let header = try AgeHeader(parsing: file)
-    let fileKey = try FileKeyWrapping.unwrap(
-      header, with: key.privateKey.bytes, publicKey: key.publicKey.bytes, expectedAt: place)
+    let fileKey = try FileKeyWrapping.unwrap(header, with: key.privateKey.bytes, expectedAt: place)
     try AgeFile.verify(header, fileKey)
     var start = min(header.count + AgePayload.nonceCount, file.count)
     var payload = try AgePayload(fileKey: fileKey, nonce: Array(file[header.count..<start]))

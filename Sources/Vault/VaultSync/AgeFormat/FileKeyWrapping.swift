@@ -10,7 +10,6 @@ enum FileKeyWrapping {
   private static let passphraseKind = "scrypt"
   private static let publicKeyKind = "X25519"
   private static let passphraseLabel = Array("age-encryption.org/v1/scrypt".utf8)
-  private static let publicKeyLabel = Array("age-encryption.org/v1/X25519".utf8)
   private static let saltCount = 16
   /// A constant nonce is safe: each wrapping key encrypts only one file key.
   private static let nonce = [UInt8](repeating: 0, count: ChaCha20Poly1305.nonceCount)
@@ -29,13 +28,10 @@ enum FileKeyWrapping {
           words: [passphraseKind, Base64.unpaddedText(of: salt), "\(logN)"],
           body: try ChaCha20Poly1305.seal(fileKey, key: key, nonce: nonce))
       case .publicKey(let publicKey):
-        let ephemeral = try Random.key(X25519.count)
-        let share = try X25519.publicKey(of: ephemeral)
-        let secret = try X25519.sharedSecret(ephemeral, with: publicKey.bytes)
-        let key = try KDF.hkdf(key: secret, salt: share + publicKey.bytes, info: publicKeyLabel)
+        let box = try PublicKey(external: publicKey.bytes, family: .x25519).encrypt(fileKey, .ageX25519)
         return AgeHeader.Stanza(
-          words: [publicKeyKind, Base64.unpaddedText(of: share)],
-          body: try ChaCha20Poly1305.seal(fileKey, key: key, nonce: nonce))
+          words: [publicKeyKind, Base64.unpaddedText(of: Array(box[..<X25519.count]))],
+          body: Array(box[X25519.count...]))
       }
     } catch {
       if case .badParameters = error { throw .invalidRequest("no file can be encrypted to this public key") }
@@ -58,7 +54,7 @@ enum FileKeyWrapping {
       return try unwrap(header.stanzas[0], with: passphrase.bytes)
     case .privateKey(let privateKey):
       guard !isForPassphrase else { throw .fileUnreadable("it is encrypted under a passphrase, not to a public key") }
-      return try unwrap(header, with: privateKey.bytes, publicKey: publicKey(of: privateKey.bytes), expectedAt: 0)
+      return try unwrap(header, with: privateKey.bytes, expectedAt: 0)
     }
   }
 
@@ -66,22 +62,15 @@ enum FileKeyWrapping {
   ///
   /// - Throws: `fileUnreadable`.
   static func unwrap(
-    _ header: AgeHeader, with privateKey: borrowing SecretBytes, publicKey: [UInt8], expectedAt place: Int
+    _ header: AgeHeader, with privateKey: borrowing SecretBytes, expectedAt place: Int
   ) throws(VaultError) -> SecretBytes {
     let stanzas = header.stanzas
     let expected = stanzas.indices.contains(place) ? [place] : []
+    let key = try self.privateKey(privateKey)
     for index in expected + stanzas.indices.filter({ $0 != place }) where stanzas[index].words[0] == publicKeyKind {
-      if let key = try unwrap(stanzas[index], withKey: privateKey, publicKey) { return key }
+      if let fileKey = try unwrap(stanzas[index], with: key) { return fileKey }
     }
     throw .fileUnreadable("it is encrypted to another public key")
-  }
-
-  private static func publicKey(of privateKey: borrowing SecretBytes) throws(VaultError) -> [UInt8] {
-    do throws(KeysError) {
-      return try X25519.publicKey(of: privateKey)
-    } catch {
-      throw VaultError(library: error)
-    }
   }
 
   private static func unwrap(
@@ -107,20 +96,26 @@ enum FileKeyWrapping {
 
   /// Nil for a stanza of another key.
   private static func unwrap(
-    _ stanza: AgeHeader.Stanza, withKey privateKey: borrowing SecretBytes, _ publicKey: [UInt8]
+    _ stanza: AgeHeader.Stanza, with privateKey: borrowing PrivateKey
   ) throws(VaultError) -> SecretBytes? {
     guard stanza.words.count == 2, let share = Base64.bytes(ofUnpadded: stanza.words[1]), share.count == X25519.count,
       stanza.body.count == bodyCount
     else { throw .malformedStanza }
     do throws(KeysError) {
-      let secret = try X25519.sharedSecret(privateKey, with: share)
-      let key = try KDF.hkdf(key: secret, salt: share + publicKey, info: publicKeyLabel)
-      return try ChaCha20Poly1305.open(stanza.body, key: key, nonce: nonce)
+      return try privateKey.decrypt(share + stanza.body, .ageX25519)
     } catch .authenticationFailed {
       return nil
     } catch .badParameters {
       // A share of small order, which would give the same key with every private key.
       throw .malformedStanza
+    } catch {
+      throw VaultError(library: error)
+    }
+  }
+
+  private static func privateKey(_ bytes: borrowing SecretBytes) throws(VaultError) -> PrivateKey {
+    do throws(KeysError) {
+      return try PrivateKey(stored: bytes, family: .x25519)
     } catch {
       throw VaultError(library: error)
     }
