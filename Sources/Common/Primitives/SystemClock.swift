@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The clocks of the kernel, as numbers that can cross to another process.
