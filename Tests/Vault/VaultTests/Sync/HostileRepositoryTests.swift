@@ -5,7 +5,23 @@ import VaultDriver
 
 @testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 @testable import VaultSync
+
+extension Vault {
+  /// The paths of the records of deletions, after they have become so much older, in seconds.
+  fileprivate func deletions(age: Double) throws -> [String] {
+    try presence.passcodes.store.commit { change in
+      try change.records(where: "1").filter { $0.head.state == .deleted }.map { row in
+        var row = row
+        row.head.modified -= age
+        try row.write(change)
+        return SyncPath.item(row.name).text
+      }
+    }
+  }
+}
 
 @Suite("A hostile repository changes and reveals nothing")
 struct HostileRepositoryTests {
@@ -94,6 +110,22 @@ struct HostileRepositoryTests {
     #expect(repository.tip[path] != before[path])
     #expect(try await lap.receive(repository.tip.merging([path: before[path] ?? []]) { $1 }).wentBack)
     #expect(try await lap.status.kept.isEmpty)
+  }
+
+  @Test("a deletion that is missing in a sync repository counts as lost for 180 days, and is forgotten after them")
+  func oldDeletion() async throws {
+    let (desk, lap) = try await pair()
+    try await desk.delete("mail")
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    let (tip, paths) = (repository.tip, try await desk.vault.deletions(age: 0))
+    #expect(paths.count == 1)
+    let files = tip.filter { !paths.contains($0.key) }
+    #expect(try await desk.receive(files).wentBack)
+    #expect(try await !desk.receive(tip).wentBack)
+    _ = try await desk.vault.deletions(age: SyncReceiver.deletionAge + 1)
+    #expect(try await !desk.receive(files).wentBack)
+    #expect(try await desk.vault.deletions(age: 0).isEmpty)
+    #expect(try await desk.items == ["bank": "silver"])
   }
 
   @Test("a machine whose repository has lost something publishes nothing before all of it is back")
