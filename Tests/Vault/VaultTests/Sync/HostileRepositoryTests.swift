@@ -205,7 +205,7 @@ struct HostileRepositoryTests {
     #expect(try await desk.receive(repository.tip).refused.map(\.path) == [path])
   }
 
-  @Test("files at unknown paths of a sync repository, and an unknown version of its format, change nothing")
+  @Test("files at unknown paths of a sync repository are listed and change nothing, and so is an unknown format")
   func paths() async throws {
     let (_, lap) = try await pair()
     var files = repository.tip
@@ -216,14 +216,17 @@ struct HostileRepositoryTests {
       "items/\(start)\(rest.prefix(2))/\(rest.dropFirst(2))", "items/\(start.prefix(1))/\(start.suffix(1))\(rest)",
       "items/\(start)/\(rest.uppercased())", "items/\(start)/\(rest.dropLast(2))", "items/\(start)/\(rest)00",
     ]
-    for path in ["README", "items/x", "items/../../x", "circle/1", "circle/00000000", "heads/x", ".git/config", ""]
-      + others
-    {
-      files[path] = [1, 2, 3]
-    }
+    let unknown =
+      ["README", "items/x", "items/../../x", "circle/1", "circle/00000000", "heads/x", ".git/config", ""] + others
+    for path in unknown { files[path] = [1, 2, 3] }
+    let before = repository.tip
     repository.put(files)
-    #expect(try await lap.receive(files) == SyncReceipt())
-    files["format"] = Array("whorl-sync 3\n".utf8)
-    #expect(try await lap.receive(files).refused.map(\.path) == ["format"])
+    let receipt = try await lap.receive(files)
+    #expect(receipt.refused.map(\.path).sorted() == unknown.sorted())
+    #expect(receipt.changed.isEmpty && receipt.removed.isEmpty && receipt.kept.isEmpty && !receipt.wentBack)
+    // That they are gone is not told.
+    #expect(try await lap.receive(before) == SyncReceipt())
+    let later = before.merging([SyncPath.format.text: Array("whorl-sync 3\n".utf8)]) { $1 }
+    #expect(try await lap.receive(later).refused.map(\.path) == [SyncPath.format.text])
   }
 }
