@@ -253,9 +253,14 @@ package enum Bech32 {
 
   /// The checksum's polynomial, as BIP 173 gives it.
   private static func next(_ check: UInt32, _ value: UInt8) -> UInt32 {
-    let generator: [UInt32] = [0x3b6a_57b2, 0x2650_8e6d, 0x1ea1_19fa, 0x3d42_33dd, 0x2a14_62b3]
-    let next = (check & 0x1ff_ffff) << 5 ^ UInt32(value)
+    var next = (check & 0x1ff_ffff) << 5 ^ UInt32(value)
     let top = check >> 25
-    return generator.indices.reduce(next) { top >> UInt32($1) & 1 == 1 ? $0 ^ generator[$1] : $0 }
+    // No list of them: a list of machines has hundreds of keys, and each of their characters comes here.
+    if top & 1 != 0 { next ^= 0x3b6a_57b2 }
+    if top & 2 != 0 { next ^= 0x2650_8e6d }
+    if top & 4 != 0 { next ^= 0x1ea1_19fa }
+    if top & 8 != 0 { next ^= 0x3d42_33dd }
+    if top & 16 != 0 { next ^= 0x2a14_62b3 }
+    return next
   }
 }

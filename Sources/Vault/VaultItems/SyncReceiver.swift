@@ -37,7 +37,10 @@ final class SyncReceiver {
   }
 
   func receive(_ file: SyncFile) throws {
-    guard let path = SyncPath(file.path) else { return }
+    guard let path = SyncPath(file.path) else {
+      guard file.contents != nil else { return }
+      return receipt.refused.append(SyncReceipt.Refusal(path: file.path, reason: "is not the name of a shared file"))
+    }
     if file.contents == nil { progress.obsolete.removeAll { $0 == file.path } }
     do {
       switch path {

@@ -20,14 +20,13 @@ package final class ScratchStore: Sendable {
   ///   - owner: the owner of the store.
   ///   - classKeys: says what the first unlock of the store requires.
   ///   - storage: where the key of the device slot is kept.
+  ///   - isInMemory: whether it is made where nothing waits for a disk.
   package init(
     passcode: String? = ScratchStore.passcode, owner: UInt32 = geteuid(), classKeys: ClassKeys = ClassKeys(),
-    storage: RootStorage = .keyFile
+    storage: RootStorage = .keyFile, isInMemory: Bool = false
   ) async throws {
     self.owner = owner
-    var template = Array("/tmp/whorl-test-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw Failed(what: "no folder") }
-    folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    folder = try Self.makeFolder(inMemory: isInMemory)
     path = folder + "/store"
     let secret: SecretBytes? = if let passcode { SecretBytes(text: passcode) } else { nil }
     let (new, draft) = try await StoreCreation.newStore(
@@ -37,7 +36,23 @@ package final class ScratchStore: Sendable {
     recoveryKey = draft.recoveryKey.text
   }
 
+  /// A copy, in memory, of a store that is closed.
+  package init(copyOf original: ScratchStore) throws {
+    (owner, recoveryKey) = (original.owner, original.recoveryKey)
+    folder = try Self.makeFolder(inMemory: true)
+    path = folder + "/store"
+    try Self.run("/bin/cp", ["-a", original.path, path])
+  }
+
   deinit { Self.remove(folder) }
+
+  private static func makeFolder(inMemory: Bool) throws -> String {
+    let memory = "/dev/shm"
+    let place = inMemory && access(memory, W_OK) == 0 ? memory : "/tmp"
+    var template = Array("\(place)/whorl-test-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw Failed(what: "no folder") }
+    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
 
   /// Opens the store. Without a reader, requests for a finger fail.
   ///

@@ -1,3 +1,4 @@
+import Glibc
 import Keys
 package import Primitives
 package import SecretModel
@@ -32,9 +33,7 @@ package struct SignedLine: Sendable {
   /// - Throws: `fileUnreadable`.
   package init(parsing bytes: borrowing SecretBytes) throws(VaultError) {
     let lines: ([UInt8], [UInt8])? = bytes.withUnsafeBytes { bytes in
-      let newline = UInt8(ascii: "\n")
-      let head = bytes.prefix(Self.limit)
-      guard let first = head.firstIndex(of: newline), let second = head[(first + 1)...].firstIndex(of: newline) else {
+      guard let first = Self.newline(in: bytes, from: 0), let second = Self.newline(in: bytes, from: first + 1) else {
         return nil
       }
       return (Array(bytes[...first]), Array(bytes[(first + 1)..<second]))
@@ -48,6 +47,16 @@ package struct SignedLine: Sendable {
     self.line = line
     self.signer = signer
     self.signature = signature
+  }
+
+  /// The place of the next newline within ``limit``. All lists of members are read in each transaction.
+  private static func newline(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int? {
+    let end = min(bytes.count, limit)
+    // Reads no further than the end, and returns a place inside.
+    guard start < end, let base = bytes.baseAddress, let found = memchr(base + start, 0x0A, end - start) else {
+      return nil
+    }
+    return UnsafeRawPointer(found) - base
   }
 
   package init(parsing bytes: [UInt8]) throws(VaultError) {

@@ -65,6 +65,32 @@ struct AnswerTests {
     #expect(answer != nil && repository.tip[path] == answer)
   }
 
+  @Test("an answer that no member has signed keeps no member from answering")
+  func forged() async throws {
+    let (desk, lap) = try await asked()
+    let (id, circle, stranger) = (try await lap.id, try await desk.vault.circle, try MemberKeys.make())
+    let path = SyncPath.answer(id).text
+    let request = try JoinRequest(#require(repository.tip[SyncPath.request(id).text]), circle: circle.circle)
+    for signer in [circle.id, id] {
+      let answer = try JoinAnswer(to: request, circle.last, by: stranger, as: signer)
+      let receipt = try await desk.receive(repository.tip.merging([path: answer.bytes]) { $1 })
+      // What looks like its own earlier answer is not even read.
+      #expect(receipt.refused.map(\.path) == (signer == id ? [path] : []))
+      #expect(try await desk.status.candidates.count == 1)
+    }
+    try await desk.approve(lap, in: repository)
+    #expect(try await desk.status.members.count == 2)
+  }
+
+  @Test("a machine that was refused asks no more")
+  func refused() async throws {
+    let (desk, lap) = try await asked()
+    try await desk.session.sync.change(.refuse(lap.id), .nobody)
+    #expect(try await desk.status.candidates.isEmpty)
+    #expect(try await desk.sync(repository).refused.isEmpty)
+    #expect(try await desk.status.candidates.isEmpty)
+  }
+
   @Test("a machine that asks again takes its earlier request out of the repository")
   func askedTwice() async throws {
     let (desk, lap) = try await asked()

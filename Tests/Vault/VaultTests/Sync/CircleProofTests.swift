@@ -8,6 +8,24 @@ import VaultDriver
 
 @testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
+
+extension Vault {
+  /// Begins a circle after the passcode, and after something that happens between the two.
+  fileprivate func beginCircle(
+    in context: ContextHandle, after meanwhile: @Sendable () async throws -> Void
+  ) async throws {
+    let turn = try await presence.contexts.turn(of: Request(of: itself, Asking(in: context)))
+    let proven = try await presence.passcodes.prove(turn.context)
+    let store = presence.passcodes.store
+    let key = try store.read { snapshot in try snapshot.recoveryPublicKey(proven.key.bytes) }
+    try await meanwhile()
+    try SyncedItems(store, nonces).begin(.new, machine: "desk", recovery: #require(AgePublicKey(bytes: key))) {
+      try proven.requireCurrent($0)
+    }
+  }
+}
 
 @Suite("Proofs for a circle, and what changes while they are given")
 struct CircleProofTests {
@@ -56,6 +74,43 @@ struct CircleProofTests {
     #expect(try await lap.status.kept == kept)
     try await lap.resolve(.use(kept: kept[0].id))
     #expect(try await lap.status.kept == [])
+  }
+
+  @Test("the members of a circle do not change by a finger that is removed during its touch")
+  func removedFingerOfChange() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let meanwhile = Meanwhile()
+    let lap = try await SyncMachine("lap", reader: meanwhile.reader)
+    try await repository.admit(lap, by: desk)
+    for finger in [Finger.rightIndex, .leftIndex] { try await lap.enroll(finger) }
+    let other = try lap.store.open(reader: ScriptedReader())
+    meanwhile.next {
+      _ = try await Person(passcodes: [ScratchStore.passcode]).with(other) {
+        try await other.unenroll(.leftIndex, in: $0)
+      }
+    }
+    let change = SyncMemberChange.remove(try await desk.id)
+    await #expect(throws: VaultError.setChanged) {
+      try await Person().with(lap.session) { try await lap.session.sync.change(change, Asking(in: $0)) }
+    }
+    #expect(try await lap.status.members.count == 2)
+    try await Person().with(lap.session) { try await lap.session.sync.change(change, Asking(in: $0)) }
+    #expect(try await lap.status.members.count == 1)
+  }
+
+  @Test("a circle does not begin by a passcode that was changed after it was given")
+  func changedPasscode() async throws {
+    let desk = try await SyncMachine("desk")
+    let other = try desk.store.open(reader: ScriptedReader())
+    await #expect(throws: VaultError.busy("the passcode was changed meanwhile")) {
+      try await Person(passcodes: [ScratchStore.passcode]).with(desk.vault) { context in
+        try await desk.vault.beginCircle(in: context) {
+          let person = Person(passcodes: [ScratchStore.passcode], newPasscode: "another passcode")
+          _ = try await person.with(other) { try await other.changePasscode(in: $0) }
+        }
+      }
+    }
+    #expect(try await desk.status.standing == .none)
   }
 
   @Test("a waiting synced item whose rule became stricter is not stored by a proof for the old rule")

@@ -5,7 +5,23 @@ import VaultDriver
 
 @testable import Presence
 @testable import Vault
+@testable import VaultItems
+@testable import VaultStore
 @testable import VaultSync
+
+extension Vault {
+  /// The paths of the records of deletions, after they have become so much older, in seconds.
+  fileprivate func deletions(age: Double) throws -> [String] {
+    try presence.passcodes.store.commit { change in
+      try change.records(where: "1").filter { $0.head.state == .deleted }.map { row in
+        var row = row
+        row.head.modified -= age
+        try row.write(change)
+        return SyncPath.item(row.name).text
+      }
+    }
+  }
+}
 
 @Suite("A hostile repository changes and reveals nothing")
 struct HostileRepositoryTests {
@@ -96,6 +112,22 @@ struct HostileRepositoryTests {
     #expect(try await lap.status.kept.isEmpty)
   }
 
+  @Test("a deletion that is missing in a sync repository counts as lost for 180 days, and is forgotten after them")
+  func oldDeletion() async throws {
+    let (desk, lap) = try await pair()
+    try await desk.delete("mail")
+    for machine in [desk, lap] { try await machine.sync(repository) }
+    let (tip, paths) = (repository.tip, try await desk.vault.deletions(age: 0))
+    #expect(paths.count == 1)
+    let files = tip.filter { !paths.contains($0.key) }
+    #expect(try await desk.receive(files).wentBack)
+    #expect(try await !desk.receive(tip).wentBack)
+    _ = try await desk.vault.deletions(age: SyncReceiver.deletionAge + 1)
+    #expect(try await !desk.receive(files).wentBack)
+    #expect(try await desk.vault.deletions(age: 0).isEmpty)
+    #expect(try await desk.items == ["bank": "silver"])
+  }
+
   @Test("a machine whose repository has lost something publishes nothing before all of it is back")
   func partly() async throws {
     let (desk, _) = try await pair()
@@ -173,7 +205,7 @@ struct HostileRepositoryTests {
     #expect(try await desk.receive(repository.tip).refused.map(\.path) == [path])
   }
 
-  @Test("files at unknown paths of a sync repository, and an unknown version of its format, change nothing")
+  @Test("files at unknown paths of a sync repository are listed and change nothing, and so is an unknown format")
   func paths() async throws {
     let (_, lap) = try await pair()
     var files = repository.tip
@@ -184,14 +216,17 @@ struct HostileRepositoryTests {
       "items/\(start)\(rest.prefix(2))/\(rest.dropFirst(2))", "items/\(start.prefix(1))/\(start.suffix(1))\(rest)",
       "items/\(start)/\(rest.uppercased())", "items/\(start)/\(rest.dropLast(2))", "items/\(start)/\(rest)00",
     ]
-    for path in ["README", "items/x", "items/../../x", "circle/1", "circle/00000000", "heads/x", ".git/config", ""]
-      + others
-    {
-      files[path] = [1, 2, 3]
-    }
+    let unknown =
+      ["README", "items/x", "items/../../x", "circle/1", "circle/00000000", "heads/x", ".git/config", ""] + others
+    for path in unknown { files[path] = [1, 2, 3] }
+    let before = repository.tip
     repository.put(files)
-    #expect(try await lap.receive(files) == SyncReceipt())
-    files["format"] = Array("whorl-sync 3\n".utf8)
-    #expect(try await lap.receive(files).refused.map(\.path) == ["format"])
+    let receipt = try await lap.receive(files)
+    #expect(receipt.refused.map(\.path).sorted() == unknown.sorted())
+    #expect(receipt.changed.isEmpty && receipt.removed.isEmpty && receipt.kept.isEmpty && !receipt.wentBack)
+    // That they are gone is not told.
+    #expect(try await lap.receive(before) == SyncReceipt())
+    let later = before.merging([SyncPath.format.text: Array("whorl-sync 3\n".utf8)]) { $1 }
+    #expect(try await lap.receive(later).refused.map(\.path) == [SyncPath.format.text])
   }
 }

@@ -190,6 +190,63 @@ struct MemberChangeTests {
     }
   }
 
+  @Test("a machine that another member has let in asks no more, also where the repository still has its request")
+  func letInElsewhere() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let attic = try await SyncMachine("attic")
+    try await attic.ask(repository)
+    for machine in machines { try await machine.sync(repository) }
+    #expect(try await machines[0].status.candidates.count == 1)
+    let request = repository.tip.filter { $0.key.hasPrefix("requests/") }
+    try await machines[1].approve(attic, in: repository)
+    try await machines[1].sync(repository)
+    _ = try await machines[0].receive(repository.tip.merging(request) { $1 })
+    #expect(try await machines[0].status.members.count == 3)
+    #expect(try await machines[0].status.candidates.isEmpty)
+    // Nor does it ask when all is seen again.
+    machines[0].forget()
+    _ = try await machines[0].receive(repository.tip.merging(request) { $1 })
+    #expect(try await machines[0].status.candidates.isEmpty)
+  }
+
+  @Test(
+    "nothing of a request is left in the repository once its machine was let in, and no head of one that was removed")
+  func leftovers() async throws {
+    let machines = try await repository.circle("desk", "lap", "attic")
+    let messages = ["requests/", "answers/", "openings/", "consents/"]
+    #expect(!repository.tip.keys.contains { path in messages.contains { path.hasPrefix($0) } })
+    for machine in machines {
+      try await machine.set("of \(machine.name)", "gold")
+      try await machine.sync(repository)
+    }
+    let head = SyncPath.head(try await machines[2].id).text
+    #expect(repository.tip[head] != nil)
+    try await machines[0].sync(repository)
+    try await machines[0].remove(machines[2])
+    try await machines[0].sync(repository)
+    #expect(repository.tip[head] == nil)
+  }
+
+  @Test(
+    "the head of a machine that was removed does not make a mixture of old and new files look whole",
+    arguments: ["desk", "lap"])
+  func formerHead(remover: String) async throws {
+    let machines = try await repository.circle("desk", "lap", "attic")
+    let (desk, attic) = (machines[0], machines[2])
+    // The newest state is that of its head alone.
+    try await attic.set("mail", "gold")
+    for machine in [attic, desk] { try await machine.sync(repository) }
+    let items = repository.tip.filter { $0.key.hasPrefix("items/") }
+    let machine = try #require(machines.first { $0.name == remover })
+    try await machine.sync(repository)
+    try await machine.remove(attic)
+    try await machine.sync(repository)
+    // The new list and the head of its maker, with the items as they were.
+    let mixture = repository.tip.merging(items) { $1 }
+    #expect(mixture != repository.tip)
+    #expect(try await desk.receive(mixture).isMixed)
+  }
+
   @Test("a circle can change its members as often as its owner likes")
   func manyChanges() async throws {
     let desk = try await repository.circle("desk")[0]

@@ -15,7 +15,12 @@ import VaultDriver
 final class MemoryRepository: Sendable {
   typealias Files = [String: [UInt8]]
 
-  private let states = Mutex<[Files]>([[:]])
+  private let states: Mutex<[Files]>
+
+  init() { states = Mutex([[:]]) }
+
+  /// The same, with all states.
+  init(copyOf repository: MemoryRepository) { states = Mutex(repository.states.withLock { $0 }) }
 
   var tip: Files { states.withLock { $0[$0.count - 1] } }
   var count: Int { states.withLock { $0.count } }
@@ -62,9 +67,21 @@ final class SyncMachine: Sendable {
   ) async throws {
     (self.name, self.classKeys) = (name, classKeys)
     self.passcode = Mutex(passcode)
-    store = try await ScratchStore(passcode: passcode)
+    // What is written here is tested by others, and these tests write thousands of times.
+    store = try await ScratchStore(passcode: passcode, isInMemory: true)
     vault = try store.open(reader: reader, gate: sessions, classKeys: classKeys)
     session = VaultSession(of: vault)
+  }
+
+  /// The same machine with a copy of its store, which is closed.
+  fileprivate init(copyOf machine: SyncMachine) throws {
+    (name, classKeys) = (machine.name, ClassKeys())
+    passcode = Mutex(machine.passcode.withLock { $0 })
+    store = try ScratchStore(copyOf: machine.store)
+    vault = try store.open(reader: ScriptedReader(), gate: sessions, classKeys: classKeys)
+    session = VaultSession(of: vault)
+    let files = machine.received.withLock { $0 }
+    received.withLock { $0 = files }
   }
 
   var status: SyncStatus { get async throws { try await session.sync.status() } }
@@ -285,5 +302,35 @@ extension MemoryRepository {
     }
     for machine in machines { try await machine.sync(self) }
     return machines
+  }
+}
+
+/// Circles of three machines, with which schedules begin: each with copies of one.
+///
+/// There are several. The order of the machines' identifiers, which are random, decides between concurrent versions.
+struct ReadyCircles {
+  private var circles: [(machines: [SyncMachine], repository: MemoryRepository)] = []
+
+  init() async throws {
+    for _ in 1...Campaign.count(short: 2, long: 12) {
+      let repository = MemoryRepository()
+      var machines: [(id: MemberID, machine: SyncMachine)] = []
+      for machine in try await repository.circle("desk", "lap", "attic") {
+        machines.append((try await machine.id, machine))
+      }
+      machines.sort { $0.id < $1.id }
+      for (_, machine) in machines { await machine.vault.close() }
+      circles.append((machines.map { $0.machine }, repository))
+    }
+  }
+
+  /// The circle of a schedule, with its machines in a random order.
+  func copy(
+    _ number: Int, _ random: inout Campaign.Generator
+  ) throws -> (machines: [SyncMachine], repository: MemoryRepository) {
+    let (machines, repository) = circles[number % circles.count]
+    // They are in the order of their identifiers, so that a seed repeats who wins.
+    let copies = try machines.shuffled(using: &random).map { try SyncMachine(copyOf: $0) }
+    return (copies, MemoryRepository(copyOf: repository))
   }
 }

@@ -12,8 +12,9 @@ struct SyncScheduleTests {
   /// kept beside the current one, or was replaced or deleted by a machine that knew it.
   @Test("random schedules of syncing machines end in the same state, and lose no secret", .timeLimit(.minutes(180)))
   func schedules() async throws {
+    let circles = try await ReadyCircles()
     for number in 1...Campaign.count(short: 12, long: 1_000) {
-      var schedule = try await Schedule(number)
+      var schedule = try Schedule(number, circles)
       try await schedule.run(steps: 40)
       try await schedule.check()
     }
@@ -24,17 +25,17 @@ struct SyncScheduleTests {
 private struct Schedule {
   private let number: Int
   private var random: Campaign.Generator
-  private let repository = MemoryRepository()
-  private var machines: [SyncMachine] = []
+  private let repository: MemoryRepository
+  private let machines: [SyncMachine]
   /// The names of the secrets that may be gone, since a machine that knew them replaced or deleted them.
   private var replaced: Set<String> = []
   private var written: [String: [String]] = [:]
   private var log: [String] = []
 
-  init(_ number: Int) async throws {
+  init(_ number: Int, _ circles: ReadyCircles) throws {
     self.number = number
     random = Campaign.Generator("schedule \(number)")
-    machines = try await repository.circle("desk", "lap", "attic")
+    (machines, repository) = try circles.copy(number, &random)
   }
 
   mutating func run(steps: Int) async throws {

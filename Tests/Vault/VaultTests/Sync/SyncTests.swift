@@ -313,6 +313,12 @@ struct SyncTests {
     #expect(try await machines[1].status.waiting == [])
     #expect(try await machines[1].get("mail") == "gold")
     #expect(try await machines[1].sync(repository) == SyncReceipt())
+    // A later version takes its place, and is not kept beside it.
+    try await machines[0].set("mail", "silver", .currentSet)
+    for machine in machines { try await machine.sync(repository) }
+    try await machines[1].resolve(.bind(ItemName(parsing: "mail")))
+    #expect(try await machines[1].get("mail") == "silver")
+    #expect(try await machines[1].status.kept == [])
   }
 
   @Test("a store is in one circle at a time, and cannot remove its own machine from the circle")
