@@ -81,8 +81,11 @@ struct SettingsTests {
     #expect(SyncSurvey(SyncStatus()).check == nil)
     #expect(check { _ in }?.state == .good)
     #expect(check { $0.pending = 2 }?.words == "2 records not published yet")
-    #expect(check { ($0.pending, $0.isForked) = (2, true) }?.words == "the list of your computers has changed")
-    #expect(check { ($0.lost, $0.isForked) = (1, true) }?.failure?.status == .damaged)
+    #expect(check { $0.lost = 1 }?.failure?.status == .damaged)
+    let two = "there are two different lists of your computers"
+    #expect(check { ($0.lost, $0.isForked, $0.isLocked) = (1, true, true) }?.failure?.what == two)
+    // Nothing can be put back before that is confirmed.
+    #expect(check { ($0.lost, $0.isLocked) = (1, true) }?.words == "the list of your computers has changed")
     #expect(check { $0.standing = .outdated }?.state == .failed)
     #expect(check { $0.standing = .asking }?.state == .faulty)
   }

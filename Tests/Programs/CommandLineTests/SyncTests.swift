@@ -216,6 +216,24 @@ struct SyncTests {
     }
   }
 
+  @Test("an item that was stored with --sync before its machine shared is not shared, and whorl sync add shares it")
+  func markedBefore() async throws {
+    try await SyncMachines.with { machines in
+      let (one, two) = (try await machines.machine("one"), try await machines.machine("two"))
+      try await one.unlocked("sync", "init", machines.remote, "--name", "one").mustSucceed()
+      try await two.set("bank", "gold", "--access", "passcode", "--sync")
+      try await machines.join(two, as: "two", by: one)
+      for machine in [two, one] { try await machine.whorl("sync", "now").mustSucceed() }
+      #expect(try await !one.whorl("sync").text.contains("bank"))
+      let added = try await two.unlocked("sync", "add", "bank")
+      #expect(added.status == 0 && added.diagnostics.contains("1 item is shared now"), "\(added.diagnostics)")
+      try await one.whorl("sync", "now").mustSucceed()
+      #expect(try await one.whorl("sync").text.contains("Waiting for your passcode on this computer: “bank”"))
+      // Nothing is shared twice.
+      #expect(try await two.whorl("sync", "add", "bank").diagnostics.contains("0 items are shared now"))
+    }
+  }
+
   @Test("whorl sync approve refuses a machine that shows other words")
   func otherWords() async throws {
     try await SyncMachines.with { machines in

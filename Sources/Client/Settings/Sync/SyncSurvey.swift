@@ -18,7 +18,16 @@ package struct SyncSurvey: Sendable {
   /// Whether sync works; nil if the store shares with no other computer.
   package var check: Finding? {
     guard status.standing != .none else { return nil }
-    if status.lost > 0 {
+    if status.isForked {
+      return .failed(
+        "sync",
+        Failure(
+          .damaged, "there are two different lists of your computers",
+          advice: "check who else can write to the remote; 'whorl sync confirm' asks you about it"))
+    }
+    let isConfirmed = status.unconfirmed.isEmpty && !status.isLocked
+    // Before that nothing is put back either.
+    if status.lost > 0, isConfirmed {
       return .failed(
         "sync",
         Failure(
@@ -28,7 +37,7 @@ package struct SyncSurvey: Sendable {
     if status.standing == .outdated {
       return .failed("sync", Failure(.notInCircle(.outdated)))
     }
-    if !status.unconfirmed.isEmpty || status.isLocked || status.isForked {
+    if !isConfirmed {
       return .warning("sync", "the list of your computers has changed", "'whorl sync confirm' asks you about it")
     }
     if status.standing == .removed {

@@ -96,8 +96,8 @@ struct SyncInit: Command {
     abstract: "Begin to share, with this computer as the first.",
     discussion: """
       REMOTE is an empty git repository that you can push to: ssh://HOST/PATH, HOST:PATH, https://HOST/PATH, or a folder \
-      made with 'git init --bare'. Whoever can read it sees how many items there are and when they change, and neither \
-      names nor secrets. Asks for the passcode (the recovery key where none is set).
+      made with 'git init --bare'. Whoever can read it sees how many items there are and when they change, and how each \
+      computer keeps its keys, and neither names nor secrets. Asks for the passcode (the recovery key where none is set).
 
       git and ssh reach it as they do in your shell. The timer can type no passphrase and touch no reader, so use a key or \
       a helper that asks for nothing.

@@ -84,7 +84,9 @@ struct SyncAdd: Command {
     let sync = try await SyncSession(session)
     let (named, ofKinds) = try await chosen.items(session)
     let unprotected = ofKinds.filter { $0.access == .none && !$0.isShared }
-    let new = (named + ofKinds.filter { $0.access != .none }).filter { !$0.isShared }
+    // An item may be marked and not shared yet: it was stored before this computer shared, and needs more than nothing.
+    let isSharedAgain = try await sync.hasUnshared()
+    let new = (named + ofKinds.filter { $0.access != .none }).filter { isSharedAgain || !$0.isShared }
     try await sync.set(new, shared: true, reason: "share \(Spoken.plural(new.count, "item")) with other machines")
     try await sync.told(new, as: "shared", options)
     if !unprotected.isEmpty, !options.json {
@@ -186,6 +188,15 @@ extension SyncSession {
       _ = try await $0.update(.ids(ids), change, secret: nil, $1)
     }
     try await publishIfReachable(shared ? "sync add" : "sync leave")
+  }
+
+  /// Whether items that are marked as shared are not.
+  fileprivate func hasUnshared() async throws(Failure) -> Bool {
+    let status = try await status()
+    let marked = try await session.request {
+      try await $0.allItems(ItemSearch(groups: .all, synchronizable: .yes))
+    }
+    return marked.count > status.items - status.waiting.count
   }
 
   fileprivate func told(_ items: [Item], as what: String, _ options: GlobalOptions) async throws(Failure) {

@@ -17,7 +17,9 @@ struct SyncOutcome {
     let count = report.lost > 0 ? " (\(Spoken.plural(report.lost, "record")))" : ""
     return Failure(
       .damaged, "\(remote) has lost records that this machine has seen\(count); nothing was published",
-      advice: "check who else can write to it; 'whorl sync now --put-back' publishes it again")
+      advice: "check who else can write to it; "
+        + (Self.memberLines(report.status).isEmpty
+          ? "'whorl sync now --put-back' publishes it again" : "'whorl sync confirm' asks about your computers first"))
   }
 
   /// Warnings, and what needs the user.
