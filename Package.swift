@@ -71,6 +71,7 @@ let package = Package(
     library("SecureMemory", in: "Sources/Common", ["CLinux"]),
     library("CBOR", in: "Sources/Common", ["CCBOR", "Primitives"]),
     library("KeySchemes", in: "Sources/Common", ["Primitives"]),
+    library("Translation", in: "Sources/Common", ["CLinux"]),
     library("GLibKit", in: "Sources/Reader", ["CFprint"]),
     library("SDBus", in: "Sources/Common", ["CSystemd", "Primitives"], onTheWay),
     library("Executors", in: "Sources/Common"),
@@ -83,7 +84,9 @@ let package = Package(
     library("Confinement", in: "Sources/Common", ["CLinux", "Fingerprint", "Primitives"]),
     library(
       "ReaderBus", in: "Sources/Reader", ["Fingerprint", "Primitives", "Processes", "SDBus", "SecureMemory"], onTheWay),
-    library("SecretModel", in: "Sources/Vault", ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes"], onTheWay),
+    library(
+      "SecretModel", in: "Sources/Vault", ["Primitives", "SecureMemory", "Fingerprint", "KeySchemes", "Translation"],
+      onTheWay),
     // Layers 4 to 7: the vault. Only Presence makes evidence that a person was there.
     library(
       "VaultStore", in: "Sources/Vault",
@@ -128,7 +131,7 @@ let package = Package(
       ],
       onTheWay),
     library("AgeFormat", in: "Sources/Vault", ["Keys", "Primitives", "SecretModel", "SecureMemory"]),
-    library("SystemPolicy", in: "Sources/Vault", ["Executors", "Processes", "SDBus", "SecretModel"]),
+    library("SystemPolicy", in: "Sources/Vault", ["Executors", "Processes", "SDBus", "SecretModel", "Translation"]),
     // What a client shows and keeps, over any vault
     library(
       "Moving", in: "Sources/Client", ["Executors", "KeySchemes", "Primitives", "SecretModel", "SecureMemory"], onTheWay
@@ -138,10 +141,11 @@ let package = Package(
     library(
       "SyncRepository", in: "Sources/Client", ["CLinux", "Executors", "Primitives", "Processes", "SecretModel"],
       onTheWay),
-    library("PromptTexts", in: "Sources/Client", ["Fingerprint", "SecretModel"], onTheWay),
+    library("PromptTexts", in: "Sources/Client", ["Fingerprint", "SecretModel", "Translation"], onTheWay),
     library(
       "TerminalLines", in: "Sources/Client", ["CLinux", "PromptTexts", "SecureMemory", "TerminalGuard"], onTheWay),
-    library("SecretList", in: "Sources/Client", ["PromptTexts", "SecretModel", "SecureMemory"], onTheWay),
+    library(
+      "SecretList", in: "Sources/Client", ["PromptTexts", "SecretModel", "SecureMemory", "Translation"], onTheWay),
     library(
       "OtherStores", in: "Sources/Client",
       [
@@ -153,8 +157,8 @@ let package = Package(
       "VaultHost", in: "Sources/Vault",
       [
         "AgeFormat", "CLinux", "CSystemd", "Executors", "Fingerprint", "Keys", "Presence", "Primitives", "Processes",
-        "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "TPM", "Vault",
-        "VaultItems", "VaultStore",
+        "ReaderBus", "ReaderClient", "SDBus", "SecretModel", "SecureMemory", "SystemPolicy", "TPM", "Translation",
+        "Vault", "VaultItems", "VaultStore",
       ], onTheWay),
     library(
       "Wallets", in: "Sources/Client", ["CLinux", "Primitives", "Processes", "SDBus", "SecretModel", "SecureMemory"],
@@ -180,7 +184,7 @@ let package = Package(
       "SessionPrompts", in: "Sources/Session",
       [
         "CSystemd", "Executors", "Fingerprint", "Primitives", "Processes", "PromptTexts", "SDBus", "SecretModel",
-        "SecureMemory", "TerminalLines", "Whorl",
+        "SecureMemory", "TerminalLines", "Translation", "Whorl",
       ]),
     // What is set up, and what can be: for the command line and the window.
     library(
@@ -194,20 +198,20 @@ let package = Package(
       "SecretService", in: "Sources/Session",
       [
         "Executors", "Keys", "Primitives", "PromptTexts", "SDBus", "SecretModel", "SecretServiceItems", "SecureMemory",
-        "SessionPrompts", "VaultBus", "Whorl",
+        "SessionPrompts", "Translation", "VaultBus", "Whorl",
       ], onTheWay),
     library(
       "SSHAgent", in: "Sources/Session",
       [
         "CLinux", "Executors", "Keys", "KeySchemes", "Primitives", "PromptTexts", "SDBus", "SecretModel",
-        "SecureMemory", "SessionPrompts", "SSHKeys", "Whorl",
+        "SecureMemory", "SessionPrompts", "SSHKeys", "Translation", "Whorl",
       ], onTheWay),
     library(
       "Passkeys", in: "Sources/Session",
       [
         "CBOR", "Executors", "KeySchemes", "Keys", "Primitives", "PromptTexts", "SecretModel", "SecureMemory",
         "SessionPrompts",
-        "Whorl",
+        "Translation", "Whorl",
       ], onTheWay),
     library(
       "WhorlTesting", in: "Sources/Testing",
@@ -248,7 +252,7 @@ let package = Package(
       name: "whorl-agent",
       dependencies: [
         "CLinux", "CSystemd", "Executors", "Passkeys", "Processes", "PromptTexts", "SDBus", "SecretModel",
-        "SecretService", "SessionPrompts", "SSHAgent", "TerminalLines", "Whorl", argumentParser,
+        "SecretService", "SessionPrompts", "SSHAgent", "TerminalLines", "Translation", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/whorl-agent"),
     // GTK's thread is the main thread, so its code is the main actor's.
@@ -256,7 +260,8 @@ let package = Package(
       name: "whorl-gtk",
       dependencies: [
         "CAdwaita", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives", "Processes",
-        "PromptTexts", "SecretList", "SecretModel", "SecureMemory", "Settings", "SSHKeys", "SyncRepository", "Whorl",
+        "PromptTexts", "SecretList", "SecretModel", "SecureMemory", "Settings", "SSHKeys", "SyncRepository",
+        "Translation", "Whorl",
         argumentParser,
       ],
       path: "Sources/Programs/whorl-gtk", resources: [.embedInCode("ui")],
@@ -427,6 +432,7 @@ let package = Package(
         "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", grdb,
       ]),
     tests("CBORTests", in: "Common", ["CBOR", "Primitives"]),
+    tests("TranslationTests", in: "Common", ["Translation"]),
     tests(
       "PasskeysTests", in: "Session",
       [
@@ -447,7 +453,7 @@ for target in package.targets where target.swiftSettings == nil && target.type !
 // Every unsafe expression of these targets is marked.
 let marked: Set = [
   "Executors", "Fingerprint", "KeySchemes", "Primitives", "PrivateVault", "PromptTexts", "SSHKeys", "SecretList",
-  "SecretModel", "SecretServiceItems", "SecureMemory", "SystemVault", "TerminalLines", "Whorl",
+  "SecretModel", "SecretServiceItems", "SecureMemory", "SystemVault", "TerminalLines", "Translation", "Whorl",
 ]
 for target in package.targets where marked.contains(target.name) {
   target.swiftSettings?.append(.strictMemorySafety())

@@ -3,6 +3,7 @@ internal import PromptTexts
 internal import SecretList
 internal import SecretModel
 internal import SecureMemory
+internal import Translation
 internal import Whorl
 
 /// The window: one of its states (opening, a problem, the first start, closed, open), and in an open store its pages.

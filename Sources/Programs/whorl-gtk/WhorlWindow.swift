@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CAdwaita
 internal import Processes
+internal import Translation
 internal import Whorl
 
 /// The window of Whorl.
