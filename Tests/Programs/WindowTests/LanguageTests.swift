@@ -1,0 +1,123 @@
+import Glibc
+import ProgramDriver
+import Testing
+
+@Suite("The window in another language")
+struct LanguageTests {
+  private static let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
+
+  /// A made-up language, in which each letter is another one, and each word a third longer.
+  private struct Invented {
+    static let name = "zz"
+    private let texts: [String: String]
+
+    /// Puts its catalogue where the built programs look for one.
+    init() async throws {
+      // realpath: the result belongs to the caller.
+      let program = try Programs.path("whorl-gtk")
+      guard let resolved = realpath(program, nil) else { throw SystemFailure(program) }
+      defer { free(resolved) }
+      let prefix = String(cString: resolved).split(separator: "/").dropLast(2).map { "/\($0)" }.joined()
+      let folder = "\(prefix)/share/locale/\(Self.name)/LC_MESSAGES"
+      try await Self.write(to: folder)
+      let listed = try await Invocation(
+        program: "/usr/bin/msgunfmt", arguments: ["--no-wrap", "\(folder)/whorl.mo"]
+      ).run()
+      var (texts, english) = ([String: String](), "")
+      for line in listed.text.split(separator: "\n") {
+        if let text = line.wholeMatch(of: /msgid "(.*)"/)?.1 { english = String(text) }
+        if let text = line.wholeMatch(of: /msgstr "(.*)"/)?.1 { texts[english] = String(text) }
+      }
+      self.texts = texts
+    }
+
+    static func write(to folder: String) async throws {
+      try await Invocation(program: "/bin/mkdir", arguments: ["-p", folder]).run().mustSucceed()
+      try await Invocation(
+        program: "/usr/bin/python3", arguments: ["\(root)/scripts/translations.py", "invent", "\(folder)/whorl.mo"]
+      ).run().mustSucceed()
+    }
+
+    /// As it is shown, without the mark of a key.
+    func callAsFunction(_ english: String) throws -> String {
+      try #require(texts[english], "\(english)").replacing("_", with: "")
+    }
+  }
+
+  /// What is in English also here: names of things, and the texts of GTK and libadwaita, which have catalogues of their own.
+  private static let others: Set = [
+    "mail", "alice", "presence", "current", "set", "csv", "https", "Show", "Hide", "Text", "Password", "Caps", "Lock",
+    "Apply", "user", "name", "from",
+  ]
+
+  /// The English words among these texts.
+  private func english(_ texts: [String], except names: Set<String> = []) -> Set<String> {
+    let commands = /'(?:whorl|sudo|systemctl|git|make) [^']+'/
+    return texts.reduce(into: []) { found, text in
+      let words = text.replacing(commands, with: "").matches(of: /[A-Za-z]{3,}/).map { String($0.output) }
+      found.formUnion(words.filter { !Self.others.contains($0) && !names.contains($0) })
+    }
+  }
+
+  @Test("Every page and dialogue of the window is in the language of the session, at no more than 360 pixels")
+  func translated() async throws {
+    let invented = try await Invented()
+    try await TestStore.enrolled { store in
+      try await store.set("mail/alice", "a secret of mine", "--access", "presence")
+      try await WindowOnDisplay.with(
+        ["--store", store.directory] + store.reader, in: store.folder, width: 300, more: ["LANGUAGE": Invented.name]
+      ) { window in
+        try await window(.see(invented("Back")))
+        #expect(english(try await window.texts()) == [])
+        #expect(try #require(try await window.width()) <= 360)
+      }
+      try await WindowOnDisplay.with(
+        ["--store", store.directory] + store.reader, in: store.folder, more: ["LANGUAGE": Invented.name]
+      ) { window in
+        for page in ["Passkeys", "Keys", "Fingers", "Computers", "Activity", "Secrets"] {
+          try await window(.click(invented(page)))
+          #expect(english(try await window.texts()) == [], "\(page)")
+        }
+        try await window(.press(invented("New Secret")), .see(invented("Length of a Made Password")))
+        #expect(english(try await window.texts()) == [])
+        try await window(
+          .press(invented("_Cancel")), .press(invented("Import")), .see(invented("The Desktop's Keyring")))
+        #expect(english(try await window.texts(), except: ["CSV", "XML"]) == [])
+        try await window(.press(invented("_Cancel")), .click("mail/alice"), .press(invented("Show")))
+        try await window(.see(invented("Confirm")))
+        #expect(english(try await window.texts()) == [])
+        try await window(
+          .type(TestStore.passcode, into: invented("Passcode")), .press(invented("C_onfirm")),
+          .see("a secret of mine"))
+      }
+    }
+  }
+
+  @Test("The first start is in the language of the session")
+  func firstStart() async throws {
+    let invented = try await Invented()
+    try await withFolder { folder in
+      let store = TestStore(folder: folder, recoveryKey: "")
+      try await WindowOnDisplay.with(
+        ["--store", store.directory] + store.reader, in: folder, more: ["LANGUAGE": Invented.name]
+      ) { window in
+        try await window(.see(invented("_Set Up")))
+        #expect(english(try await window.texts()) == [])
+      }
+    }
+  }
+
+  @Test("A language that is a path to somebody's own catalogue is not read")
+  func path() async throws {
+    try await TestStore.enrolled { store in
+      try await Invented.write(to: "\(store.folder)/\(Invented.name)/LC_MESSAGES")
+      let up = String(repeating: "../", count: 20)
+      try await WindowOnDisplay.with(
+        ["--store", store.directory] + store.reader, in: store.folder,
+        more: ["LANGUAGE": "\(up)\(store.folder.dropFirst())/\(Invented.name)", "TEXTDOMAINDIR": store.folder]
+      ) { window in
+        try await window(.see("Secrets"), .see("Protection"))
+      }
+    }
+  }
+}
