@@ -47,9 +47,8 @@ static int read_name(const char *path, char *name) {
   return 0;
 }
 
-const char *whorl_text(const char *sentence) {
-  char name[name_size];
-  if (!read_name("/etc/locale.conf", name) && !read_name("/etc/default/locale", name)) return sentence;
+// The translation in a locale; the sentence itself where there is none.
+static const char *in_locale(const char *name, const char *sentence) {
   // gettext prefers it to the locale, and makes a path of each of its words. A program with more rights than its caller
   // drops such words itself.
   const char *languages = getenv("LANGUAGE");
@@ -64,4 +63,10 @@ const char *whorl_text(const char *sentence) {
   uselocale(before);
   freelocale(language);
   return translation;
+}
+
+const char *whorl_text(const char *sentence) {
+  char name[name_size];
+  if (!read_name("/etc/locale.conf", name) && !read_name("/etc/default/locale", name)) return sentence;
+  return in_locale(name, sentence);
 }
