@@ -2,9 +2,18 @@ import Glibc
 import ProgramDriver
 import Testing
 
-@Suite("The window in another language")
+@Suite("The window in another language", .serialized)
 struct LanguageTests {
   private static let root = #filePath.split(separator: "/").dropLast(4).map { "/\($0)" }.joined()
+
+  /// Where the built programs look for catalogues.
+  private static func catalogues() throws -> String {
+    // realpath: the result belongs to the caller.
+    let program = try Programs.path("whorl-gtk")
+    guard let resolved = realpath(program, nil) else { throw SystemFailure(program) }
+    defer { free(resolved) }
+    return String(cString: resolved).split(separator: "/").dropLast(2).map { "/\($0)" }.joined() + "/share/locale"
+  }
 
   /// A made-up language, in which each letter is another one, and each word a third longer.
   private struct Invented {
@@ -13,12 +22,7 @@ struct LanguageTests {
 
     /// Puts its catalogue where the built programs look for one.
     init() async throws {
-      // realpath: the result belongs to the caller.
-      let program = try Programs.path("whorl-gtk")
-      guard let resolved = realpath(program, nil) else { throw SystemFailure(program) }
-      defer { free(resolved) }
-      let prefix = String(cString: resolved).split(separator: "/").dropLast(2).map { "/\($0)" }.joined()
-      let folder = "\(prefix)/share/locale/\(Self.name)/LC_MESSAGES"
+      let folder = "\(try catalogues())/\(Self.name)/LC_MESSAGES"
       try await Self.write(to: folder)
       let listed = try await Invocation(
         program: "/usr/bin/msgunfmt", arguments: ["--no-wrap", "\(folder)/whorl.mo"]
@@ -46,7 +50,8 @@ struct LanguageTests {
 
   /// What is in English also here: names of things, and the texts of GTK and libadwaita, which have catalogues of their own.
   private static let others: Set = [
-    "Whorl", "whorl", "mail", "alice", "presence", "current", "set", "any", "finger", "open", "Minimize", "Maximize", "Close",
+    "Whorl", "whorl", "mail", "alice", "presence", "current", "set", "any", "finger", "open", "Minimize", "Maximize",
+    "Close",
     "Show", "Hide", "Text", "Password", "Caps", "Lock", "Apply", "user", "name", "from", "CSV", "XML",
   ]
 
@@ -108,6 +113,26 @@ struct LanguageTests {
       try await window(
         .press(invented("_Cancel")), .press(invented("Import")), .see(invented("The Desktop's Keyring")))
       #expect(english(try await window.texts()) == [])
+    }
+  }
+
+  @Test(
+    "The page with the longest buttons needs no more than 360 pixels in any language",
+    arguments: ["de", "es", "fr", "it", "ja", "pl", "pt_BR", "zh_CN"])
+  func widths(_ language: String) async throws {
+    try await Invocation(
+      program: "/usr/bin/python3",
+      arguments: ["\(Self.root)/scripts/translations.py", "compile", try Self.catalogues()]
+    ).run().mustSucceed()
+    try await TestStore.enrolled { store in
+      try await WindowOnDisplay.with(
+        ["--store", store.directory, "--page", "computers"] + store.reader, in: store.folder, width: 300,
+        more: ["LANGUAGE": language]
+      ) { window in
+        // In none of them is it the same.
+        try await window(.see("Whorl"), .gone("Only This Computer"))
+        #expect(try #require(try await window.width()) <= 360)
+      }
     }
   }
 
