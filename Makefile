@@ -47,6 +47,7 @@ lint: ## check the format of every Swift file, script and workflow, and the stru
 	mandoc -T lint -W warning data/man/*.[1-8] Tests/System/*.8
 	yamllint --strict --config-file .yamllint .github .spi.yml
 	python3 -m json.tool .devcontainer/devcontainer.json /dev/null
+	scripts/translations.py check
 	scripts/house --quiet
 	python3 scripts/borders.py
 	@! grep -rnE '(^|[^[:alnum:]])Task(\.detached|\.immediate)?( \{|\(priority)|Task\.sleep\(|DispatchQueue\.global|attributes: \.concurrent' --include=*.swift $(SERVING) || \

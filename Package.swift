@@ -69,6 +69,7 @@ let package = Package(
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     library("Primitives", in: "Sources/Common", ["CLinux"]),
     library("CBOR", in: "Sources/Common", ["CCBOR", "Primitives"]),
+    library("Translation", in: "Sources/Common", ["CLinux"]),
     library("SDBus", in: "Sources/Common", ["CSystemd", "Primitives"], onTheWay),
     library("TerminalGuard", in: "Sources/System"),
     library("Processes", in: "Sources/Common", ["CLinux", "Fingerprint", "Primitives", "SDBus"], onTheWay),
@@ -76,7 +77,7 @@ let package = Package(
     library("Keys", in: "Sources/Vault", ["COpenSSL", "Primitives"]),
     library(
       "ReaderBus", in: "Sources/Reader", ["Fingerprint", "Primitives", "Processes", "SDBus"], onTheWay),
-    library("SecretModel", in: "Sources/Vault", ["Fingerprint", "Primitives"], onTheWay),
+    library("SecretModel", in: "Sources/Vault", ["Fingerprint", "Primitives", "Translation"], onTheWay),
     // Layers 4 to 7: the vault. Only Presence makes evidence that a person was there.
     library(
       "VaultStore", in: "Sources/Vault",
@@ -109,10 +110,11 @@ let package = Package(
       "VaultBus", in: "Sources/Vault",
       ["Fingerprint", "Primitives", "Processes", "ReaderBus", "SDBus", "SecretModel"],
       onTheWay),
-    library("SystemPolicy", in: "Sources/Vault", ["Primitives", "Processes", "SDBus", "SecretModel"]),
+    library("SystemPolicy", in: "Sources/Vault", ["Primitives", "Processes", "SDBus", "SecretModel", "Translation"]),
     // What a client shows and keeps, over any vault
     library(
-      "Prompts", in: "Sources/Client", ["CLinux", "Fingerprint", "Primitives", "SecretModel", "TerminalGuard"], onTheWay
+      "Prompts", in: "Sources/Client",
+      ["CLinux", "Fingerprint", "Primitives", "SecretModel", "TerminalGuard", "Translation"], onTheWay
     ),
     library(
       "Moving", in: "Sources/Client",
@@ -122,7 +124,7 @@ let package = Package(
       "VaultHost", in: "Sources/Vault",
       [
         "CLinux", "CSystemd", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "ReaderBus", "ReaderClient",
-        "SDBus", "SecretModel", "SystemPolicy", "Vault", "VaultItems", "VaultStore", "VaultSync",
+        "SDBus", "SecretModel", "SystemPolicy", "Translation", "Vault", "VaultItems", "VaultStore", "VaultSync",
       ], onTheWay),
     library(
       "Wallets", in: "Sources/Client", ["CLinux", "Primitives", "Processes", "SDBus", "SecretModel"],
@@ -141,7 +143,7 @@ let package = Package(
     library("Security", in: "Sources/Client", ["KeychainServices"]),
     library(
       "SessionPrompts", in: "Sources/Session",
-      ["CSystemd", "Fingerprint", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "Whorl"]),
+      ["CSystemd", "Fingerprint", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "Translation", "Whorl"]),
     // What is set up, and what can be: for the command line and the window.
     library(
       "Settings", in: "Sources/Client",
@@ -151,13 +153,15 @@ let package = Package(
       ], onTheWay),
     library(
       "SecretService", in: "Sources/Session",
-      ["Keys", "Primitives", "Prompts", "SDBus", "SecretModel", "SessionPrompts", "VaultBus", "Whorl"], onTheWay),
+      ["Keys", "Primitives", "Prompts", "SDBus", "SecretModel", "SessionPrompts", "Translation", "VaultBus", "Whorl"],
+      onTheWay),
     library(
       "SSHAgent", in: "Sources/Session",
-      ["CLinux", "Keys", "Primitives", "Prompts", "SDBus", "SecretModel", "SessionPrompts", "Whorl"], onTheWay),
+      ["CLinux", "Keys", "Primitives", "Prompts", "SDBus", "SecretModel", "SessionPrompts", "Translation", "Whorl"],
+      onTheWay),
     library(
       "Passkeys", in: "Sources/Session",
-      ["CBOR", "Keys", "Primitives", "Prompts", "SecretModel", "SessionPrompts", "Whorl"], onTheWay),
+      ["CBOR", "Keys", "Primitives", "Prompts", "SecretModel", "SessionPrompts", "Translation", "Whorl"], onTheWay),
     library(
       "WhorlTesting", in: "Sources/Testing",
       ["Fingerprint", "Primitives", "Processes", "SecretModel", "VirtualFinger", "Whorl"]),
@@ -196,15 +200,15 @@ let package = Package(
       name: "whorl-agent",
       dependencies: [
         "CLinux", "CSystemd", "Passkeys", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "SecretService",
-        "SessionPrompts", "SSHAgent", "Whorl", argumentParser,
+        "SessionPrompts", "SSHAgent", "Translation", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/whorl-agent"),
     // GTK's thread is the main thread, so its code is the main actor's.
     .executableTarget(
       name: "whorl-gtk",
       dependencies: [
-        "CAdwaita", "Fingerprint", "Moving", "Primitives", "Processes", "Prompts", "SecretModel", "Settings", "Whorl",
-        argumentParser,
+        "CAdwaita", "Fingerprint", "Moving", "Primitives", "Processes", "Prompts", "SecretModel", "Settings",
+        "Translation", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/whorl-gtk", resources: [.embedInCode("ui")],
       swiftSettings: strict + [.defaultIsolation(MainActor.self)]),
@@ -362,6 +366,7 @@ let package = Package(
         "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", grdb,
       ]),
     tests("CBORTests", in: "Common", ["CBOR", "Primitives"]),
+    tests("TranslationTests", in: "Common", ["Translation"]),
     tests(
       "PasskeysTests", in: "Session",
       [

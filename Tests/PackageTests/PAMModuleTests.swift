@@ -18,6 +18,35 @@ struct PAMModuleTests {
     }
   }
 
+  @Test("the PAM module takes the system's language from a file, and changes no locale of the program or its threads")
+  func language() async throws {
+    try await withTemporaryFolder { folder in
+      let catalogue = folder.appending(path: "locale/zz/LC_MESSAGES")
+      try FileManager.default.createDirectory(at: catalogue, withIntermediateDirectories: true)
+      let sentence = "Waiting for the fingerprint reader."
+      let po = """
+        msgid ""
+        msgstr "Content-Type: text/plain; charset=UTF-8\\n"
+        msgid "\(sentence)"
+        msgstr "Ŵaiting"
+
+        """
+      try Data(po.utf8).write(to: folder.appending(path: "zz.po"))
+      let compiled = try await run(
+        "msgfmt", "--output-file=\(catalogue.path)/whorl.mo", folder.appending(path: "zz.po").path)
+      #expect(compiled.status == 0, "\(compiled.errors)")
+      let program = folder.appending(path: "language").path
+      let script = #"cc=${CC:-cc}; command -v "$cc" >/dev/null 2>&1 || cc=clang; exec "$cc" "$@""#
+      let built = try await run(
+        "sh", "-c", script, "sh", "-std=gnu11", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror",
+        "-DWHORL_LOCALES=\"\(folder.path)/locale\"", "-o", program, "Tests/Login/language.c")
+      #expect(built.status == 0, "\(built.errors)")
+      let ran = try await run(
+        "env", "LANGUAGE=zz", program, folder.appending(path: "locale.conf").path, sentence, "Ŵaiting")
+      #expect(ran.status == 0 && ran.output == "done\n", "\(ran.errors)")
+    }
+  }
+
   /// A folder with PAM files: each has the text of its path.
   private func withFiles(_ files: [String: String], _ body: (URL) async throws -> Void) async throws {
     try await withTemporaryFolder { folder in

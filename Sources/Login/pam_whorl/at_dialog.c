@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "language.h"
 #include "password.h"
 #include "touch.h"
 
@@ -83,14 +84,14 @@ static int ends(void *data) {
 
 static const char *sentence(whorl_outcome outcome) {
   switch (outcome) {
-    case whorl_touch: return "Or touch the reader.";
-    case whorl_swipe: return "Or swipe the reader.";
-    case whorl_retry: return "The touch could not be read, touch again or type.";
-    case whorl_retry_swipe: return "The swipe could not be read, swipe again or type.";
-    case whorl_other_finger: return "No match, touch again or type.";
-    case whorl_other_finger_swipe: return "No match, swipe again or type.";
-    case whorl_locked_out: return "Fingers are locked after too many wrong touches. Type your password.";
-    case whorl_no_match: return "The fingerprint does not match.";
+    case whorl_touch: return whorl_text("Or touch the reader.");
+    case whorl_swipe: return whorl_text("Or swipe the reader.");
+    case whorl_retry: return whorl_text("The touch could not be read, touch again or type.");
+    case whorl_retry_swipe: return whorl_text("The swipe could not be read, swipe again or type.");
+    case whorl_other_finger: return whorl_text("No match, touch again or type.");
+    case whorl_other_finger_swipe: return whorl_text("No match, swipe again or type.");
+    case whorl_locked_out: return whorl_text("Fingers are locked after too many wrong touches. Type your password.");
+    case whorl_no_match: return whorl_text("The fingerprint does not match.");
     default: return NULL;
   }
 }
@@ -160,9 +161,10 @@ static int start(dialog *dialog, pthread_t *thread) {
 static char *converse(pam_handle_t *pamh, dialog *dialog) {
   dialog->names_reader = wait_for(dialog->ready, dialog->stop, reader_milliseconds) && dialog->wants_touch;
   char *typed = NULL;
-  const char *prompt = "Password: ";
+  const char *prompt = whorl_text("Password: ");
   if (dialog->names_reader)
-    prompt = dialog->wants_swipe ? "Password, or swipe the reader: " : "Password, or touch the reader: ";
+    prompt = dialog->wants_swipe ? whorl_text("Password, or swipe the reader: ")
+                                 : whorl_text("Password, or touch the reader: ");
   signal_event(dialog->go);
   if (pam_prompt(pamh, PAM_PROMPT_ECHO_OFF, &typed, "%s", prompt) != PAM_SUCCESS) return NULL;
   return typed;

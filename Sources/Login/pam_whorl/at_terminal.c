@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "interrupt.h"
+#include "language.h"
 #include "terminal.h"
 #include "touch.h"
 
@@ -24,10 +25,14 @@ typedef struct {
 
 // MARK: What is shown
 
+// The columns of what begins with this byte in UTF-8: none for what continues a character, two for characters from U+3000
+// on, such as those of Chinese and Japanese.
+static size_t columns_of(unsigned char byte) { return (byte & 0xc0) == 0x80 ? 0 : byte >= 0xe3 ? 2 : 1; }
+
 // The columns after the last line break, with UTF-8.
 static size_t columns(const char *text) {
   size_t count = 0;
-  for (; *text != '\0'; text++) count = *text == '\n' ? 0 : count + (((unsigned char)*text & 0xc0) != 0x80);
+  for (; *text != '\0'; text++) count = *text == '\n' ? 0 : count + columns_of((unsigned char)*text);
   return count;
 }
 
@@ -47,12 +52,12 @@ static int replace(prompting *prompting, const char *text) {
 // The prompt of an outcome that wants a touch, in full.
 static const char *prompt(whorl_outcome outcome) {
   switch (outcome) {
-    case whorl_touch: return "Password, or touch the reader: ";
-    case whorl_swipe: return "Password, or swipe the reader: ";
-    case whorl_retry: return "The touch could not be read, touch again or type. ";
-    case whorl_retry_swipe: return "The swipe could not be read, swipe again or type. ";
-    case whorl_other_finger: return "No match, touch again or type. ";
-    case whorl_other_finger_swipe: return "No match, swipe again or type. ";
+    case whorl_touch: return whorl_text("Password, or touch the reader: ");
+    case whorl_swipe: return whorl_text("Password, or swipe the reader: ");
+    case whorl_retry: return whorl_text("The touch could not be read, touch again or type. ");
+    case whorl_retry_swipe: return whorl_text("The swipe could not be read, swipe again or type. ");
+    case whorl_other_finger: return whorl_text("No match, touch again or type. ");
+    case whorl_other_finger_swipe: return whorl_text("No match, swipe again or type. ");
     default: return "";
   }
 }
@@ -60,8 +65,8 @@ static const char *prompt(whorl_outcome outcome) {
 // The sentence above a prompt of the person's own.
 static const char *sentence(whorl_outcome outcome) {
   switch (outcome) {
-    case whorl_touch: return "Touch the reader, or type.";
-    case whorl_swipe: return "Swipe the reader, or type.";
+    case whorl_touch: return whorl_text("Touch the reader, or type.");
+    case whorl_swipe: return whorl_text("Swipe the reader, or type.");
     default: return prompt(outcome);
   }
 }
@@ -84,12 +89,17 @@ static int show(void *data, whorl_outcome outcome) {
 
 // Says why no finger is asked for any more.
 static void tell(prompting *prompting, whorl_outcome outcome) {
-  if (outcome == whorl_locked_out)
-    replace(prompting, "Fingers are locked after too many wrong touches. Type your password.\n");
+  if (outcome == whorl_locked_out) {
+    replace(prompting, whorl_text("Fingers are locked after too many wrong touches. Type your password."));
+    whorl_terminal_write(&prompting->terminal, "\n");
+    prompting->shown = 0;
+  }
   if (outcome == whorl_no_match) {
     whorl_terminal_write(&prompting->terminal, "\n");
     prompting->shown = 0;
-    replace(prompting, "The fingerprint does not match.\n");
+    replace(prompting, whorl_text("The fingerprint does not match."));
+    whorl_terminal_write(&prompting->terminal, "\n");
+    prompting->shown = 0;
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "child.h"
 #include "connection.h"
+#include "language.h"
 #include "options.h"
 #include "password.h"
 #include "service.h"
@@ -147,7 +148,10 @@ static void tell_of_password(pam_handle_t *pamh, int flags) {
   if (flags & PAM_SILENT || pam_get_item(pamh, PAM_SERVICE, &service) != PAM_SUCCESS || service == NULL ||
       strcmp(service, "login") != 0)
     return;
-  pam_info(pamh, "Your login password does not open Whorl's store any more; 'whorl login enable passcode' changes that.");
+  pam_info(
+    pamh, "%s",
+    whorl_text(
+      "Your login password does not open Whorl's store any more; 'whorl login enable passcode' changes that."));
 }
 
 // After pam_systemd.
@@ -180,13 +184,15 @@ static void tell_person(pam_handle_t *pamh, int flags, whorl_outcome outcome) {
   if (flags & PAM_SILENT) return;
   switch (outcome) {
     case whorl_changed:
-      pam_info(pamh, "The new password is the passcode of Whorl, too.");
+      pam_info(pamh, "%s", whorl_text("The new password is the passcode of Whorl, too."));
       break;
     case whorl_kept:
-      pam_info(pamh, "Whorl's passcode was not changed; 'whorl passcode' changes it to the new password.");
+      pam_info(
+        pamh, "%s",
+        whorl_text("Whorl's passcode was not changed; 'whorl passcode' changes it to the new password."));
       break;
     case whorl_unfit:
-      pam_info(pamh, "The new password cannot be Whorl's passcode, which was not changed.");
+      pam_info(pamh, "%s", whorl_text("The new password cannot be Whorl's passcode, which was not changed."));
       break;
     default: break;
   }

@@ -7,6 +7,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "language.h"
+
 #ifndef SO_PEERPIDFD
 // Of Linux 6.5, and of later kernel headers than those of some distributions.
 #define SO_PEERPIDFD 77
@@ -202,7 +204,7 @@ static whorl_program_kind read_sudo(pam_handle_t *pamh, whorl_program *program) 
   int is_understood = read_options(&words, next(arguments, arguments + length), arguments + length);
   if (words.prompt == NULL) words.prompt = getenv(own_prompt_variable);
   program->is_own_prompt = words.prompt != NULL && words.prompt[0] != '\0';
-  if (!program->is_own_prompt) words.prompt = "[sudo] password for %p: ";
+  if (!program->is_own_prompt) words.prompt = whorl_text("[sudo] password for %p: ");
   if (is_understood) is_understood = write_prompt(pamh, program, &words);
   free(arguments);
   return is_understood ? whorl_program_at_terminal : whorl_program_other;
@@ -216,7 +218,7 @@ whorl_program whorl_program_read(pam_handle_t *pamh) {
     program.kind = read_sudo(pamh, &program);
     return program;
   }
-  snprintf(program.prompt, sizeof program.prompt, "Password: ");
+  snprintf(program.prompt, sizeof program.prompt, "%s", whorl_text("Password: "));
   // su and login read standard input, whatever it is; doas does not.
   int reads_input = strcmp(name, "su") == 0 || strcmp(name, "login") == 0;
   if ((reads_input && isatty(STDIN_FILENO)) || strcmp(name, "doas") == 0)

@@ -9,6 +9,7 @@
 #include "at_dialog.h"
 #include "at_terminal.h"
 #include "interrupt.h"
+#include "language.h"
 #include "program.h"
 #include "service.h"
 #include "touch.h"
@@ -31,12 +32,12 @@ static whorl_login describe(
 // The prompt before a touch; NULL for an outcome that wants no touch.
 static const char *prompt(whorl_outcome outcome) {
   switch (outcome) {
-    case whorl_touch: return "Touch the fingerprint reader.";
-    case whorl_retry: return "The touch could not be read. Touch the fingerprint reader again.";
-    case whorl_other_finger: return "No match. Touch the fingerprint reader again.";
-    case whorl_swipe: return "Swipe the fingerprint reader.";
-    case whorl_retry_swipe: return "The swipe could not be read. Swipe the fingerprint reader again.";
-    case whorl_other_finger_swipe: return "No match. Swipe the fingerprint reader again.";
+    case whorl_touch: return whorl_text("Touch the fingerprint reader.");
+    case whorl_retry: return whorl_text("The touch could not be read. Touch the fingerprint reader again.");
+    case whorl_other_finger: return whorl_text("No match. Touch the fingerprint reader again.");
+    case whorl_swipe: return whorl_text("Swipe the fingerprint reader.");
+    case whorl_retry_swipe: return whorl_text("The swipe could not be read. Swipe the fingerprint reader again.");
+    case whorl_other_finger_swipe: return whorl_text("No match. Swipe the fingerprint reader again.");
     default: return NULL;
   }
 }
@@ -48,7 +49,7 @@ static int show(void *pamh, whorl_outcome outcome) {
   return pam_info(pamh, "%s", prompt(outcome)) == PAM_SUCCESS ? 0 : -ENOTTY;
 }
 
-static void tell(void *pamh) { pam_info(pamh, "Waiting for the fingerprint reader."); }
+static void tell(void *pamh) { pam_info(pamh, "%s", whorl_text("Waiting for the fingerprint reader.")); }
 
 // Asks for a finger alone; the next module asks for the password. Ctrl-C ends the wait.
 static int serially(pam_handle_t *pamh, const whorl_login *login, whorl_outcome *outcome) {
@@ -58,9 +59,9 @@ static int serially(pam_handle_t *pamh, const whorl_login *login, whorl_outcome 
   int result = whorl_touch_ask(&touching, login, outcome);
   whorl_interrupt_end(interrupt);
   if (result < 0) return result;
-  if (*outcome == whorl_no_match) pam_error(pamh, "The fingerprint does not match.");
+  if (*outcome == whorl_no_match) pam_error(pamh, "%s", whorl_text("The fingerprint does not match."));
   if (*outcome == whorl_locked_out)
-    pam_error(pamh, "Fingers are locked after too many wrong touches. Type your password.");
+    pam_error(pamh, "%s", whorl_text("Fingers are locked after too many wrong touches. Type your password."));
   return result;
 }
 

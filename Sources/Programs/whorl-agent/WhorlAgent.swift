@@ -10,6 +10,7 @@ internal import SecretModel
 internal import SecretService
 internal import SessionPrompts
 internal import Synchronization
+internal import Translation
 internal import Whorl
 
 /// An SSH agent whose keys are in the vault, or the Secret Service with its items.
@@ -95,6 +96,7 @@ struct WhorlAgent: ParsableCommand {
 
   func run() throws {
     let hardening = Hardening(files: AgentServer.descriptors)
+    Text.begin()
     // Before any other thread exists, since threads inherit the mask.
     let endings = HeldEndingSignals()
     let listener = secretService || passkeys ? nil : try listen()
@@ -175,7 +177,8 @@ struct WhorlAgent: ParsableCommand {
 
   /// Offers the passkeys of a store as a security key of this session.
   private func offerPasskeys(in store: SecretStore, _ surroundings: AgentPrompt.Surroundings) throws {
-    let unknown = PromptAsker(name: "A program of your session", details: "it uses the security key that Whorl offers")
+    let unknown = PromptAsker(
+      name: Text.of("A program of your session"), details: Text.of("it uses the security key that Whorl offers"))
     let passkeys = StorePasskeys(
       in: store, access: AccessControl(access), turns: PromptTurns(onBus: surroundings.bus)
     ) {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import CAdwaita
 internal import Processes
+internal import Translation
 internal import Whorl
 
 /// The window of Whorl.
@@ -36,13 +37,13 @@ struct WhorlWindow: ParsableCommand {
   }
 
   func run() throws {
+    Text.begin()
     _ = Hardening()
     let (page, place) = (page, ShownStore.Place(directory: store, reader: reader, configuration: config))
     let isOwnStore = store != nil || config != nil
     let kind: WindowApplication.Kind = isService ? .service : isOwnStore ? .own : .shared
     // ArgumentParser calls this on the main thread.
     let status = MainActor.assumeIsolated {
-      Text.begin()
       MainLoop.serveMainActor()
       return WindowApplication(place, kind).run(page)
     }

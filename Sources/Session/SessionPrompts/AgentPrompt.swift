@@ -3,6 +3,7 @@ internal import Primitives
 package import Prompts
 package import SecretModel
 internal import Synchronization
+internal import Translation
 package import Whorl
 
 /// Asks for a touch with a desktop notification, and for the passcode with pinentry. Without notifications it writes
@@ -102,7 +103,7 @@ package final class AgentPrompt: AuthenticationPrompt {
 
   private func ask(_ request: TouchRequest, in session: PromptSession) async {
     let act = self.act(of: PromptText.act(of: request), in: session)
-    let text = "\(asker.wants(to: act)) \(PromptText.touch(request))."
+    let text = "\(asker.wants(to: act)) \(PromptText.sentence(PromptText.touch(request)))"
     surroundings.log("\(text) (program: \(asker.details))")
     let actions: [Notification.Action] = request.passcodeInstead ? [.cancel, .passcode] : [.cancel]
     let isShown = state.withLock { state in
@@ -132,7 +133,7 @@ package final class AgentPrompt: AuthenticationPrompt {
       case .reason: session.reason
       case .items: request ?? session.reason
       }
-    return said ?? "use your secrets"
+    return said ?? Text.of("use your secrets")
   }
 
   /// Reads keys at the client's terminal if there is no notification with actions.
@@ -180,18 +181,19 @@ package final class AgentPrompt: AuthenticationPrompt {
       (state.isOver, state.notification, state.actions, state.keys != nil)
     }
     let text = state.withLock { state in
-      [notice ?? state.result.map { "\($0)." }, state.text].compactMap(\.self).joined(separator: " ")
+      [notice ?? state.result.map(PromptText.sentence), state.text].compactMap(\.self).joined(separator: " ")
     }
     // The call may have ended while the notification was made.
     if isOver { return await takeDown() }
     if let notification {
       await notification.show(
         Notification.Content(
-          title: "Whorl asks for your finger", text: "\(text)\n\(asker.detailsLine)", image: asker.icon,
+          title: Text.of("Whorl asks for your finger"), text: "\(text)\n\(asker.detailsLine)", image: asker.icon,
           actions: notification.hasActions ? actions : []))
       if notification.hasActions { return }
     }
-    let keys = PromptText.keys(fallback: actions.contains(.passcode) ? "passcode" : nil, cancel: "cancel")
+    let keys = PromptText.keys(
+      fallback: actions.contains(.passcode) ? Text.of("passcode") : nil, cancel: Text.of("cancel"))
     terminal?.write(hasKeys ? "\(text) (\(keys))" : text)
     let isFirst = state.withLock { state in
       defer { state.hasDetailsShown = true }
@@ -220,7 +222,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     }
     await notification.leave(
       Notification.Content(
-        title: "Not answered", text: "\(text)\n\(asker.detailsLine)", image: asker.icon, actions: []))
+        title: Text.of("Not answered"), text: "\(text)\n\(asker.detailsLine)", image: asker.icon, actions: []))
   }
 
   private func chosen(_ action: Notification.Action, in session: PromptSession) async {
@@ -275,8 +277,8 @@ package final class AgentPrompt: AuthenticationPrompt {
     guard !isOver else { return await session.decline() }
     let answer = await pinentry.ask(
       Pinentry.Question(
-        heading: asker.wants(to: act), request: "\(why)Enter your Whorl passcode.",
-        details: asker.detailsLine, problem: attempt > 1 ? "Wrong passcode" : nil))
+        heading: asker.wants(to: act), request: why + Text.of("Enter your Whorl passcode."),
+        details: asker.detailsLine, problem: attempt > 1 ? Text.of("Wrong passcode") : nil))
     state.withLock { $0.pinentry = nil }
     switch answer {
     case .secret(let secret): await session.answer(secret.copy())

@@ -1,4 +1,5 @@
 package import Prompts
+internal import Translation
 
 extension ClientProgram {
   /// The program as prompts name it: as the desktop's menus do where root has installed it with a desktop file, and
@@ -17,7 +18,10 @@ extension ClientProgram {
       return named(application, installed.desktopFile(ofFlatpak: application))
     }
     // A user can give a program of their own any name, such as that of an installed one.
-    guard isInstalled else { return named("\(PromptLabel.word(own)) (not installed by the system)") }
+    guard isInstalled else {
+      return named(
+        Text.of("{name} (not installed by the system)", ["name": PromptLabel.word(own)]))
+    }
     return named(own, installed.desktopFile(ofProgramAt: path))
   }
 

@@ -2,6 +2,7 @@ package import Glibc
 internal import Processes
 internal import Prompts
 package import SecretModel
+internal import Translation
 
 /// A program that makes a request, as the kernel identifies it. Another program of the same user can replace its
 /// executable or use its connection, so the name is shown to the person but grants nothing.
@@ -78,26 +79,33 @@ package struct ClientProgram: Sendable, Hashable {
   }
 
   /// For people, without characters that could imitate a prompt.
-  package var words: String { application.map { "\(PromptLabel.text($0)), says \(ownWords)" } ?? ownWords }
+  package var words: String {
+    application.map {
+      Text.of("{name}, says {program}", ["name": PromptLabel.text($0), "program": ownWords])
+    } ?? ownWords
+  }
 
   /// Describes the program itself. For an interpreter it adds the script, which is only the program's own claim.
   private var ownWords: String {
     let place = remoteLogin.map { " \($0.words)" } ?? ""
     guard let path else {
+      let number = ["number": "\(process)"]
       let process =
         switch kind {
-        case .plain: "process \(process)"
-        case .proxy: "a sandboxed program behind process \(process)"
-        case .sandboxed: "process \(process) in a sandbox"
+        case .plain: Text.of("process {number}", number)
+        case .proxy: Text.of("a sandboxed program behind process {number}", number)
+        case .sandboxed: Text.of("process {number} in a sandbox", number)
         case .replaced:
-          "process \(process), which says that it was \(PromptLabel.text(earlierPath ?? "", longest: Self.longestPath)) "
-            + "and has been updated or removed since it started"
+          Text.of(
+            "process {number}, which says that it was {path} and has been updated or removed since it started",
+            number.merging(["path": PromptLabel.text(earlierPath ?? "", longest: Self.longestPath)]) { $1 })
         }
-      return "\(process)\(place), unverified"
+      return Text.of("{program}, unverified", ["program": process + place])
     }
     let shown = PromptLabel.text(path, longest: Self.longestPath)
     guard let script = Interpreter(path)?.script(in: arguments) else { return "\(shown)\(place)" }
-    return "\(shown)\(place), which says that it runs “\(PromptLabel.text(script))”"
+    return Text.of(
+      "{program}, which says that it runs “{script}”", ["program": shown + place, "script": PromptLabel.text(script)])
   }
 
   /// The most characters shown of a path: more than of a label, since both ends are informative.

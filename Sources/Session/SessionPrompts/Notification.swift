@@ -1,5 +1,6 @@
 internal import SDBus
 internal import Synchronization
+internal import Translation
 
 /// One notification of the desktop (`org.freedesktop.Notifications`), with actions.
 ///
@@ -10,8 +11,8 @@ final class Notification: Sendable {
 
     var title: String {
       switch self {
-      case .cancel: "Cancel"
-      case .passcode: "Passcode"
+      case .cancel: Text.of("Cancel")
+      case .passcode: Text.of("Passcode")
       }
     }
   }

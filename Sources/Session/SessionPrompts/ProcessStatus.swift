@@ -2,6 +2,7 @@ internal import CSystemd
 internal import Glibc
 internal import Primitives
 internal import Prompts
+internal import Translation
 
 /// A process's entry in `/proc/PID/stat` (proc_pid_stat(5)).
 struct ProcessStatus {
@@ -83,7 +84,8 @@ package struct RemoteLogin: Sendable, Hashable {
 
   /// For people, as the words after a program's name.
   var words: String {
-    "in a login over the network" + (host.map { " from \(PromptLabel.text($0))" } ?? "")
+    host.map { Text.of("in a login over the network from {host}", ["host": PromptLabel.text($0)]) }
+      ?? Text.of("in a login over the network")
   }
 
   private static func text(_ get: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> CInt) -> String? {

@@ -3,8 +3,6 @@
 #define ADW_VERSION_MAX_ALLOWED ADW_VERSION_1_2
 #include <adwaita.h>
 #include <glib-unix.h>
-#include <libintl.h>
-#include <locale.h>
 
 // libdispatch declares these for run loops other than its own in a header that Swift's toolchain does not install. Core
 // Foundation uses them on Linux in the same way.

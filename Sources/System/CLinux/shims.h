@@ -1,6 +1,7 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#include <libintl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <spawn.h>
@@ -23,7 +24,7 @@
 static inline int whorl_refuse_inspection(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 static inline int whorl_name_process(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
 
-// `malloc.h` is in no module.
+// `malloc.h` and `libintl.h` are in no module.
 static inline int whorl_use_one_heap(void) { return mallopt(M_ARENA_MAX, 1); }
 
 // The resource names are an enumeration that Swift does not convert to the `int` parameter.

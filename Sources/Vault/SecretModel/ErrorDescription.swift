@@ -1,6 +1,7 @@
 // The parts of which errors are described: for a person, for the exit status, for the bus, and for Apple's API.
 
 package import Fingerprint
+internal import Translation
 
 /// All that the programs and libraries have to know of an error.
 package struct ErrorDescription<Name: Sendable & Hashable>: Sendable, Hashable {
@@ -50,7 +51,7 @@ package struct Explanation: Sendable, Hashable {
   package var fullAdvice: String { further.map { "\(advice); \($0)" } ?? advice }
 
   /// For errors that `whorl doctor` knows more about.
-  static let doctor = "if that does not help, 'whorl doctor' looks further"
+  static var doctor: String { Text.of("if that does not help, 'whorl doctor' looks further") }
 }
 
 extension Accessibility {
@@ -62,16 +63,28 @@ extension Accessibility {
     case .passcodeSet: "passcode-bound secrets"
     }
   }
+
+  /// That they are closed.
+  var closed: String {
+    switch self {
+    case .whenUnlocked: Text.of("your everyday secrets are closed")
+    case .afterFirstUnlock: Text.of("your background secrets are closed")
+    case .passcodeSet: Text.of("your passcode-bound secrets are closed")
+    }
+  }
 }
 
 extension Explanation {
   /// The person or a signal cancelled it.
-  package static let cancelled = Explanation("cancelled", advice: "run it again")
+  package static var cancelled: Explanation {
+    Explanation(Text.of("cancelled"), advice: Text.of("run it again"))
+  }
 
   /// A mistake of Whorl's own.
   package static func defect(_ problem: String) -> Explanation {
     Explanation(
-      "Whorl itself has failed (internal error)", advice: "run it again with --verbose, and report what that says",
+      Text.of("Whorl itself has failed (internal error)"),
+      advice: Text.of("run it again with --verbose, and report what that says"),
       detail: problem)
   }
 }
@@ -278,16 +291,26 @@ package enum Spoken {
   /// "45 seconds", "3 minutes".
   package static func duration(_ seconds: Int) -> String {
     switch seconds {
-    case 1: "1 second"
-    case ..<120: "\(seconds) seconds"
-    case ..<7_200: "\((seconds + 59) / 60) minutes"
-    default: "\((seconds + 3_599) / 3_600) hours"
+    case ..<120: Text.plural("{count} second", "{count} seconds", seconds)
+    case ..<7_200: Text.plural("{count} minute", "{count} minutes", (seconds + 59) / 60)
+    default: Text.plural("{count} hour", "{count} hours", (seconds + 3_599) / 3_600)
     }
   }
 
   /// "the left thumb", "the right index finger".
   package static func finger(_ finger: Finger) -> String {
-    "the \(finger.spokenName)\(finger == .leftThumb || finger == .rightThumb ? "" : " finger")"
+    switch finger {
+    case .leftThumb: Text.of("the left thumb")
+    case .leftIndex: Text.of("the left index finger")
+    case .leftMiddle: Text.of("the left middle finger")
+    case .leftRing: Text.of("the left ring finger")
+    case .leftLittle: Text.of("the left little finger")
+    case .rightThumb: Text.of("the right thumb")
+    case .rightIndex: Text.of("the right index finger")
+    case .rightMiddle: Text.of("the right middle finger")
+    case .rightRing: Text.of("the right ring finger")
+    case .rightLittle: Text.of("the right little finger")
+    }
   }
 
   /// "the left thumb, the right index finger".

@@ -1,5 +1,6 @@
 public import Fingerprint
 internal import Glibc
+internal import Translation
 
 /// The errors of calls to the vault. Different outcomes have different cases; none carries a secret.
 @nonexhaustive(warn)
@@ -169,63 +170,73 @@ extension ErrorDescription where Name == VaultErrorName {
     case .invalidName(let problem):
       Self(
         .invalidName, [.text(problem)], .status(.errSecParam), .usage,
-        "that cannot be the name of a secret: \(problem)",
-        advice: "write SERVICE or SERVICE/ACCOUNT, such as mail/alice")
+        Text.of("that cannot be the name of a secret: {problem}", ["problem": problem]),
+        advice: Text.of("write SERVICE or SERVICE/ACCOUNT, such as mail/alice"))
     case .secretTooLong(let limit):
       Self(
         .secretTooLong, [.number(limit)], .status(.errSecDataTooLarge), .usage,
-        "the secret is longer than \(limit) bytes", advice: "keep the file encrypted elsewhere and its key here")
+        Text.of("the secret is longer than {limit} bytes", ["limit": "\(limit)"]),
+        advice: Text.of("keep the file encrypted elsewhere and its key here"))
     case .fingerNotEnrolled(let finger):
       Self(
         .fingerNotEnrolled, [.word(finger.rawValue)], .status(.errSecItemNotFound), .notFound,
-        "\(Spoken.finger(finger)) is not enrolled", advice: "'whorl fingers' lists the enrolled ones")
+        Text.of("{finger} is not enrolled", ["finger": Spoken.finger(finger)]),
+        advice: Text.of("'whorl fingers' lists the enrolled ones"))
     case .fingerDuplicate(let known):
       Self(
         .fingerDuplicate, known.map { [.word($0.rawValue)] } ?? [], .status(.errSecDuplicateItem), .exists,
-        "that finger is enrolled already\(known.map { " as the \($0.spokenName)" } ?? "")",
-        advice: "touch another finger, or unenroll it first")
+        known.map { Text.of("that finger is enrolled already as {finger}", ["finger": Spoken.finger($0)]) }
+          ?? Text.of("that finger is enrolled already"),
+        advice: Text.of("touch another finger, or unenroll it first"))
     case .notEnrolled:
       Self(
-        .notEnrolled, [], .authentication(.biometryNotEnrolled), .notFound, "no finger is enrolled on this reader",
-        advice: "enrol one in the desktop's settings (Users, Fingerprint), or with 'whorl enroll'")
+        .notEnrolled, [], .authentication(.biometryNotEnrolled), .notFound,
+        Text.of("no finger is enrolled on this reader"),
+        advice: Text.of("enrol one in the desktop's settings (Users, Fingerprint), or with 'whorl enroll'"))
     case .fingersNotAccepted(let nature):
       Self(
         .fingersNotAccepted, [.word(nature.rawValue)], .authentication(.biometryNotEnrolled), .refused,
-        "the fingers of this \(nature.rawValue) reader have not been accepted with the passcode",
-        advice: "if the configuration names it on purpose, 'whorl reader use fprintd' accepts them")
+        nature == .virtual
+          ? Text.of("the fingers of this virtual reader have not been accepted with the passcode")
+          : Text.of("the fingers of this replayed reader have not been accepted with the passcode"),
+        advice: Text.of("if the configuration names it on purpose, 'whorl reader use fprintd' accepts them"))
     case .invalidPasscode(let problem):
       Self(
-        .invalidPasscode, [.text(problem)], .status(.errSecParam), .usage, "that cannot be taken: \(problem)",
-        advice: "choose another")
+        .invalidPasscode, [.text(problem)], .status(.errSecParam), .usage,
+        Text.of("that cannot be taken: {problem}", ["problem": problem]),
+        advice: Text.of("choose another"))
     case .guessablePasscode:
       Self(
         .guessablePasscode, [], .status(.errSecParam), .usage,
-        "a day of guesses finds that passcode, for whoever has a copy of this store: 20 million a day, uncounted",
-        advice: "choose a longer one, such as four words or 12 digits, or insist with --allow-guessable")
+        Text.of(
+          "a day of guesses finds that passcode, for whoever has a copy of this store: 20 million a day, uncounted"),
+        advice: Text.of("choose a longer one, such as four words or 12 digits, or insist with --allow-guessable"))
     case .invalidAccessControl(let problem):
       Self(
         .invalidAccessControl, [.text(problem)], .status(.errSecParam), .usage, problem,
-        advice: "'whorl --help' explains")
+        advice: Text.of("'whorl --help' explains"))
     case .duplicateItem:
       Self(
-        .duplicateItem, [], .status(.errSecDuplicateItem), .exists, "such an item exists already",
-        advice: "remove it first")
+        .duplicateItem, [], .status(.errSecDuplicateItem), .exists, Text.of("such an item exists already"),
+        advice: Text.of("remove it first"))
     case .itemGone:
       Self(
-        .itemGone, [], .status(.errSecItemNotFound), .notFound, "the item does not exist any more",
-        advice: "'whorl ls' lists what there is")
+        .itemGone, [], .status(.errSecItemNotFound), .notFound, Text.of("the item does not exist any more"),
+        advice: Text.of("'whorl ls' lists what there is"))
     case .invalidRequest(let problem):
       Self(
-        .invalidRequest, [.text(problem)], .status(.errSecParam), .usage, problem, advice: "'whorl --help' explains")
+        .invalidRequest, [.text(problem)], .status(.errSecParam), .usage, problem,
+        advice: Text.of("'whorl --help' explains"))
 
     // Refused
     case .authenticationFailed:
       Self(
         .authenticationFailed, [], .authentication(.authenticationFailed), .refused,
-        "three touches did not match an enrolled finger",
+        Text.of("three touches did not match an enrolled finger"),
         advice:
-          "try again with one that 'whorl fingers' lists, clean and dry; where the passcode is taken in its place, "
-          + "press Enter at the prompt")
+          Text.of(
+            "try again with one that 'whorl fingers' lists, clean and dry; where the passcode is taken in its place, press Enter at the prompt"
+          ))
     case .cancelled:
       Self(.cancelled, [], .authentication(.userCancel), .refused, .cancelled)
     case .userFallback:
@@ -235,49 +246,52 @@ extension ErrorDescription where Name == VaultErrorName {
     case .systemCancelled:
       Self(
         .systemCancelled, [], .authentication(.systemCancel), .tryAgain,
-        "the vault ended before it answered, and nothing was changed", advice: "try again")
+        Text.of("the vault ended before it answered, and nothing was changed"), advice: Text.of("try again"))
     case .contextInvalidated:
       Self(
         .contextInvalidated, [], .authentication(.invalidContext), .tryAgain,
-        "the vault ended before it answered, and nothing was changed", advice: "try again")
+        Text.of("the vault ended before it answered, and nothing was changed"), advice: Text.of("try again"))
     case .biometryLockout:
       Self(
         .biometryLockout, [], .authentication(.biometryLockout), .refused,
-        "fingers are locked out after five touches that matched nobody",
-        advice: "'whorl unlock' clears it with the passcode, 'whorl recover' with the recovery key")
+        Text.of("fingers are locked out after five touches that matched nobody"),
+        advice: Text.of("'whorl unlock' clears it with the passcode, 'whorl recover' with the recovery key"))
     case .wrongPasscode:
       Self(
-        .wrongPasscode, [], .status(.errSecAuthFailed), .refused, "wrong passcode",
-        advice: "try again; 'whorl recover' sets a new one with the recovery key")
+        .wrongPasscode, [], .status(.errSecAuthFailed), .refused, Text.of("wrong passcode"),
+        advice: Text.of("try again; 'whorl recover' sets a new one with the recovery key"))
     case .wrongRecoveryKey:
       Self(
-        .wrongRecoveryKey, [], .status(.errSecAuthFailed), .refused, "this is not the recovery key of this store",
-        advice: "look for the one that was shown last, by 'whorl setup', 'whorl init' or 'whorl recover --new-key'")
+        .wrongRecoveryKey, [], .status(.errSecAuthFailed), .refused,
+        Text.of("this is not the recovery key of this store"),
+        advice: Text.of(
+          "look for the one that was shown last, by 'whorl setup', 'whorl init' or 'whorl recover --new-key'"))
     case .malformedRecoveryKey:
       Self(
-        .malformedRecoveryKey, [], .status(.errSecAuthFailed), .refused, "this is not a recovery key",
-        advice: "check it for typing errors")
+        .malformedRecoveryKey, [], .status(.errSecAuthFailed), .refused, Text.of("this is not a recovery key"),
+        advice: Text.of("check it for typing errors"))
     case .wrongApplicationPassword:
       Self(
-        .wrongApplicationPassword, [], .status(.errSecAuthFailed), .refused, "wrong application password",
-        advice: "try again")
+        .wrongApplicationPassword, [], .status(.errSecAuthFailed), .refused, Text.of("wrong application password"),
+        advice: Text.of("try again"))
     case .passcodeDelayed(let seconds):
       Self(
-        .passcodeDelayed, [.number(seconds)], .status(.errSecAuthFailed), .refused, "too many wrong passcodes",
-        advice: "wait \(Spoken.duration(seconds))")
+        .passcodeDelayed, [.number(seconds)], .status(.errSecAuthFailed), .refused, Text.of("too many wrong passcodes"),
+        advice: Text.of("wait {time}", ["time": Spoken.duration(seconds)]))
     case .applicationPasswordDelayed(let seconds):
       Self(
         .applicationPasswordDelayed, [.number(seconds)], .status(.errSecAuthFailed), .refused,
-        "too many wrong application passwords", advice: "wait \(Spoken.duration(seconds))")
+        Text.of("too many wrong application passwords"),
+        advice: Text.of("wait {time}", ["time": Spoken.duration(seconds)]))
     case .passcodeNotSet:
       Self(
-        .passcodeNotSet, [], .authentication(.passcodeNotSet), .refused, "no passcode is set",
-        advice: "'whorl passcode' sets one with the recovery key")
+        .passcodeNotSet, [], .authentication(.passcodeNotSet), .refused, Text.of("no passcode is set"),
+        advice: Text.of("'whorl passcode' sets one with the recovery key"))
     case .interactionNotAllowed:
       Self(
         .interactionNotAllowed, [], .status(.errSecInteractionNotAllowed), .refused,
-        "this needs a prompt, and none is allowed",
-        advice: "leave --no-prompt away, or run it where somebody can answer")
+        Text.of("this needs a prompt, and none is allowed"),
+        advice: Text.of("leave --no-prompt away, or run it where somebody can answer"))
     case .sessionRefused(let refusal):
       Self(
         .sessionRefused, [.word(refusal.rawValue)], .status(.errSecInteractionNotAllowed), .refused,
@@ -285,9 +299,12 @@ extension ErrorDescription where Name == VaultErrorName {
     case .notUnlocked(let accessibility):
       Self(
         .notUnlocked, [.word(accessibility.rawValue)], .status(.errSecInteractionNotAllowed), .refused,
-        "your \(accessibility.plainName) are closed",
-        advice: (accessibility == .afterFirstUnlock ? "" : "unlock your session if its screen is locked; otherwise ")
-          + "'whorl unlock' opens them with the passcode", detail: accessibility.rawValue)
+        accessibility.closed,
+        advice: accessibility == .afterFirstUnlock
+          ? Text.of("'whorl unlock' opens them with the passcode")
+          : Text.of(
+            "unlock your session if its screen is locked; otherwise 'whorl unlock' opens them with the passcode"),
+        detail: accessibility.rawValue)
     case .notAuthorized(let problem, let action):
       Self(
         .notAuthorized, [.word(problem.rawValue), .text(action)], .status(.errSecAuthFailed),
@@ -295,20 +312,23 @@ extension ErrorDescription where Name == VaultErrorName {
     case .itemInvalidated(let name):
       Self(
         .itemInvalidated, [.item(name)], .status(.errSecItemNotFound), .refused,
-        "\(name) is dead: the fingers or the passcode it was bound to have changed",
-        advice: "nothing brings it back; store it again with 'whorl set --replace'")
+        Text.of("{name} is dead: the fingers or the passcode it was bound to have changed", ["name": name.description]),
+        advice: Text.of("nothing brings it back; store it again with 'whorl set --replace'"))
     case .differentReader(let name):
       Self(
         .differentReader, [.item(name)], .status(.errSecAuthFailed), .refused,
-        "\(name) is bound to a different reader", advice: "attach that reader, or name it with --reader")
+        Text.of("{name} is bound to a different reader", ["name": name.description]),
+        advice: Text.of("attach that reader, or name it with --reader"))
     case .setChanged:
       Self(
-        .setChanged, [], .authentication(.authenticationFailed), .refused, "the enrolled fingers changed meanwhile",
-        advice: "try again")
+        .setChanged, [], .authentication(.authenticationFailed), .refused,
+        Text.of("the enrolled fingers changed meanwhile"),
+        advice: Text.of("try again"))
     case .touchRefused:
       Self(
         .touchRefused, [], .authentication(.authenticationFailed), .refused,
-        "the reader's answer was not to this request", advice: "try again", further: Explanation.doctor)
+        Text.of("the reader's answer was not to this request"), advice: Text.of("try again"),
+        further: Explanation.doctor)
 
     // Readers
     case .reader(let error):
@@ -316,34 +336,39 @@ extension ErrorDescription where Name == VaultErrorName {
     case .printsGone(let fingers):
       Self(
         .printsGone, [.words(fingers.map(\.rawValue))], .authentication(.biometryNotAvailable), .unavailable,
-        "the reader does not hold the print of \(Spoken.fingers(fingers)) any more; what is bound to the enrolled fingers "
-          + "stays closed, and nothing is lost",
+        Text.of(
+          "the reader does not hold the print of {fingers} any more; what is bound to the enrolled fingers stays closed, and nothing is lost",
+          ["fingers": Spoken.fingers(fingers)]),
         advice: fingers.count == 1
-          ? "'whorl unenroll \(fingers[0].rawValue)' accepts that, with the passcode"
-          : "'whorl unenroll FINGER' accepts that for each of them, with the passcode")
+          ? Text.of(
+            "'{command}' accepts that, with the passcode", ["command": "whorl unenroll \(fingers[0].rawValue)"])
+          : Text.of("'whorl unenroll FINGER' accepts that for each of them, with the passcode"))
 
     // The store
     case .configuration(let problem):
       Self(
-        .configuration, [.text(problem)], .status(.errSecNotAvailable), .configuration, problem, advice: "correct it")
+        .configuration, [.text(problem)], .status(.errSecNotAvailable), .configuration, problem,
+        advice: Text.of("correct it"))
     case .storeNotFound(let directory):
       Self(
         .storeNotFound, [.text(directory)], .status(.errSecNoSuchKeychain, evaluated: .passcodeNotSet), .notFound,
-        "no store in \(directory)", advice: "'whorl setup' begins one, and 'whorl init' makes it alone")
+        Text.of("no store in {directory}", ["directory": directory]),
+        advice: Text.of("'whorl setup' begins one, and 'whorl init' makes it alone"))
     case .storeExists(let directory):
       Self(
         .storeExists, [.text(directory)], .status(.errSecDuplicateKeychain), .exists,
-        "there is a store in \(directory) already, or something else",
-        advice: "name another directory with --store")
+        Text.of("there is a store in {directory} already, or something else", ["directory": directory]),
+        advice: Text.of("name another directory with --store"))
     case .unsafeDirectory(let problem):
       Self(
         .unsafeDirectory, [.text(problem)], .status(.errSecNotAvailable), .configuration,
-        "the store's directory cannot be trusted: \(problem)", advice: "correct that, then try again")
+        Text.of("the store's directory cannot be trusted: {problem}", ["problem": problem]),
+        advice: Text.of("correct that, then try again"))
     case .deviceKeyMissing:
       Self(
         .deviceKeyMissing, [], .status(.errSecInvalidKeychain), .damaged,
-        "the store's key file is missing or another store's",
-        advice: "'whorl recover' makes a new one from the recovery key")
+        Text.of("the store's key file is missing or another store's"),
+        advice: Text.of("'whorl recover' makes a new one from the recovery key"))
     case .tpm(let problem, let detail):
       Self(.tpm, [.word(problem.rawValue), .text(detail)], problem.apple, problem.kind, problem.explanation(detail))
     case .credential(let problem, let detail):
@@ -353,68 +378,75 @@ extension ErrorDescription where Name == VaultErrorName {
     case .itemDamaged(let name):
       Self(
         .itemDamaged, name.map { [.item($0)] } ?? [], .status(.errSecDecode), .damaged,
-        "\(name.map { "\($0)" } ?? "an item") was damaged or tampered with; its secret is not released",
-        advice: "put it back from a backup, or remove it with 'whorl rm'; the others are untouched")
+        Text.of(
+          "{name} was damaged or tampered with; its secret is not released",
+          ["name": name.map(\.description) ?? Text.of("an item")]),
+        advice: Text.of("put it back from a backup, or remove it with 'whorl rm'; the others are untouched"))
     case .storeDamaged(let problem):
       Self(
         .storeDamaged, [.text(problem)], .status(.errSecInvalidKeychain), .damaged,
-        "the store is damaged: \(problem)", advice: "put it back from a backup")
+        Text.of("the store is damaged: {problem}", ["problem": problem]), advice: Text.of("put it back from a backup"))
     case .restoreDetected:
       Self(
         .restoreDetected, [], .status(.errSecInvalidKeychain), .damaged,
-        "an earlier copy of the store, or of a part of it, was put back",
-        advice: "'whorl unlock' lists what came back and, if that was you, accepts it")
+        Text.of("an earlier copy of the store, or of a part of it, was put back"),
+        advice: Text.of("'whorl unlock' lists what came back and, if that was you, accepts it"))
     case .recoveryKeyRequired:
       Self(
         .recoveryKeyRequired, [], .status(.errSecInvalidKeychain), .damaged,
-        "an earlier copy of the store, or of a part of it, was put back, and nothing vouches for its passcode",
-        advice: "'whorl recover' lists what came back and, if that was you, accepts it with the recovery key")
+        Text.of("an earlier copy of the store, or of a part of it, was put back, and nothing vouches for its passcode"),
+        advice: Text.of("'whorl recover' lists what came back and, if that was you, accepts it with the recovery key"))
     case .storeFull(let limit):
       Self(
         .storeFull, [.number(limit)], .status(.errSecDiskFull), .inputOutput,
-        "the store is full: the service keeps at most \(limit >> 20) MiB of each user",
-        advice: "remove what is not needed, or keep large files encrypted elsewhere")
+        Text.of("the store is full: the service keeps at most {size} MiB of each user", ["size": "\(limit >> 20)"]),
+        advice: Text.of("remove what is not needed, or keep large files encrypted elsewhere"))
     case .passkeysFull(let limit):
       Self(
         .passkeysFull, [.number(limit)], .status(.errSecDiskFull), .refused,
-        "there are \(limit) passkeys, for this site or in all, and no more fit",
-        advice: "'whorl passkey list' lists them, and 'whorl passkey rm' removes one")
+        Text.of("there are {limit} passkeys, for this site or in all, and no more fit", ["limit": "\(limit)"]),
+        advice: Text.of("'whorl passkey list' lists them, and 'whorl passkey rm' removes one"))
     case .newerFormat(let version):
       Self(
         .newerFormat, [.number(version)], .status(.errSecWrongSecVersion), .damaged,
-        "the store is of a newer format (\(version))", advice: "update whorl")
+        Text.of("the store is of a newer format ({version})", ["version": "\(version)"]),
+        advice: Text.of("update whorl"))
     case .olderFormat(let version):
       Self(
         .olderFormat, [.number(version)], .status(.errSecWrongSecVersion), .damaged,
-        "the store is of an older format (\(version)), made before the first release",
-        advice: "read its items with the whorl that made it, and store them in a new one ('whorl init')")
+        Text.of(
+          "the store is of an older format ({version}), made before the first release", ["version": "\(version)"]),
+        advice: Text.of("read its items with the whorl that made it, and store them in a new one ('whorl init')"))
 
     // Encrypted files
     case .wrongPassphrase:
       Self(
-        .wrongPassphrase, [], .status(.errSecAuthFailed), .refused, "the passphrase does not open the file",
-        advice: "give the one that it was encrypted with")
+        .wrongPassphrase, [], .status(.errSecAuthFailed), .refused, Text.of("the passphrase does not open the file"),
+        advice: Text.of("give the one that it was encrypted with"))
     case .fileUnreadable(let why):
       Self(
-        .fileUnreadable, [.text(why)], .status(.errSecDecode), .damaged, "the file cannot be opened: \(why)",
-        advice: "copy or export it anew")
+        .fileUnreadable, [.text(why)], .status(.errSecDecode), .damaged,
+        Text.of("the file cannot be opened: {why}", ["why": why]),
+        advice: Text.of("copy or export it anew"))
 
     // Passing
     case .busy(let what):
       Self(
-        .busy, [.text(what)], .status(.errSecNotAvailable, evaluated: .systemCancel), .tryAgain, "busy: \(what)",
-        advice: "try again")
+        .busy, [.text(what)], .status(.errSecNotAvailable, evaluated: .systemCancel), .tryAgain,
+        Text.of("busy: {what}", ["what": what]),
+        advice: Text.of("try again"))
     case .timedOut:
       Self(
-        .timedOut, [], .authentication(.systemCancel), .tryAgain, "no finger or passcode came in time",
-        advice: "try again; --timeout, or timeout in config.json, gives more time")
+        .timedOut, [], .authentication(.systemCancel), .tryAgain, Text.of("no finger or passcode came in time"),
+        advice: Text.of("try again; --timeout, or timeout in config.json, gives more time"))
     case .inputOutput(let problem):
       Self(
         .inputOutput, [.text(problem)], .status(.errSecIO), .inputOutput, problem,
         advice: Explanation.advice(onFileError: 0))
     case .diskFull(let problem):
       Self(
-        .diskFull, [.text(problem)], .status(.errSecDiskFull), .inputOutput, "the disk is full: \(problem)",
+        .diskFull, [.text(problem)], .status(.errSecDiskFull), .inputOutput,
+        Text.of("the disk is full: {problem}", ["problem": problem]),
         advice: Explanation.advice(onFileError: ENOSPC))
     case .internalError(let problem):
       Self(.internalError, [.text(problem)], .status(.errSecInternalError), .internalError, .defect(problem))
@@ -423,62 +455,25 @@ extension ErrorDescription where Name == VaultErrorName {
     case .serviceUnavailable(let problem):
       Self(
         .serviceUnavailable, [.text(problem)], .status(.errSecServiceNotAvailable), .unavailable, problem,
-        advice: "try again", further: Explanation.doctor)
+        advice: Text.of("try again"), further: Explanation.doctor)
     case .serviceStopped(let how):
       Self(
         .serviceStopped, [.text(how)], .status(.errSecServiceNotAvailable), .unavailable,
-        "the part of Whorl that keeps your secrets does not run, or cannot be reached from here",
+        Text.of("the part of Whorl that keeps your secrets does not run, or cannot be reached from here"),
         advice:
-          "start it with 'sudo systemctl start whorld.socket'; 'systemctl status whorld.socket' says why it ended",
+          Text.of(
+            "start it with 'sudo systemctl start whorld.socket'; 'systemctl status whorld.socket' says why it ended"),
         detail: how)
     case .versionMismatch(let problem):
       Self(
         .versionMismatch, [.text(problem)], .status(.errSecServiceNotAvailable), .unavailable,
-        "whorl and its vault are of different versions, or what answers is no vault",
-        advice: "install both from one package, then restart the machine", detail: problem)
+        Text.of("whorl and its vault are of different versions, or what answers is no vault"),
+        advice: Text.of("install both from one package, then restart the machine"), detail: problem)
     case .outcomeUnknown:
       Self(
         .outcomeUnknown, [], .status(.errSecServiceNotAvailable), .tryAgain,
-        "the vault ended before it answered: the change was made or not",
-        advice: "look at what is there, then try again")
+        Text.of("the vault ended before it answered: the change was made or not"),
+        advice: Text.of("look at what is there, then try again"))
     }
   }
-}
-
-extension VaultError {
-  // What makes each error again from its name and details. Errors with details of other kinds than one text, number or
-  // item have a function of their own.
-  static let withoutDetails: [VaultError] = [
-    .notEnrolled, .guessablePasscode, .duplicateItem, .itemGone, .authenticationFailed, .cancelled, .userFallback,
-    .appCancelled, .systemCancelled, .contextInvalidated, .biometryLockout, .wrongPasscode, .wrongRecoveryKey,
-    .malformedRecoveryKey, .wrongApplicationPassword, .passcodeNotSet, .interactionNotAllowed, .setChanged,
-    .touchRefused, .deviceKeyMissing, .restoreDetected, .recoveryKeyRequired, .wrongPassphrase, .timedOut,
-    .outcomeUnknown,
-  ]
-  static let withText: [@Sendable (String) -> VaultError] = [
-    VaultError.invalidName, VaultError.invalidPasscode, VaultError.invalidAccessControl, VaultError.invalidRequest,
-    VaultError.configuration, VaultError.storeNotFound, VaultError.storeExists, VaultError.unsafeDirectory,
-    VaultError.storeDamaged, VaultError.fileUnreadable, VaultError.busy, VaultError.inputOutput,
-    VaultError.diskFull, VaultError.internalError, VaultError.serviceUnavailable, VaultError.serviceStopped,
-    VaultError.versionMismatch,
-  ]
-  static let withNumber: [@Sendable (Int) -> VaultError] = [
-    VaultError.secretTooLong(limit:), VaultError.passcodeDelayed(seconds:),
-    VaultError.applicationPasswordDelayed(seconds:), VaultError.storeFull(limit:),
-    VaultError.passkeysFull(limit:), VaultError.newerFormat, VaultError.olderFormat,
-  ]
-  static let withItem: [@Sendable (ItemName) -> VaultError] = [VaultError.itemInvalidated, VaultError.differentReader]
-  static let withOtherDetails: [VaultErrorName: @Sendable (VaultErrorDetails) -> VaultError?] = [
-    .fingerNotEnrolled: { $0.word().map { .fingerNotEnrolled($0) } },
-    .fingerDuplicate: { $0.isEmpty ? .fingerDuplicate(nil) : $0.word().map { .fingerDuplicate($0) } },
-    .fingersNotAccepted: { $0.word().map { .fingersNotAccepted($0) } },
-    .sessionRefused: { $0.word().map { .sessionRefused($0) } },
-    .notUnlocked: { $0.word().map { .notUnlocked($0) } },
-    .notAuthorized: { $0.wordAndText().map { .notAuthorized($0, action: $1) } },
-    .reader: { $0.reader.map { .reader($0) } },
-    .printsGone: { $0.words().map { .printsGone($0) } },
-    .tpm: { $0.wordAndText().map { .tpm($0, detail: $1) } },
-    .credential: { $0.wordAndText().map { .credential($0, detail: $1) } },
-    .itemDamaged: { $0.isEmpty ? .itemDamaged(nil) : $0.item.map { .itemDamaged($0) } },
-  ]
 }

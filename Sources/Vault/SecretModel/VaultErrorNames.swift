@@ -2,6 +2,7 @@
 
 internal import Glibc
 package import Primitives
+internal import Translation
 
 extension VaultError {
   /// All that is known of the error.
@@ -71,10 +72,48 @@ extension Explanation {
   /// What to do if the system has refused to read or write a file, with this error number.
   package static func advice(onFileError code: Int32) -> String {
     switch code {
-    case ENOSPC, EDQUOT: "make room on the disk, then try again"
-    case EROFS: "name another place: nothing can be written there"
-    case EACCES, EPERM: "see who may read and write there"
-    default: "check the disk's space and state, and who may read and write there"
+    case ENOSPC, EDQUOT: Text.of("make room on the disk, then try again")
+    case EROFS: Text.of("name another place: nothing can be written there")
+    case EACCES, EPERM: Text.of("see who may read and write there")
+    default: Text.of("check the disk's space and state, and who may read and write there")
     }
   }
+}
+
+extension VaultError {
+  // What makes each error again from its name and details. Errors with details of other kinds than one text, number or
+  // item have a function of their own.
+  static let withoutDetails: [VaultError] = [
+    .notEnrolled, .guessablePasscode, .duplicateItem, .itemGone, .authenticationFailed, .cancelled, .userFallback,
+    .appCancelled, .systemCancelled, .contextInvalidated, .biometryLockout, .wrongPasscode, .wrongRecoveryKey,
+    .malformedRecoveryKey, .wrongApplicationPassword, .passcodeNotSet, .interactionNotAllowed, .setChanged,
+    .touchRefused, .deviceKeyMissing, .restoreDetected, .recoveryKeyRequired, .wrongPassphrase, .timedOut,
+    .outcomeUnknown,
+  ]
+  static let withText: [@Sendable (String) -> VaultError] = [
+    VaultError.invalidName, VaultError.invalidPasscode, VaultError.invalidAccessControl, VaultError.invalidRequest,
+    VaultError.configuration, VaultError.storeNotFound, VaultError.storeExists, VaultError.unsafeDirectory,
+    VaultError.storeDamaged, VaultError.fileUnreadable, VaultError.busy, VaultError.inputOutput,
+    VaultError.diskFull, VaultError.internalError, VaultError.serviceUnavailable, VaultError.serviceStopped,
+    VaultError.versionMismatch,
+  ]
+  static let withNumber: [@Sendable (Int) -> VaultError] = [
+    VaultError.secretTooLong(limit:), VaultError.passcodeDelayed(seconds:),
+    VaultError.applicationPasswordDelayed(seconds:), VaultError.storeFull(limit:),
+    VaultError.passkeysFull(limit:), VaultError.newerFormat, VaultError.olderFormat,
+  ]
+  static let withItem: [@Sendable (ItemName) -> VaultError] = [VaultError.itemInvalidated, VaultError.differentReader]
+  static let withOtherDetails: [VaultErrorName: @Sendable (VaultErrorDetails) -> VaultError?] = [
+    .fingerNotEnrolled: { $0.word().map { .fingerNotEnrolled($0) } },
+    .fingerDuplicate: { $0.isEmpty ? .fingerDuplicate(nil) : $0.word().map { .fingerDuplicate($0) } },
+    .fingersNotAccepted: { $0.word().map { .fingersNotAccepted($0) } },
+    .sessionRefused: { $0.word().map { .sessionRefused($0) } },
+    .notUnlocked: { $0.word().map { .notUnlocked($0) } },
+    .notAuthorized: { $0.wordAndText().map { .notAuthorized($0, action: $1) } },
+    .reader: { $0.reader.map { .reader($0) } },
+    .printsGone: { $0.words().map { .printsGone($0) } },
+    .tpm: { $0.wordAndText().map { .tpm($0, detail: $1) } },
+    .credential: { $0.wordAndText().map { .credential($0, detail: $1) } },
+    .itemDamaged: { $0.isEmpty ? .itemDamaged(nil) : $0.item.map { .itemDamaged($0) } },
+  ]
 }

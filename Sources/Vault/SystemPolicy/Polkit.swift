@@ -2,6 +2,7 @@ internal import Primitives
 internal import SDBus
 package import SecretModel
 internal import Synchronization
+internal import Translation
 
 /// The actions of the service's polkit policy.
 ///
@@ -88,7 +89,7 @@ package final class Polkit: Sendable {
         answer = try await authority.call(
           Self.path, Self.interface, "CheckAuthorization",
           [
-            subject, .string(action.rawValue), .texts(message.map { ["polkit.message": $0] } ?? [:]),
+            subject, .string(action.rawValue), .texts(message.map(Self.details) ?? [:]),
             .uint32(asking ? 1 : 0), .string(question),
           ],
           within: asking ? Self.questionLimit : nil)
@@ -101,6 +102,11 @@ package final class Polkit: Sendable {
     } catch {
       return .unavailable(error.asPolkitWords)
     }
+  }
+
+  /// The message, which polkit translates into the language of the dialogue, by the installed catalogue of this domain.
+  private static func details(_ message: String) -> [String: String] {
+    ["polkit.message": message, "polkit.gettext_domain": Text.domain]
   }
 
   /// Cancels a check of polkit, which closes its dialogue. Fails if polkit has already ended the check.

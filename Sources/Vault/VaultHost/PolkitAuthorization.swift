@@ -1,19 +1,22 @@
 package import SecretModel
 package import SystemPolicy
+internal import Translation
 package import Vault
 
 extension OwnersChange {
-  /// What polkit's dialogue says.
+  /// What polkit's dialogue says. The service has no language; polkit translates it.
   var question: String {
-    let what =
-      switch self {
-      case .newStore: "make your store of secrets"
-      case .storeOfBackup: "bring your store of secrets back from a backup"
-      case .newDeviceKey: "give your store of secrets a new key for this computer"
-      case .firstFinger: "let a first finger open your store of secrets"
-      case .newRecoveryKey: "replace the recovery key of your store of secrets"
-      }
-    return "Type your login password to let Whorl \(what)"
+    switch self {
+    case .newStore: Text.of("Type your login password to let Whorl make your store of secrets")
+    case .storeOfBackup:
+      Text.of("Type your login password to let Whorl bring your store of secrets back from a backup")
+    case .newDeviceKey:
+      Text.of("Type your login password to let Whorl give your store of secrets a new key for this computer")
+    case .firstFinger:
+      Text.of("Type your login password to let Whorl let a first finger open your store of secrets")
+    case .newRecoveryKey:
+      Text.of("Type your login password to let Whorl replace the recovery key of your store of secrets")
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 package import SecretModel
+internal import Translation
 
 /// An entry of the store's log as a list shows it, with the text by which a filter finds it.
 package struct ActivityEntry: Sendable, Hashable {
@@ -12,10 +13,11 @@ package struct ActivityEntry: Sendable, Hashable {
   fileprivate let searched: String
 
   fileprivate init(_ entry: AuditEntry, _ names: [ItemID: String]) {
-    let program = entry.program ?? "a program"
-    let asker = entry.behalf.map { "\($0) through \(program)" } ?? program
-    title = Visible.text("\(asker): \(entry.request.rawValue.replacing("-", with: " "))")
-    let items = entry.items.map { names[$0] ?? "something that is gone" }.joined(separator: ", ")
+    let program = entry.program ?? Text.of("a program")
+    let asker =
+      entry.behalf.map { Text.of("{name} through {program}", ["name": $0, "program": program]) } ?? program
+    title = Visible.text("\(asker): \(entry.request.spoken)")
+    let items = entry.items.map { names[$0] ?? Text.of("something that is gone") }.joined(separator: ", ")
     let parts = [Spoken.time(entry.time), items, entry.outcome.spoken] + entry.details
     summary = Visible.text(parts.filter { !$0.isEmpty }.joined(separator: " · "))
     isDone = entry.outcome == .done

@@ -1,4 +1,5 @@
 package import SecretModel
+internal import Translation
 
 /// An item as a list shows it, with the text by which a search finds it.
 package struct SecretEntry: Sendable, Hashable, Identifiable {
@@ -34,7 +35,7 @@ package struct SecretEntry: Sendable, Hashable, Identifiable {
       case .key, .certificate: .key
       }
     let title = item.title ?? ""
-    self.title = title.isEmpty ? "(no name)" : Visible.text(title)
+    self.title = title.isEmpty ? Text.of("(no name)") : Visible.text(title)
     if case .text(let group)? = item.attributes[.accessGroup] {
       self.group = Visible.text(group)
     } else {

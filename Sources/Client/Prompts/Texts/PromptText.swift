@@ -4,6 +4,7 @@
 
 package import Fingerprint
 package import SecretModel
+internal import Translation
 
 /// The texts of prompts. Texts chosen by other programs, such as the names of items, pass through ``PromptLabel``.
 package enum PromptText {
@@ -17,20 +18,27 @@ package enum PromptText {
     let touch = touch(request)
     switch request.purpose {
     case .enroll(let finger):
-      let touches = Spoken.plural(request.reader.enrollStages, "touch", "touches")
-      return "\(touch) with \(Spoken.finger(finger)), \(touches) in all\(keys)"
+      let words = Text.plural(
+        "{touch} with {finger}, {count} touch in all", "{touch} with {finger}, {count} touches in all",
+        request.reader.enrollStages, ["touch": touch, "finger": Spoken.finger(finger)])
+      return words + keys
     case .confirm(let finger):
-      return "\(touch) once more with \(Spoken.finger(finger)), to confirm\(keys)"
+      return Text.of(
+        "{touch} once more with {finger}, to confirm", ["touch": touch, "finger": Spoken.finger(finger)]) + keys
     case .read, .evaluate:
       let act = act(of: request)
-      if let asker { return "\(asker.wants(to: act ?? "go on")) \(touch).\(keys)" }
-      return "\(touch)\(act.map { " to \($0)" } ?? "")\(keys)"
+      if let asker { return "\(asker.wants(to: act ?? Text.of("go on"))) \(sentence(touch))\(keys)" }
+      return (act.map { Text.of("{touch} to {act}", ["touch": touch, "act": $0]) } ?? touch) + keys
     }
   }
 
+  /// The words with what ends a sentence.
+  package static func sentence(_ words: String) -> String { Text.of("{words}.", ["words": words]) }
+
   /// "Touch the fingerprint reader".
   package static func touch(_ request: TouchRequest) -> String {
-    "\(request.reader.scanType == .swipe ? "Swipe" : "Touch") \(Spoken.theReader(request))"
+    let reader = ["reader": Spoken.theReader(request)]
+    return request.reader.scanType == .swipe ? Text.of("Swipe {reader}", reader) : Text.of("Touch {reader}", reader)
   }
 
   /// What the touch is for, to follow "to"; nil if this is unknown. An item is a password, which is read, or a key,
@@ -38,7 +46,11 @@ package enum PromptText {
   package static func act(of request: TouchRequest) -> String? {
     switch request.purpose {
     case .read(let items, let reason):
-      "use \(names(items))\(reason.map { ", for: \($0)" } ?? "")"
+      if let reason {
+        Text.of("use {names}, for: {reason}", ["names": names(items), "reason": reason])
+      } else {
+        Text.of("use {names}", ["names": names(items)])
+      }
     case .evaluate(let reason): reason
     case .enroll, .confirm: nil
     }
@@ -47,21 +59,21 @@ package enum PromptText {
   /// An item's name in a prompt. A password may lack its service, a key its label.
   private static func label(_ name: ItemName) -> String {
     let shown = PromptLabel.text(name.description)
-    return shown.isEmpty ? "an item without a name" : shown
+    return shown.isEmpty ? Text.of("an item without a name") : shown
   }
 
   /// The names of items, each between quotation marks.
   private static func names(_ items: [ItemName]) -> String {
-    PromptLabel.names(items.map(\.description), unnamed: "an item without a name")
+    PromptLabel.names(items.map(\.description), unnamed: Text.of("an item without a name"))
   }
 
   /// The keys while another program of the same user uses the reader.
-  package static let rejectKeys = "Ctrl-R: reject that request, Esc: cancel this one"
+  package static var rejectKeys: String { Text.of("Ctrl-R: reject that request, Esc: cancel this one") }
 
   /// The keys during the wait for a finger.
   package static func keys(fallback: String?, cancel: String) -> String {
-    let cancel = "Esc: \(cancel)"
-    return fallback.map { "Enter: \($0), \(cancel)" } ?? cancel
+    fallback.map { Text.of("Enter: {fallback}, Esc: {cancel}", ["fallback": $0, "cancel": cancel]) }
+      ?? Text.of("Esc: {cancel}", ["cancel": cancel])
   }
 
   /// The question for a secret, without its colon. `reason` is the program's reason.
@@ -72,86 +84,115 @@ package enum PromptText {
   ) -> String {
     switch request {
     case .passcode(let attempt):
-      let wrong = attempt > 1 ? "Wrong passcode. " : ""
-      if let asker { return "\(wrong)\(asker.wants(to: reason ?? "go on")) Passcode" }
-      return "\(wrong)Passcode\(reason.map { " to \($0)" } ?? "")"
-    case .newPasscode: return "New passcode"
-    case .recoveryKey: return "Recovery key"
-    case .applicationPassword(let name): return "Application password of \(label(name))"
+      let wrong = attempt > 1 ? "\(Text.of("Wrong passcode.")) " : ""
+      if let asker { return "\(wrong)\(asker.wants(to: reason ?? Text.of("go on"))) \(Text.of("Passcode"))" }
+      return wrong + (reason.map { Text.of("Passcode to {act}", ["act": $0]) } ?? Text.of("Passcode"))
+    case .newPasscode: return Text.of("New passcode")
+    case .recoveryKey: return Text.of("Recovery key")
+    case .applicationPassword(let name):
+      return Text.of("Application password of {name}", ["name": label(name)])
     }
   }
 
   package static func retry(_ reason: RetryReason) -> String {
     switch reason {
-    case .general: "That could not be read: lift and touch again"
-    case .tooShort: "Too short: touch again, a little longer"
-    case .centerFinger: "Off centre: put the middle of the finger on the reader"
-    case .removeFinger: "Lift the finger, then touch again"
-    case .tooFast: "Too fast: touch again, a little longer"
+    case .general: Text.of("That could not be read: lift and touch again")
+    case .tooShort: Text.of("Too short: touch again, a little longer")
+    case .centerFinger: Text.of("Off centre: put the middle of the finger on the reader")
+    case .removeFinger: Text.of("Lift the finger, then touch again")
+    case .tooFast: Text.of("Too fast: touch again, a little longer")
     }
   }
 
   package static func noMatch(remaining: Int) -> String {
-    remaining == 0 ? "No match" : "No match, \(Spoken.plural(remaining, "touch", "touches")) left"
+    remaining == 0
+      ? Text.of("No match") : Text.plural("No match, {count} touch left", "No match, {count} touches left", remaining)
   }
 
   package static func stage(completed: Int, of count: Int) -> String {
-    "Stage \(completed) of \(count)\(completed < count ? ": lift and touch again" : "")"
+    let places = ["completed": "\(completed)", "count": "\(count)"]
+    return completed < count
+      ? Text.of("Stage {completed} of {count}: lift and touch again", places)
+      : Text.of("Stage {completed} of {count}", places)
   }
 
   /// Why the passcode is asked for in place of a finger, as a sentence.
   package static func unavailable(_ error: VaultError) -> String {
     let what = error.explanation.what
-    return "\(what.prefix(1).uppercased())\(what.dropFirst())."
+    return sentence("\(what.prefix(1).uppercased())\(what.dropFirst())")
   }
 
   /// The text of a notice.
   package static func notice(_ notice: Notice) -> String {
     switch notice {
     case .unknownPrintsOnChip(let count):
-      "The reader's chip also holds \(Spoken.plural(count, "print")) that this store does not know."
+      Text.plural(
+        "The reader's chip also holds {count} print that this store does not know.",
+        "The reader's chip also holds {count} prints that this store does not know.", count)
     case .leftOnChip(let finger, let error):
-      error == .deletesOnlyAllFingers
-        ? "The print of \(Spoken.finger(finger)) stays on the reader: \(error.explanation.what). "
-          + "\(error.explanation.advice)."
-        : "The print of \(Spoken.finger(finger)) stays on the reader's chip: \(error.explanation.what)."
+      if error == .deletesOnlyAllFingers {
+        Text.of(
+          "The print of {finger} stays on the reader: {what}. {advice}.",
+          ["finger": Spoken.finger(finger), "what": error.explanation.what, "advice": error.explanation.advice])
+      } else {
+        Text.of(
+          "The print of {finger} stays on the reader's chip: {what}.",
+          ["finger": Spoken.finger(finger), "what": error.explanation.what])
+      }
     case .goneFromChip(let fingers):
-      "The reader does not hold the print of \(Spoken.fingers(fingers)) any more; what is bound to the enrolled fingers "
-        + "stays closed. 'whorl unenroll FINGER' accepts that, with the passcode."
+      Text.of(
+        "The reader does not hold the print of {fingers} any more; what is bound to the enrolled fingers stays closed. 'whorl unenroll FINGER' accepts that, with the passcode.",
+        ["fingers": Spoken.fingers(fingers)])
     case .changedElsewhere(let fingers, let lost):
-      "The enrolled fingers were changed in fprintd by another program"
-        + (fingers.isEmpty ? ". " : ": \(fingers.map(\.spokenName).joined(separator: ", ")) gone or enrolled anew. ")
-        + (lost.isEmpty
-          ? "Nothing was bound to the set."
-          : "Destroyed with the old set of fingers: \(lost.map(label).joined(separator: ", ")).")
+      changedElsewhere(fingers, lost)
     case .passcodeDelay(let seconds):
-      "The next passcode is accepted in \(Spoken.duration(seconds))."
+      Text.of("The next passcode is accepted in {time}.", ["time": Spoken.duration(seconds)])
     case .readerInUse(.anotherUser):
-      "Another user's request has the reader; this one waits for it."
+      Text.of("Another user's request has the reader; this one waits for it.")
     case .unanswered:
-      "Nobody answered."
+      Text.of("Nobody answered.")
     case .readerInUse(.otherVault):
-      "Another program has the reader; this request waits for it."
+      Text.of("Another program has the reader; this request waits for it.")
     case .rejected(let program):
-      "\(self.program(program)) has rejected this request: its own gets the reader."
+      Text.of(
+        "{program} has rejected this request: its own gets the reader.", ["program": self.program(program)])
     case .readerInUse(.program(let name, let items)):
-      "\(program(name)) has the reader"
-        + (items.isEmpty ? "" : " for \(names(items))")
-        + "; this request waits for it."
+      if items.isEmpty {
+        Text.of("{program} has the reader; this request waits for it.", ["program": program(name)])
+      } else {
+        Text.of(
+          "{program} has the reader for {names}; this request waits for it.",
+          ["program": program(name), "names": names(items)])
+      }
     }
+  }
+
+  private static func changedElsewhere(_ fingers: [Finger], _ lost: [ItemName]) -> String {
+    let change =
+      fingers.isEmpty
+      ? Text.of("The enrolled fingers were changed in fprintd by another program.")
+      : Text.of(
+        "The enrolled fingers were changed in fprintd by another program: {fingers} gone or enrolled anew.",
+        ["fingers": Spoken.fingers(fingers)])
+    let loss =
+      lost.isEmpty
+      ? Text.of("Nothing was bound to the set.")
+      : Text.of(
+        "Destroyed with the old set of fingers: {names}.", ["names": lost.map(label).joined(separator: ", ")])
+    return "\(change) \(loss)"
   }
 
   /// The name of a program that the vault names (`ProgramLabel`), to begin a sentence: that of its file where the path is
   /// known, and otherwise what the program calls itself.
   private static func program(_ label: String?) -> String {
-    guard let label else { return "Another program" }
+    guard let label else { return Text.of("Another program") }
     if label.hasSuffix(")"), let path = label.ranges(of: " (/").last,
       let file = label[path.upperBound...].dropLast().split(separator: "/").last
     {
       return PromptLabel.word(String(file))
     }
     let own = label.firstRange(of: " (").map { label[..<$0.lowerBound] } ?? label[...]
-    return "A program that calls itself “\(PromptLabel.text(String(own)))”"
+    return Text.of("A program that calls itself “{name}”", ["name": PromptLabel.text(String(own))])
   }
 }
 
@@ -179,10 +220,10 @@ package enum PromptLabel {
   /// All of these names, each between quotation marks.
   ///
   /// - Parameter unnamed: replaces a name without any visible character.
-  package static func names(_ names: [String], unnamed: String = "a secret without a name") -> String {
+  package static func names(_ names: [String], unnamed: String? = nil) -> String {
     names.map { name in
       let shown = text(name)
-      return "“\(shown.isEmpty ? unnamed : shown)”"
+      return "“\(shown.isEmpty ? unnamed ?? Text.of("a secret without a name") : shown)”"
     }.joined(separator: ", ")
   }
 
@@ -218,23 +259,32 @@ package struct PromptAsker: Sendable, Hashable {
   }
 
   /// The first sentence of the prompt: "Evolution wants to read “Mail of alice”."
-  package func wants(to act: String) -> String { "\(leadingName) wants to \(act)." }
+  package func wants(to act: String) -> String {
+    Text.of("{program} wants to {act}.", ["program": leadingName, "act": act])
+  }
 
   /// The text that replaces an unanswered prompt.
-  package func wanted(to act: String) -> String { "\(leadingName) wanted to \(act); nobody answered." }
+  package func wanted(to act: String) -> String {
+    Text.of("{program} wanted to {act}; nobody answered.", ["program": leadingName, "act": act])
+  }
 
   /// The line below the prompt.
-  package var detailsLine: String { "Program: \(details)" }
+  package var detailsLine: String { Text.of("Program: {details}", ["details": details]) }
 
   /// The name at the beginning of a sentence. Only the prompt's own words are capitalized; a name stays unchanged.
-  private var leadingName: String { name.hasPrefix(Self.ownWords) ? "A" + name.dropFirst() : name }
-  private static let ownWords = "a program that "
+  private var leadingName: String {
+    let beginnings = [Self.unidentified, String(Self.updatedWords.prefix { $0 != "{" })]
+    guard beginnings.contains(where: { !$0.isEmpty && name.hasPrefix($0) }) else { return name }
+    return "\(name.prefix(1).uppercased())\(name.dropFirst())"
+  }
 
   /// The name of a program whose file is not known.
-  package static let unidentified = "\(ownWords)cannot be identified"
+  package static var unidentified: String { Text.of("a program that cannot be identified") }
+
+  private static var updatedWords: String { Text.of("a program that says it was {name} before an update") }
 
   /// The name of a program whose file was replaced or removed since it started: only its own claim.
   package static func updated(_ claimed: String) -> String {
-    "\(ownWords)says it was \(PromptLabel.word(claimed)) before an update"
+    Text.of("a program that says it was {name} before an update", ["name": PromptLabel.word(claimed)])
   }
 }

@@ -1,22 +1,23 @@
 package import SecretModel
+internal import Translation
 
 /// What a person reads about an item. Scripts, `--json` and `--verbose` get the words of the options.
 extension AccessControl {
   /// What releases the secret.
   package var spoken: String {
     let gate = constraint.map(\.spoken) ?? description
-    return applicationPassword ? "\(gate), and a password of its own" : gate
+    return applicationPassword ? Text.of("{rule}, and a password of its own", ["rule": gate]) : gate
   }
 }
 
 extension AccessControl.Constraint {
   package var spoken: String {
     switch self {
-    case .currentSet: "one of these fingers"
-    case .anyFinger: "a finger"
-    case .presence: "a finger or the passcode"
-    case .passcode: "the passcode"
-    case .none: "nothing"
+    case .currentSet: Text.of("one of these fingers")
+    case .anyFinger: Text.of("a finger")
+    case .presence: Text.of("a finger or the passcode")
+    case .passcode: Text.of("the passcode")
+    case .none: Text.of("nothing")
     }
   }
 }
@@ -25,9 +26,9 @@ extension Accessibility {
   /// When the item is open, to follow "open".
   package var spoken: String {
     switch self {
-    case .whenUnlocked: "while unlocked"
-    case .afterFirstUnlock: "after the first login"
-    case .passcodeSet: "with a passcode set"
+    case .whenUnlocked: Text.of("while unlocked")
+    case .afterFirstUnlock: Text.of("after the first login")
+    case .passcodeSet: Text.of("with a passcode set")
     }
   }
 }
@@ -37,8 +38,8 @@ extension Item.State {
   package var spoken: String? {
     switch self {
     case .living: nil
-    case .dead: "lost: what it was bound to is gone"
-    case .damaged: "damaged"
+    case .dead: Text.of("lost: what it was bound to is gone")
+    case .damaged: Text.of("damaged")
     }
   }
 }

@@ -3,6 +3,7 @@
 package import Fingerprint
 internal import Glibc
 package import SecretModel
+internal import Translation
 
 /// Makes text safe to show. Characters that move the cursor, change the reading direction or break the line are
 /// escaped, so that an item's name cannot imitate a prompt.
@@ -65,7 +66,10 @@ extension Spoken {
   }
 
   /// "The left thumb".
-  package static func leadingFinger(_ finger: Finger) -> String { "T" + Self.finger(finger).dropFirst() }
+  package static func leadingFinger(_ finger: Finger) -> String {
+    let words = Self.finger(finger)
+    return "\(words.prefix(1).uppercased())\(words.dropFirst())"
+  }
 
   package static func plural(_ count: Int, _ noun: String, _ nouns: String? = nil) -> String {
     "\(count) \(count == 1 ? noun : nouns ?? noun + "s")"
@@ -80,16 +84,21 @@ extension Spoken {
   /// Sensors)". One that is not physical is always named: "the reader (virtual reader)".
   package static func theReader(_ request: TouchRequest) -> String {
     let reader = request.reader
-    guard reader.nature == .physical else { return "the reader\(nature(reader.nature))" }
-    return request.isOnlyReader ? "the fingerprint reader" : "the reader (\(Visible.text(reader.name)))"
+    switch reader.nature {
+    case .virtual: return Text.of("the reader (virtual reader)")
+    case .replayed: return Text.of("the reader (replayed reader)")
+    case .physical:
+      return request.isOnlyReader
+        ? Text.of("the fingerprint reader") : Text.of("the reader ({name})", ["name": Visible.text(reader.name)])
+    }
   }
 
   /// " (virtual reader)", or nothing for a physical one.
   package static func nature(_ nature: ReaderDescription.Nature) -> String {
     switch nature {
     case .physical: ""
-    case .virtual: " (virtual reader)"
-    case .replayed: " (replayed reader)"
+    case .virtual: " \(Text.of("(virtual reader)"))"
+    case .replayed: " \(Text.of("(replayed reader)"))"
     }
   }
 }

@@ -2,6 +2,7 @@ internal import CAdwaita
 internal import Primitives
 internal import Prompts
 internal import SecretModel
+internal import Translation
 
 /// The one-time code of an item, which the vault makes after a touch, and which is shown for as long as it is valid.
 final class CodeRow {
@@ -51,7 +52,7 @@ final class CodeRow {
     counting = nil
     guard let end, case let left = end - .now, left > .zero else { return hide() }
     interface["code-row"].set(
-      "subtitle", String(format: Text.of("Seconds left: {seconds}"), ["seconds": "\(left.components.seconds + 1)"]))
+      "subtitle", Text.of("Seconds left: {seconds}", ["seconds": "\(left.components.seconds + 1)"]))
     counting = MainLoop.after(seconds: 1) { [weak self] in self?.count() }
   }
 

@@ -2,6 +2,7 @@ internal import CAdwaita
 internal import Primitives
 internal import Prompts
 internal import SecretModel
+internal import Translation
 internal import Whorl
 
 /// The computers that share secrets: who they are, who asks to be let in, and what a person has to decide.
@@ -145,12 +146,10 @@ final class ComputersPage: WindowPage {
     guard !status.unconfirmed.isEmpty || status.isLocked || status.isForked else { return [] }
     let sentences = status.unconfirmed.flatMap { change in
       change.added.map {
-        String(
-          format: Text.of("“{by}” has let “{name}” in, which then reads all that is shared."),
-          ["by": change.by, "name": $0])
+        Text.of("“{by}” has let “{name}” in, which then reads all that is shared.", ["by": change.by, "name": $0])
       }
         + change.removed.map {
-          String(format: Text.of("“{by}” has removed “{name}”."), ["by": change.by, "name": $0])
+          Text.of("“{by}” has removed “{name}”.", ["by": change.by, "name": $0])
         }
     }
     let forked = status.isForked ? [Text.of("There are two different lists of your computers.")] : []
@@ -171,15 +170,15 @@ final class ComputersPage: WindowPage {
     let name = Visible.text(kept.item.description)
     return RowGroup.Row(
       title: name,
-      subtitle: String(
-        format: Text.of("as “{writer}” wrote it on {time}"),
+      subtitle: Text.of(
+        "as “{writer}” wrote it on {time}",
         ["writer": Visible.text(kept.writer), "time": Spoken.time(Int64(clamping: kept.written))]),
       buttons: [
         .init(
-          label: Text.of("Drop"), spoken: String(format: Text.of("Drop this version of {name}"), ["name": name]),
+          label: Text.of("Drop"), spoken: Text.of("Drop this version of {name}", ["name": name]),
           isDestructive: true
         ) { [weak self] in self?.resolve(.drop(kept: kept.id)) },
-        .init(label: Text.of("Use"), spoken: String(format: Text.of("Use this version of {name}"), ["name": name])) {
+        .init(label: Text.of("Use"), spoken: Text.of("Use this version of {name}", ["name": name])) {
           [weak self] in self?.resolve(.use(kept: kept.id))
         },
       ])
@@ -192,7 +191,7 @@ final class ComputersPage: WindowPage {
       title: name,
       buttons: [
         .init(
-          label: Text.of("Remove"), spoken: String(format: Text.of("Remove {name}"), ["name": name]),
+          label: Text.of("Remove"), spoken: Text.of("Remove {name}", ["name": name]),
           isDestructive: true
         ) { [weak self] in self?.confirmRemoval(of: member, name) }
       ])
@@ -217,7 +216,7 @@ final class ComputersPage: WindowPage {
 
   private func confirmRemoval(of member: SyncMember, _ name: String) {
     Question.ask(
-      String(format: Text.of("Remove “{name}”?"), ["name": name]),
+      Text.of("Remove “{name}”?", ["name": name]),
       Text.of(
         "It keeps what it has, and receives no more changes. If it is lost, change your secrets where they are used."),
       answer: Text.of("_Remove"), isDestructive: true, over: store.window

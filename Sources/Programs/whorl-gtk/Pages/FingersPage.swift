@@ -3,6 +3,7 @@ internal import Fingerprint
 internal import Prompts
 internal import SecretModel
 internal import Settings
+internal import Translation
 internal import Whorl
 
 /// The fingers: both hands, on which an enrolled finger is lit, and the reader. A finger that is clicked is enrolled, or
@@ -75,13 +76,14 @@ final class FingersPage: WindowPage {
       } else {
         gtk_widget_remove_css_class(button.typed(), "suggested-action")
       }
-      let words = enrolled.contains(finger) ? Text.of("{finger}, enrolled") : Text.of("{finger}, not enrolled")
-      button.setSpokenName(String(format: words, ["finger": finger.title]))
+      let place = ["finger": finger.title]
+      button.setSpokenName(
+        enrolled.contains(finger) ? Text.of("{finger}, enrolled", place) : Text.of("{finger}, not enrolled", place))
     }
     enrolledRows.show(
       fingers.map {
         RowGroup.Row(
-          title: $0.finger.title, subtitle: String(format: Text.of("since {time}"), ["time": Spoken.time($0.enrolled)]))
+          title: $0.finger.title, subtitle: Text.of("since {time}", ["time": Spoken.time($0.enrolled)]))
       })
   }
 
@@ -108,11 +110,12 @@ final class FingersPage: WindowPage {
 
   private func confirmRemoval(of finger: Finger, _ lost: [ItemName]) {
     Question.ask(
-      String(format: Text.of("Remove {finger}?"), ["finger": Spoken.finger(finger)]),
+      Text.of("Remove {finger}?", ["finger": Spoken.finger(finger)]),
       words(Text.of("It opens nothing any more. You can enrol it again."), lost), answer: Text.of("_Remove"),
       isDestructive: true, over: store.window
     ) { [self] in
-      change(finger, Text.of("{finger} is removed")) { service, asking throws(VaultError) in
+      change(Text.of("{finger} is removed", ["finger": Spoken.leadingFinger(finger)])) {
+        service, asking throws(VaultError) in
         try await service.unenroll(finger, asking)
       }
     }
@@ -120,34 +123,34 @@ final class FingersPage: WindowPage {
 
   private func confirmEnrolment(of finger: Finger, _ lost: [ItemName]) {
     let enrol = { [self] in
-      change(finger, Text.of("{finger} is enrolled")) { service, asking throws(VaultError) in
+      change(Text.of("{finger} is enrolled", ["finger": Spoken.leadingFinger(finger)])) {
+        service, asking throws(VaultError) in
         try await service.enroll(finger, asking)
       }
     }
     guard !lost.isEmpty else { return enrol() }
     Question.ask(
-      String(format: Text.of("Enrol {finger}?"), ["finger": Spoken.finger(finger)]), words(nil, lost),
+      Text.of("Enrol {finger}?", ["finger": Spoken.finger(finger)]), words(nil, lost),
       answer: Text.of("_Enrol"), isDestructive: true, over: store.window, agreed: enrol)
   }
 
   /// What a change of the fingers means, with the secrets that it destroys.
   private func words(_ meaning: String?, _ lost: [ItemName]) -> String {
     guard !lost.isEmpty else { return meaning ?? "" }
-    let loss = String(
-      format: Text.of("These secrets are bound to the fingers as they are now, and are lost for good: {names}."),
+    let loss = Text.of(
+      "These secrets are bound to the fingers as they are now, and are lost for good: {names}.",
       ["names": PromptLabel.names(lost.map(\.description))])
     return [meaning, loss].compactMap { $0 }.joined(separator: " ")
   }
 
   private func change(
-    _ finger: Finger, _ done: String,
-    _ request: @escaping SentAskingRequest<SetChange>
+    _ done: String, _ request: @escaping SentAskingRequest<SetChange>
   ) {
     interface["hands"].isSensitive = false
     Task {
       do throws(VaultError) {
         _ = try await store.ask(request)
-        store.say(String(format: done, ["finger": Spoken.leadingFinger(finger)]))
+        store.say(done)
       } catch {
         store.say(error)
       }
@@ -160,7 +163,17 @@ final class FingersPage: WindowPage {
 extension Finger {
   /// "Right index finger".
   fileprivate var title: String {
-    let words = Spoken.finger(self).dropFirst("the ".count)
-    return "\(words.prefix(1).uppercased())\(words.dropFirst())"
+    switch self {
+    case .leftThumb: Text.of("Left thumb")
+    case .leftIndex: Text.of("Left index finger")
+    case .leftMiddle: Text.of("Left middle finger")
+    case .leftRing: Text.of("Left ring finger")
+    case .leftLittle: Text.of("Left little finger")
+    case .rightThumb: Text.of("Right thumb")
+    case .rightIndex: Text.of("Right index finger")
+    case .rightMiddle: Text.of("Right middle finger")
+    case .rightRing: Text.of("Right ring finger")
+    case .rightLittle: Text.of("Right little finger")
+    }
   }
 }

@@ -3,6 +3,7 @@ internal import Moving
 internal import Prompts
 internal import SecretModel
 internal import Settings
+internal import Translation
 internal import Whorl
 
 /// Imports the secrets of another program: chooses it, shows what would come and what would stay and why, and stores
@@ -47,7 +48,7 @@ final class ImportWindow {
       RowGroup.Row(
         title: title, subtitle: subtitle,
         buttons: [
-          .init(label: Text.of("Look"), spoken: String(format: Text.of("Look into {program}"), ["program": title])) {
+          .init(label: Text.of("Look"), spoken: Text.of("Look into {program}", ["program": title])) {
             [self] in look(into: program, at: nil)
           }
         ])
@@ -89,7 +90,7 @@ final class ImportWindow {
     show(
       Text.of("Nothing is stored yet. The other program keeps what it has."), plan.coming.map(\.name),
       plan.alreadyThere, plan.duplicates, plan.unusable, plan.leftOut)
-    interface["coming"].set("title", String(format: Text.of("Coming: {entries}"), ["entries": Self.entries(count)]))
+    interface["coming"].set("title", Text.plural("Coming: {count} Entry", "Coming: {count} Entries", count))
     interface["bring"].isVisible = count > 0
     interface["bring"].focus()
   }
@@ -99,16 +100,16 @@ final class ImportWindow {
     _ leftOut: [String]
   ) {
     let left =
-      leftOut.isEmpty ? "" : String(format: Text.of(" Left out: {what}."), ["what": leftOut.joined(separator: "; ")])
-    interface["summary"].set("description", Visible.text(summary + left))
+      leftOut.isEmpty ? "" : Text.of("Left out: {what}.", ["what": leftOut.joined(separator: "; ")])
+    interface["summary"].set("description", Visible.text(left.isEmpty ? summary : "\(summary) \(left)"))
     lists["coming"]?.show(Self.rows(coming))
     lists["there"]?.show(Self.rows(there))
     lists["duplicates"]?.show(Self.rows(duplicates))
     lists["staying"]?.show(
       Self.limited(unusable) { entry in
         let field =
-          if case .field(let name, _) = entry.reason { String(format: Text.of("Its {field}"), ["field": name]) } else {
-            Text.of("It")
+          if case .field(let name, _) = entry.reason { "Its \(name)" } else {
+            "It"
           }
         return RowGroup.Row(
           title: Visible.text(entry.called), subtitle: Visible.text("\(field) \(entry.reason.words)."))
@@ -124,11 +125,9 @@ final class ImportWindow {
     let more = values.count - limit
     guard more > 0 else { return values.map(row) }
     return values.prefix(limit).map(row) + [
-      RowGroup.Row(title: String(format: Text.of("and {count} more"), ["count": "\(more)"]))
+      RowGroup.Row(title: Text.plural("and {count} more", "and {count} more", more))
     ]
   }
-
-  private static func entries(_ count: Int) -> String { Spoken.plural(count, "Entry", "Entries") }
 
   // MARK: The import
 
@@ -146,7 +145,7 @@ final class ImportWindow {
           outcome.brought, outcome.alreadyThere, outcome.duplicates, outcome.unusable, outcome.leftOut)
         interface["coming"].set(
           "title",
-          String(format: Text.of("{items} Imported"), ["items": Spoken.plural(outcome.brought.count, "Secret")]))
+          Text.plural("{count} Secret Imported", "{count} Secrets Imported", outcome.brought.count))
         interface["undo"].isVisible = !outcome.items.isEmpty
         interface["cancel"].set("label", Text.of("_Close"))
         interface["cancel"].isSensitive = true

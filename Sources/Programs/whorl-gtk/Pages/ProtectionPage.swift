@@ -3,6 +3,7 @@ internal import Primitives
 internal import Prompts
 internal import SecretModel
 internal import Settings
+internal import Translation
 internal import Whorl
 
 /// How well the secrets are protected: the checks of `whorl doctor`, what opens at login, passcode and recovery key, and
@@ -67,7 +68,7 @@ final class ProtectionPage: WindowPage {
 
   private func row(_ finding: Finding) -> RowGroup.Row {
     let subject = Self.sentence(finding.subject)
-    let undo = finding.wayBack.map { String(format: Text.of("To take it back: {command}"), ["command": $0]) }
+    let undo = finding.wayBack.map { Text.of("To take it back: {command}", ["command": $0]) }
     let words = Visible.text(Self.sentence(finding.words))
     let advice = finding.needsAttention ? finding.advice.map { Visible.text(Self.sentence($0)) } : nil
     var row = RowGroup.Row(
@@ -109,7 +110,7 @@ final class ProtectionPage: WindowPage {
     return [
       .init(
         label: Text.of("Copy the Command"), icon: "edit-copy-symbolic",
-        spoken: String(format: Text.of("Copy {command}"), ["command": command])
+        spoken: Text.of("Copy {command}", ["command": command])
       ) { [weak self] in self?.store.copy(command, saying: Text.of("Copied; paste it into a terminal")) }
     ]
   }
@@ -185,7 +186,7 @@ final class ProtectionPage: WindowPage {
     Task {
       do throws(Failure) {
         try await VaultWork.runAside { () async throws(Failure) in try await BackupDirectory(new: path).write(opened) }
-        store.say(String(format: Text.of("All secrets are copied to {folder}"), ["folder": Visible.text(path)]))
+        store.say(Text.of("All secrets are copied to {folder}", ["folder": Visible.text(path)]))
       } catch {
         store.say(error)
       }
@@ -210,8 +211,10 @@ final class ProtectionPage: WindowPage {
           }
         } catch .fileUnreadable {
           throw Failure(
-            .damaged, "this copy is not one of your store, or it is damaged",
-            advice: "the items of another store's copy are copied by '\(ShellLine.text(["whorl", "restore", path]))'")
+            .damaged, Text.of("this copy is not one of your store, or it is damaged"),
+            advice: Text.of(
+              "the items of another store's copy are copied by '{command}'",
+              ["command": ShellLine.text(["whorl", "restore", path])]))
         } catch {
           throw Failure(error)
         }
@@ -231,13 +234,12 @@ final class ProtectionPage: WindowPage {
         let dead = try await store.ask(for: Text.of("restore the copy")) { service, asking throws(VaultError) in
           try await service.restore(backup.file, accepting: contents.id, asking)
         }
-        let words = String(format: Text.of("Restored {items}"), ["items": Spoken.plural(contents.items, "item")])
+        let words = Text.plural("Restored {count} item", "Restored {count} items", contents.items)
         store.say(
           dead.isEmpty
             ? words
-            : String(
-              format: Text.of("{restored}; lost: {names}"),
-              ["restored": words, "names": PromptLabel.names(dead.map(\.description))]))
+            : Text.of(
+              "{restored}; lost: {names}", ["restored": words, "names": PromptLabel.names(dead.map(\.description))]))
       } catch {
         store.say(error)
       }

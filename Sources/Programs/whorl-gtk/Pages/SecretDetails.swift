@@ -3,6 +3,7 @@ internal import Moving
 internal import Primitives
 internal import Prompts
 internal import SecretModel
+internal import Translation
 internal import Whorl
 
 /// The details of one item: its secret on request, and its removal.
@@ -68,7 +69,7 @@ final class SecretDetails {
 
   private func toggle() {
     if hiding != nil { return hide() }
-    release(for: Text.of("show “{name}”")) { [self] released in
+    release(for: { Text.of("show “{name}”", $0) }) { [self] released in
       let label = interface["secret"]
       label.show(released.secret, as: .label)
       label.set("selectable", true)
@@ -100,7 +101,7 @@ final class SecretDetails {
   }
 
   private func copy() {
-    release(for: Text.of("copy “{name}”")) { [self] released in
+    release(for: { Text.of("copy “{name}”", $0) }) { [self] released in
       shown.copy(released.secret, forSeconds: Self.seconds)
     }
   }
@@ -110,9 +111,9 @@ final class SecretDetails {
   }
 
   /// Has the vault release the secret, after the prompt, and passes it on if the page still shows its item.
-  private func release(for reason: String, _ use: @escaping (ReleasedItem) -> Void) {
+  private func release(for reason: ([String: String]) -> String, _ use: @escaping (ReleasedItem) -> Void) {
     guard let entry, let store = shown.store else { return }
-    let reason = String(format: reason, ["name": PromptLabel.text(entry.title)])
+    let reason = reason(["name": PromptLabel.text(entry.title)])
     let prompt = shown.prompt
     setBusy(true)
     Task {
@@ -152,13 +153,14 @@ final class SecretDetails {
         isUrgent: true)
     }
     let isShared = !entry.isShared
-    let reason = isShared ? Text.of("share “{name}”") : Text.of("share “{name}” no longer")
+    let name = ["name": PromptLabel.text(entry.title)]
+    let reason = isShared ? Text.of("share “{name}”", name) : Text.of("share “{name}” no longer", name)
     let place = shown.place
     interface["share"].isSensitive = false
     Task {
       do throws(VaultError) {
         let change = ItemChange(attributes: [.synchronizable: isShared ? AttributeValue.number(1) : nil])
-        try await shown.ask(for: String(format: reason, ["name": PromptLabel.text(entry.title)])) {
+        try await shown.ask(for: reason) {
           service, asking throws(VaultError) in
           _ = try await service.update(.ids([entry.id]), change, secret: nil, asking)
         }

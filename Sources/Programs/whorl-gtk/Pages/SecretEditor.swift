@@ -2,6 +2,7 @@ internal import CAdwaita
 internal import Primitives
 internal import Prompts
 internal import SecretModel
+internal import Translation
 internal import Whorl
 
 /// A window in which a person types a new secret, or has a password or a key for SSH made, or changes a secret.
@@ -103,7 +104,7 @@ final class SecretEditor {
       guard secret != nil || change != ItemChange() else { return interface.close() }
       let changed = change
       interface["save"].isSensitive = false
-      let reason = String(format: Text.of("change “{name}”"), ["name": PromptLabel.text(edited.title)])
+      let reason = Text.of("change “{name}”", ["name": PromptLabel.text(edited.title)])
       Task {
         do throws(VaultError) {
           try await shown.ask(for: reason) { service, asking throws(VaultError) in
@@ -139,11 +140,15 @@ final class SecretEditor {
   private func keyRequest() throws(VaultError) -> Request {
     let name = interface["name"].text
     // The name becomes a part of single lines of text, such as a line of `authorized_keys`.
-    guard name == Visible.text(name) else { throw .invalidRequest("the name of a key has no control characters") }
+    guard name == Visible.text(name) else {
+      throw .invalidRequest(Text.of("the name of a key has no control characters"))
+    }
     guard !shown.list.entries.contains(where: { SSHKey($0.item)?.name == name }) else { throw .duplicateItem }
     let words = interface["account"].text.split(whereSeparator: { $0 == "," || $0 == " " }).map(String.init)
     let hosts = words.compactMap { SSHHostRule($0) }
-    guard hosts.count == words.count else { throw .invalidRequest("a host is [user@]name or from>[user@]name") }
+    guard hosts.count == words.count else {
+      throw .invalidRequest(Text.of("a host is [user@]name or from>[user@]name"))
+    }
     let item = SSHKey.item(named: name, access: access, grantedMinutes: 0, hosts: hosts, end: nil)
     return { service throws(VaultError) in _ = try await service.addKey(item, from: .generated(.ed25519)) }
   }

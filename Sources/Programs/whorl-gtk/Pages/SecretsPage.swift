@@ -1,6 +1,7 @@
 internal import CAdwaita
 internal import Prompts
 internal import SecretModel
+internal import Translation
 internal import Whorl
 
 /// A page with the items of one kind: a list with a search, and the details of one item.
@@ -119,18 +120,11 @@ extension SecretEntry {
   /// - Parameter isWaiting: whether a version of it has come from another computer and cannot be stored yet.
   func summary(isWaiting: Bool) -> String {
     if let lost = item.state.spoken { return lost }
-    let need = String(format: Text.of("needs {rule}"), ["rule": item.access.spoken])
+    let need = Text.of("needs {rule}", ["rule": item.access.spoken])
     let remark =
       isWaiting
       ? Text.of("a version from another computer waits")
       : isShared ? Text.of("also on your other computers") : nil
     return [need, remark].compactMap { $0 }.joined(separator: " · ")
-  }
-}
-
-extension String {
-  /// A translated text with its named places filled.
-  init(format: String, _ values: [String: String]) {
-    self = values.reduce(format) { $0.replacing("{\($1.key)}", with: $1.value) }
   }
 }

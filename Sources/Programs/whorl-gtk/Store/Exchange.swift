@@ -2,6 +2,7 @@ internal import Moving
 internal import Processes
 internal import SecretModel
 internal import Settings
+internal import Translation
 internal import Whorl
 
 /// The local copy of the repository through which the computers exchange what they share: that of `whorl sync`.
@@ -73,7 +74,9 @@ enum Exchange {
     }
     // A command may have begun meanwhile: its copy of the repository stays.
     guard !isMember else {
-      throw Failure(.exists, "this computer shares secrets with others already", advice: "close this, and look again")
+      throw Failure(
+        .exists, Text.of("this computer shares secrets with others already"),
+        advice: Text.of("close this, and look again"))
     }
     let repository: GitRepository
     do throws(SyncRunError) {
@@ -128,7 +131,7 @@ enum Exchange {
       throw .configuration("\(error.path): \(error.problem)")
     }
     guard let folder = try StorePlace(directory: place.directory, reader: nil, configuration).syncFolder else {
-      throw .configuration("there is no home directory")
+      throw .configuration(Text.of("there is no home directory"))
     }
     return folder
   }

@@ -3,6 +3,7 @@ internal import Primitives
 internal import Prompts
 internal import SecretModel
 internal import Settings
+internal import Translation
 internal import Whorl
 
 /// The store that a window shows: its items, what the window asks and says about them, and the clipboard.
@@ -112,7 +113,7 @@ final class ShownStore {
       try await VaultWork.run { () async throws(VaultError) in
         let context = store.makeContext(prompt: prompt)
         defer { context.invalidate() }
-        try await store.unlock(reason: "open your secrets", using: context)
+        try await store.unlock(reason: Text.of("open your secrets"), using: context)
       }
       return true
     } catch {
@@ -159,7 +160,7 @@ final class ShownStore {
   func remove(_ entry: SecretEntry) {
     removed.insert(entry.id)
     show(list.entries.map(\.item))
-    let text = String(format: Text.of("“{name}” removed"), ["name": PromptLabel.text(entry.title)])
+    let text = Text.of("“{name}” removed", ["name": PromptLabel.text(entry.title)])
     // adw_toast_new: transfer full, and the overlay takes it over.
     let toast = Widget(adw_toast_new(text))
     toast.set("button-label", Text.of("Undo"))
@@ -228,7 +229,7 @@ final class ShownStore {
     // gtk_widget_get_clipboard: transfer none.
     let clipboard = Widget(gtk_widget_get_clipboard(window.typed()))
     clipboard.show(secret, as: .clipboard)
-    say(String(format: Text.of("Copied; the clipboard is emptied in {seconds} seconds"), ["seconds": "\(seconds)"]))
+    say(Text.of("Copied; the clipboard is emptied in {seconds} seconds", ["seconds": "\(seconds)"]))
     g_application_hold(application.typed())
     _ = MainLoop.after(seconds: seconds) { [application] in
       // Another program's text stays.

@@ -1,5 +1,6 @@
 internal import Primitives
 internal import Settings
+internal import Translation
 internal import Whorl
 
 /// Calls of the vault, outside the thread of the window.
@@ -42,7 +43,8 @@ extension VaultError {
   /// The error as a sentence for a person, with what to do.
   var sentence: String {
     let (what, advice) = (explanation.what, explanation.advice)
-    return "\(what.prefix(1).uppercased())\(what.dropFirst()): \(advice)."
+    let capitalized = "\(what.prefix(1).uppercased())\(what.dropFirst())"
+    return Text.of("{what}: {advice}.", ["what": capitalized, "advice": advice])
   }
 
   /// Whether the person has ended the request, and need not be told that it ended.

@@ -1,6 +1,7 @@
 internal import SecretModel
 internal import Settings
 internal import Synchronization
+internal import Translation
 internal import Whorl
 
 /// How the library of settings looks at the store that the window shows.
@@ -15,7 +16,7 @@ nonisolated final class WindowSettings: SettingsContext {
     do throws(ConfigurationError) {
       configuration = try Configuration.load(from: place.configuration)
     } catch {
-      throw Failure(.configuration, "\(error.path): \(error.problem)", advice: "correct the file")
+      throw Failure(.configuration, "\(error.path): \(error.problem)", advice: Text.of("correct the file"))
     }
     named = NamedStore(
       configuration: place.configuration, directory: place.directory, reader: place.reader.flatMap(ReaderSelection.init)

@@ -1,4 +1,5 @@
 internal import CAdwaita
+internal import Translation
 
 /// The desktop's dialog that chooses a file or a folder.
 enum FileDialog {

@@ -1,4 +1,5 @@
 internal import CAdwaita
+internal import Translation
 
 /// The objects of one file of the interface (GtkBuilder), by their ids. It keeps all of them.
 final class Interface {
@@ -57,22 +58,5 @@ final class Interface {
     window.forEach { $0.disconnect() }
     window.forEach { $0.emptyText() }
     gtk_window_destroy(window.typed())
-  }
-}
-
-/// The words of the window in the language of the session (gettext).
-enum Text {
-  static let domain = "whorl"
-
-  /// Chooses the language of the session.
-  static func begin() {
-    setlocale(LC_ALL, "")
-    bind_textdomain_codeset(domain, "UTF-8")
-  }
-
-  /// The translation of a text of the program.
-  static func of(_ text: String) -> String {
-    // dgettext returns its argument where there is no translation, so the text is copied before that ends.
-    text.withCString { dgettext(domain, $0).map { String(cString: $0) } ?? text }
   }
 }

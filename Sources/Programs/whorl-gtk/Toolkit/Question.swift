@@ -1,4 +1,5 @@
 internal import CAdwaita
+internal import Translation
 
 /// A question with two answers, over a window.
 enum Question {

@@ -1,4 +1,5 @@
 internal import Prompts
+internal import Translation
 
 /// The checked ID of a relying party: a domain, or for programs without a domain another text, such as `ssh:`.
 package struct RelyingPartyID: Sendable, Hashable {
@@ -40,11 +41,11 @@ package struct RelyingPartyID: Sendable, Hashable {
 
   /// As prompts show it: a domain unchanged, any other ID in quotation marks and made safe to show.
   package var shown: String {
-    isDomain ? PromptLabel.text(text) : PromptLabel.names([text], unnamed: "a site without a name")
+    isDomain ? PromptLabel.text(text) : PromptLabel.names([text], unnamed: Text.of("a site without a name"))
   }
 
   /// The same for the ID in a store, which another program may have written.
   static func shown(_ text: String) -> String {
-    RelyingPartyID(text)?.shown ?? PromptLabel.names([text], unnamed: "a site without a name")
+    RelyingPartyID(text)?.shown ?? PromptLabel.names([text], unnamed: Text.of("a site without a name"))
   }
 }

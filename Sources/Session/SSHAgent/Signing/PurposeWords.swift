@@ -1,5 +1,6 @@
 package import Keys
 internal import Prompts
+internal import Translation
 
 /// Describes the purpose of a signature to a person.
 package struct PurposeWords: Sendable {
@@ -12,25 +13,30 @@ package struct PurposeWords: Sendable {
   /// Such as "sign in to example.com as alice, via example.org", to follow "Touch the reader to".
   /// - Parameter via: the hosts through which the agent was forwarded, as in `SignaturePurpose`.
   package func text(of target: SignaturePurpose.Target, via: [[UInt8]?]) -> String {
-    let way = via.isEmpty ? "" : ", via \(via.map(name).joined(separator: " and "))"
-    return act(target) + way
+    guard !via.isEmpty else { return act(target) }
+    let hosts = via.map(name).reduce(nil as String?) { hosts, host in
+      hosts.map { Text.of("{hosts} and {host}", ["hosts": $0, "host": host]) } ?? host
+    }
+    return Text.of("{act}, via {hosts}", ["act": act(target), "hosts": hosts ?? ""])
   }
 
   private func act(_ target: SignaturePurpose.Target) -> String {
     switch target {
-    case .signIn(let user, let host): "sign in to \(name(host)) as \(PromptLabel.word(user))"
-    case .file("git"): "sign for git"
-    case .file("file"): "sign a file"
-    case .file(let namespace): "sign a file for \(PromptLabel.word(namespace))"
-    case .unknown: "sign data of an unknown kind"
+    case .signIn(let user, let host):
+      Text.of("sign in to {host} as {user}", ["host": name(host), "user": PromptLabel.word(user)])
+    case .file("git"): Text.of("sign for git")
+    case .file("file"): Text.of("sign a file")
+    case .file(let namespace):
+      Text.of("sign a file for {namespace}", ["namespace": PromptLabel.word(namespace)])
+    case .unknown: Text.of("sign data of an unknown kind")
     }
   }
 
   /// The host's name, or if it is unknown, the fingerprint of its key as `ssh` shows it.
   private func name(_ key: [UInt8]?) -> String {
-    guard let key else { return "an unknown host" }
+    guard let key else { return Text.of("an unknown host") }
     if let name = hosts.name(ofHostWith: key, candidates: candidates) { return PromptLabel.text(name) }
-    return "an unknown host" + (HostKey(key).map { " (\($0.fingerprint))" } ?? "")
+    return Text.of("an unknown host") + (HostKey(key).map { " (\($0.fingerprint))" } ?? "")
   }
 }
 
@@ -44,21 +50,27 @@ package enum CertificateWords {
   /// - Parameter time: in seconds since 1970.
   package static func text(of certificate: SSHCertificate, at time: UInt64) -> String {
     let name = PromptLabel.text(certificate.name)
-    var words = "the certificate" + (name.isEmpty ? "" : " “\(name)”") + " for \(users(certificate))"
     let authority = (try? certificate.authority.ssh).flatMap { HostKey($0) }?.fingerprint
-    words += ", signed by \(authority ?? "an unknown authority")"
+    let places = [
+      "name": name, "users": users(certificate), "authority": authority ?? Text.of("an unknown authority"),
+    ]
+    let words =
+      name.isEmpty
+      ? Text.of("the certificate for {users}, signed by {authority}", places)
+      : Text.of("the certificate “{name}” for {users}, signed by {authority}", places)
     return switch certificate.validity(at: time) {
-    case .before: words + ", which is not valid yet"
+    case .before: Text.of("{certificate}, which is not valid yet", ["certificate": words])
     case .within: words
-    case .after: words + ", which has expired"
+    case .after: Text.of("{certificate}, which has expired", ["certificate": words])
     }
   }
 
   private static func users(_ certificate: SSHCertificate) -> String {
-    guard !certificate.principals.isEmpty else { return "no named user" }
+    guard !certificate.principals.isEmpty else { return Text.of("no named user") }
     // In quotation marks, so that no name can look like the rest of the prompt.
-    let names = PromptLabel.names(Array(certificate.principals.prefix(most)), unnamed: "a user without a name")
+    let names = PromptLabel.names(Array(certificate.principals.prefix(most)), unnamed: Text.of("a user without a name"))
     let rest = certificate.principals.count - most
-    return rest > 0 ? "\(names) and \(rest) more" : names
+    return rest > 0
+      ? Text.plural("{names} and {count} more", "{names} and {count} more", rest, ["names": names]) : names
   }
 }

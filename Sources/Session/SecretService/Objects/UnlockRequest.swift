@@ -1,6 +1,7 @@
 internal import Prompts
 internal import SDBus
 internal import SecretModel
+internal import Translation
 internal import Whorl
 
 /// A request of a client to unlock collections and items.
@@ -85,7 +86,7 @@ struct UnlockRequest {
 
   /// Unlocks the vault itself, after asking the person.
   private static func unlockVault(_ call: CallContext) async throws(VaultError) {
-    try await call.client.reads.show("unlock the store") { context, reason throws(VaultError) in
+    try await call.client.reads.show(Text.of("unlock the store")) { context, reason throws(VaultError) in
       try await call.keeper.store.unlock(reason: reason, using: context)
     }
     // Announced before the end of the prompt.
@@ -141,7 +142,8 @@ struct UnlockRequest {
       for: targets.compactMap(\.item), unlocking: targets.filter { $0.item == nil }.map(\.label))
     let locked = targets.filter(\.isLocked).map(\.label)
     if !locked.isEmpty, !hasAsked {
-      try await call.client.reads.show("unlock \(PromptLabel.names(locked))", Self.showPresence)
+      try await call.client.reads.show(
+        Text.of("unlock {names}", ["names": PromptLabel.names(locked)]), Self.showPresence)
     }
   }
 

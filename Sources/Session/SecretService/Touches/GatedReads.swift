@@ -4,6 +4,7 @@ internal import SDBus
 internal import SecretModel
 internal import SessionPrompts
 internal import Synchronization
+internal import Translation
 internal import Whorl
 
 /// The reads of one client that need a touch or the passcode. Reads that arrive during a prompt are combined into the
@@ -279,8 +280,11 @@ final class GatedReads: Sendable {
   private func ask(
     for items: [SecretServiceItem], _ unlocked: [String]
   ) async throws(VaultError) -> Allowed {
-    let also = unlocked.isEmpty ? "" : " and unlock \(PromptLabel.names(unlocked))"
-    let reason = "read \(PromptLabel.names(items.map(\.label)))\(also)"
+    let names = PromptLabel.names(items.map(\.label))
+    let reason =
+      unlocked.isEmpty
+      ? Text.of("read {names}", ["names": names])
+      : Text.of("read {names} and unlock {collections}", ["names": names, "collections": PromptLabel.names(unlocked)])
     var inquiry = desk.inquiry(reason, program)
     inquiry.follow = { [weak self] context in self?.state.withLock { $0.asking = context } }
     do throws(VaultError) {
