@@ -4,6 +4,7 @@ internal import Processes
 internal import Prompts
 internal import SecretModel
 internal import Settings
+internal import Translation
 internal import Whorl
 
 /// What Whorl can do on this computer, step by step as `whorl setup` offers it: what is on and how it is taken back, and
@@ -85,17 +86,17 @@ final class SetupPage: WindowPage {
     guard let step = finding.step, let title = finding.step.map(Self.title) else { return nil }
     if let page = Self.page(of: step) {
       guard finding.state != .later else { return nil }
-      return .init(label: Text.of("Show"), spoken: String(format: Text.of("Show {what}"), ["what": title])) {
+      return .init(label: Text.of("Show"), spoken: Text.of("Show {what}", ["what": title])) {
         [weak self] in self?.goTo(page)
       }
     }
     if finding.state == .open, !finding.offers.isEmpty {
-      return .init(label: Text.of("Turn On"), spoken: String(format: Text.of("Turn on: {what}"), ["what": title])) {
+      return .init(label: Text.of("Turn On"), spoken: Text.of("Turn on: {what}", ["what": title])) {
         [weak self] in self?.turnOn(step, finding.offers)
       }
     }
     guard finding.isSetUp, finding.wayBack != nil else { return nil }
-    return .init(label: Text.of("Turn Off"), spoken: String(format: Text.of("Turn off: {what}"), ["what": title])) {
+    return .init(label: Text.of("Turn Off"), spoken: Text.of("Turn off: {what}", ["what": title])) {
       [weak self] in self?.turnOff(step, finding)
     }
   }
@@ -147,8 +148,8 @@ final class SetupPage: WindowPage {
 
   private func turnOff(_ step: SetupStep, _ finding: Finding) {
     change(step) { [self] change throws(Failure) in
-      let question = String(
-        format: Text.of("It becomes as it was before: “{command}” does the same in a terminal."),
+      let question = Text.of(
+        "It becomes as it was before: “{command}” does the same in a terminal.",
         ["command": Visible.text(finding.wayBack ?? "")])
       guard await Question.isAgreed(Text.of("Turn It Off?"), question, over: store.window) else { return }
       try await change.turnOff(step, by: finding)

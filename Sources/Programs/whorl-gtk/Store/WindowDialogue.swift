@@ -3,6 +3,7 @@ internal import Prompts
 internal import SecretModel
 internal import Settings
 internal import Synchronization
+internal import Translation
 internal import Whorl
 
 /// Asks in the window what only the person knows while the settings are changed, and keeps what the change says for its
@@ -72,11 +73,11 @@ nonisolated final class WindowDialogue: ChangeDialogue {
   let canAskForPasswords = true
 
   nonisolated(nonsending) func password(_ what: String, isOptional: Bool) async throws(Failure) -> SharedSecret {
-    try await typed(String(format: Text.of("The {password}"), ["password": what]), isOptional: isOptional)
+    try await typed(Text.of("The {password}", ["password": what]), isOptional: isOptional)
   }
 
   nonisolated(nonsending) func newPassword(_ what: String) async throws(Failure) -> SharedSecret {
-    try await typed(String(format: Text.of("The new {password}"), ["password": what]), isNew: true)
+    try await typed(Text.of("The new {password}", ["password": what]), isNew: true)
   }
 
   private nonisolated(nonsending) func typed(
