@@ -66,6 +66,10 @@ let package = Package(
     .systemLibrary(
       name: "CAdwaita", path: "Sources/System/CAdwaita", pkgConfig: "libadwaita-1",
       providers: [.apt(["libadwaita-1-dev"])]),
+    .systemLibrary(
+      name: "CSodium", path: "Sources/System/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(
+      name: "CPSL", path: "Sources/System/CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev", "libidn2-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     library("Primitives", in: "Sources/Common"),
     library("SecureMemory", in: "Sources/Common", ["CLinux"]),
@@ -210,13 +214,19 @@ let package = Package(
         "Whorl",
       ], onTheWay),
     library(
+      "BrowserLogins", in: "Sources/Session",
+      [
+        "CPSL", "CSodium", "Executors", "Moving", "Primitives", "PromptTexts", "SecretList", "SecretModel",
+        "SecureMemory", "SessionPrompts", "Whorl",
+      ], onTheWay),
+    library(
       "WhorlTesting", in: "Sources/Testing",
       ["Fingerprint", "Processes", "SecretModel", "SecureMemory", "VirtualFinger", "Whorl"]),
     // Layer 9: thin executables
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "CLinux", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives",
+        "BrowserLogins", "CLinux", "Executors", "Fingerprint", "KeySchemes", "Moving", "OtherStores", "Primitives",
         "Processes", "PromptTexts", "ReaderBus", "ReaderClient", "Recordings", "SecretModel",
         "SecretServiceItems", "SecureMemory", "SessionPrompts", "Settings", "SSHKeys", "SyncRepository",
         "TerminalLines", "Wallets", "Whorl", argumentParser,
@@ -434,6 +444,12 @@ let package = Package(
         "SessionPrompts", "Vault", "VaultDriver", "VaultStore", "Whorl",
       ]),
     tests(
+      "BrowserLoginsTests", in: "Session",
+      [
+        "BrowserLogins", "CSodium", "Executors", "Moving", "ProgramDriver", "SecretModel", "SecureMemory",
+        "SessionPrompts", "Whorl", "WhorlTesting",
+      ]),
+    tests(
       "SyncRepositoryTests", in: "Client",
       ["Executors", "Processes", "ProgramDriver", "SecretModel", "SecureMemory", "SyncRepository"]),
     .testTarget(name: "PackageTests", dependencies: ["ProgramDriver"], path: "Tests/PackageTests"),
@@ -458,6 +474,7 @@ for target in package.targets where marked.contains(target.name) {
 let started: [String: [String]] = [
   "WindowTests": ["whorl", "whorld", "whorl-gtk", "whorl-reader"],
   "CommandLineTests": ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-intruder"],
+  "BrowserLoginsTests": ["whorl", "whorld", "whorl-reader"],
   "ExampleTests": [
     "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "published-code", "documented-code",
     "bound-secret", "biometry-states", "sign-in", "feature-gate", "internet-password", "password-helper", "rights",

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+internal import Moving
 internal import PromptTexts
 import SecretModel
 import SecureMemory

@@ -1,4 +1,5 @@
 import Glibc
+internal import Moving
 import Processes
 internal import PromptTexts
 import SecureMemory

@@ -1,4 +1,5 @@
 import Glibc
+internal import Moving
 import SecureMemory
 import SessionPrompts
 import Settings

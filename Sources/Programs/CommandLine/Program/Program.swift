@@ -189,7 +189,7 @@ struct Root: ParsableCommand {
       CommandGroup(
         name: "Desktop",
         subcommands: [
-          PasskeyGroup.self, SecretServiceGroup.self, SSH.self, GnuPGGroup.self, GitCredential.self,
+          PasskeyGroup.self, SecretServiceGroup.self, SSH.self, BrowserGroup.self, GnuPGGroup.self, GitCredential.self,
           DockerCredential.self, PinentryCommand.self,
         ]),
       CommandGroup(name: "Machines", subcommands: [SyncGroup.self]),
