@@ -43,7 +43,7 @@ check: ## build and run one test target only: T=TARGET [FILTER=NAME]; FILE=PATH 
 lint: ## check the format of every Swift file, script and workflow, and the structure of the sources; changes nothing
 	@scripts/setup lint
 	swift format lint --strict --recursive --parallel $(SWIFT_FILES)
-	shellcheck .ci/run udev/generate $(filter-out %.txt %.py,$(wildcard scripts/*)) Tests/System/*.sh Tests/Machine/make-guest Tests/Machine/*.sh Tests/Session/fido-suites/run packaging/debian/*.p* packaging/arch/whorl.install data/git/git-credential-whorl data/docker/docker-credential-whorl data/gpg/pinentry-whorl data/age/age-plugin-whorl data/xsession/*
+	shellcheck .ci/run udev/generate $(filter-out %.txt %.py,$(wildcard scripts/*)) Tests/System/*.sh Tests/Machine/make-guest Tests/Machine/*.sh Tests/Session/fido-suites/run packaging/debian/*.p* packaging/arch/whorl.install data/git/git-credential-whorl data/docker/docker-credential-whorl data/gpg/pinentry-whorl data/age/age-plugin-whorl data/xsession/* data/browser/browser-whorl
 	mandoc -T lint -W warning data/man/*.[1-8] Tests/System/*.8
 	yamllint --strict --config-file .yamllint .github .spi.yml
 	python3 -m json.tool .devcontainer/devcontainer.json /dev/null

@@ -66,6 +66,10 @@ let package = Package(
     .systemLibrary(
       name: "CAdwaita", path: "Sources/System/CAdwaita", pkgConfig: "libadwaita-1",
       providers: [.apt(["libadwaita-1-dev"])]),
+    .systemLibrary(
+      name: "CSodium", path: "Sources/System/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+    .systemLibrary(
+      name: "CPSL", path: "Sources/System/CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev", "libidn2-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
     library("Primitives", in: "Sources/Common", ["CLinux"]),
     library("CBOR", in: "Sources/Common", ["CCBOR", "Primitives"]),
@@ -163,12 +167,18 @@ let package = Package(
       "Passkeys", in: "Sources/Session",
       ["CBOR", "Keys", "Primitives", "Prompts", "SecretModel", "SessionPrompts", "Translation", "Whorl"], onTheWay),
     library(
+      "BrowserLogins", in: "Sources/Session",
+      [
+        "CPSL", "CSodium", "Moving", "Primitives", "Prompts", "SecretModel", "SessionPrompts", "Whorl",
+      ], onTheWay),
+    library(
       "WhorlTesting", in: "Sources/Testing",
       ["Fingerprint", "Primitives", "Processes", "SecretModel", "VirtualFinger", "Whorl"]),
     // Layer 9: thin executables
     .executableTarget(
       name: "whorl",
       dependencies: [
+        "BrowserLogins",
         "CLinux", "Fingerprint", "Moving", "Primitives", "Processes", "Prompts", "ReaderBus", "ReaderClient",
         "SecretModel", "SessionPrompts", "Settings", "Wallets", "Whorl", argumentParser,
       ],
@@ -373,6 +383,12 @@ let package = Package(
         "CBOR", "Fingerprint", "Keys", "Passkeys", "Primitives", "SecretModel", "SessionPrompts", "Vault",
         "VaultDriver", "VaultStore", "Whorl",
       ]),
+    tests(
+      "BrowserLoginsTests", in: "Session",
+      [
+        "BrowserLogins", "CSodium", "Moving", "ProgramDriver", "Primitives", "SecretModel", "SessionPrompts", "Whorl",
+        "WhorlTesting",
+      ]),
     .testTarget(name: "PackageTests", dependencies: ["ProgramDriver"], path: "Tests/PackageTests"),
   ],
   swiftLanguageModes: [.v6]
@@ -392,6 +408,7 @@ for target in package.targets where marked.contains(target.name) {
 let started: [String: [String]] = [
   "WindowTests": ["whorl", "whorld", "whorl-gtk", "whorl-reader"],
   "CommandLineTests": ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-intruder"],
+  "BrowserLoginsTests": ["whorl", "whorld", "whorl-reader"],
   "ExampleTests": [
     "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "published-code", "documented-code",
     "bound-secret", "biometry-states", "sign-in", "feature-gate", "internet-password", "password-helper", "rights",

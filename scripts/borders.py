@@ -48,6 +48,10 @@ BORDERS = [
     "Sources/Common/CBOR",
     "Sources/Session/Passkeys/Protocol",
     "Sources/Session/Passkeys/Transport",
+    # browsers
+    "Sources/Session/BrowserLogins/NativeFrame.swift",
+    "Sources/Session/BrowserLogins/BrowserRequest.swift",
+    "Sources/Session/BrowserLogins/SiteAddress.swift",
     # ssh
     "Sources/Common/Primitives/KeySchemes",
     "Sources/Session/SSHAgent/Protocol",

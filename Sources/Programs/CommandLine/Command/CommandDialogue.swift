@@ -15,14 +15,19 @@ struct CommandDialogue: ChangeDialogue {
   /// A script's descriptor with the recovery key of a sealed copy.
   private let recoveryFd: Int32?
   private let isQuiet: Bool
+  /// Whether an option of the command has answered the questions with yes.
+  private let isAssenting: Bool
   private let answers: Answers
 
   /// - Parameters:
   ///   - command: its name, for what failed meanwhile.
   ///   - isQuiet: whether to say only what even a script is told.
+  ///   - isAssenting: whether an option of the command has answered the questions with yes.
   init(
-    _ session: Session, of command: String, passwordFd: Int32? = nil, recoveryFd: Int32? = nil, isQuiet: Bool = false
+    _ session: Session, of command: String, passwordFd: Int32? = nil, recoveryFd: Int32? = nil, isQuiet: Bool = false,
+    isAssenting: Bool = false
   ) {
+    self.isAssenting = isAssenting
     (self.session, self.command, self.passwordFd, self.recoveryFd) = (session, command, passwordFd, recoveryFd)
     self.isQuiet = isQuiet || session.options.json
     answers = session.answers(recoveryKey: recoveryFd)
@@ -50,6 +55,7 @@ struct CommandDialogue: ChangeDialogue {
   private static let listed = 20
 
   func confirm(_ question: String, assent: String) throws(Failure) {
+    if isAssenting { return }
     try session.answers().confirm(question, assent: assent)
   }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+internal import Moving
 import Primitives
 import SecretModel
 import Settings

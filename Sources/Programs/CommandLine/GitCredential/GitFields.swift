@@ -1,3 +1,4 @@
+internal import Moving
 import Primitives
 import Settings
 

@@ -58,7 +58,8 @@ struct GitPlace: Sendable {
     let search = ItemSearch(.internetPassword, searched, synchronizable: .any)
     return try await session.request { try await $0.allItems(search) }
       .filter { item in
-        DockerPlace(item) == nil && item.attributes[.port] == port.map { .number($0) }
+        DockerPlace(item) == nil && item.attributes[.authenticationType] != Self.ofForms
+          && item.attributes[.port] == port.map { .number($0) }
           && (path == nil || item.attributes[.path] == path.map { .text($0) })
           && (username == nil || item.attributes[.account] == username.map { .text($0) })
       }
@@ -75,6 +76,9 @@ struct GitPlace: Sendable {
       .accessGroup: .text(AccessGroup.commandLine),
     ]
   }
+
+  /// `kSecAttrAuthenticationTypeHTMLForm`, of the logins of browsers: git's credential for the same server is often another.
+  private static let ofForms = AttributeValue.text("form")
 
   /// `kSecAttrProtocol` has names of its own for these.
   private static let appleNames = [

@@ -1,4 +1,5 @@
 import Glibc
+internal import Moving
 import Primitives
 import SessionPrompts
 import Settings

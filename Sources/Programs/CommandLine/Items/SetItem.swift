@@ -1,5 +1,7 @@
 import ArgumentParser
+internal import BrowserLogins
 import Glibc
+internal import Moving
 import Primitives
 internal import Prompts
 import SecretModel
@@ -27,6 +29,7 @@ struct SetItem: Command {
       Examples:
         whorl set mail/alice
         whorl set bank --sync
+        whorl set forum/alice --url https://forum.example
         printf %s "$TOKEN" | whorl set forge/token --access current-set
         echo "$TOKEN" | whorl set forge/token --replace
         whorl set backup < key.bin --replace
@@ -54,6 +57,10 @@ struct SetItem: Command {
   @Flag(help: "Overwrite an item of that name.")
   var replace = false
 
+  @Option(
+    help: ArgumentHelp("The address of the site whose login it is, for 'whorl browser'.", valueName: "address"))
+  var url: String?
+
   @Flag(help: "Share the item with your other computers ('whorl sync').")
   var sync = false
 
@@ -62,6 +69,9 @@ struct SetItem: Command {
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let name = try session.itemName(self.name)
+    if let url, SiteAddress(saved: url) == nil {
+      throw .usage("'\(url)' is no address of a site", advice: "write it as https://example.com")
+    }
     let access = AccessControl(
       access ?? session.configuration.access ?? .presence, applicationPassword: appPassword || appPasswordFd != nil)
     // Check before the secret is typed. The vault decides when it is stored, but does not count a shared item and one
@@ -73,6 +83,8 @@ struct SetItem: Command {
     // A shared item stays shared.
     let isShared = sync || there.contains(where: \.isShared)
     if isShared { new.attributes[.synchronizable] = .number(1) }
+    // A login stays that of its site.
+    new.attributes[.url] = url.map { .text($0) } ?? there.lazy.compactMap { $0.attributes[.url] }.first
     let item = new
     let replace = replace
     let answers = session.answers(applicationPassword: appPasswordFd)

@@ -188,8 +188,8 @@ struct Root: ParsableCommand {
       CommandGroup(
         name: "Desktop",
         subcommands: [
-          PasskeyGroup.self, SecretServiceGroup.self, SSH.self, GnuPGGroup.self, AgeGroup.self, GitCredential.self,
-          DockerCredential.self, PinentryCommand.self, AgePluginCommand.self,
+          PasskeyGroup.self, SecretServiceGroup.self, SSH.self, BrowserGroup.self, GnuPGGroup.self, AgeGroup.self,
+          GitCredential.self, DockerCredential.self, PinentryCommand.self, AgePluginCommand.self,
         ]),
       CommandGroup(name: "Machines", subcommands: [SyncGroup.self]),
       CommandGroup(

@@ -97,8 +97,6 @@ extension ItemName {
 }
 
 extension AttributeName {
-  /// The address that an imported entry had; Whorl's own.
-  fileprivate static let url = Self(rawValue: "whorl.url")
   /// The folder or group that an imported entry was in; Whorl's own.
   fileprivate static let folder = Self(rawValue: "whorl.folder")
 }

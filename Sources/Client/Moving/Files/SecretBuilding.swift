@@ -1,29 +1,29 @@
-import Primitives
+package import Primitives
 
 /// Builds an answer with secrets in it, piece by piece in locked memory.
 extension SecretBytes {
-  mutating func append(_ other: borrowing SecretBytes) { other.withUnsafeBytes { append($0) } }
+  package mutating func append(_ other: borrowing SecretBytes) { other.withUnsafeBytes { append($0) } }
 
-  mutating func append(_ text: String) {
+  package mutating func append(_ text: String) {
     var text = text
     text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
   }
 
-  mutating func append(_ bytes: UnsafeRawBufferPointer) {
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
     let end = count
     resize(to: end + bytes.count)
     withUnsafeMutableBytes { UnsafeMutableRawBufferPointer(rebasing: $0[end...]).copyMemory(from: bytes) }
   }
 
   /// Adds a character in UTF-8.
-  mutating func append(_ scalar: Unicode.Scalar) {
+  package mutating func append(_ scalar: Unicode.Scalar) {
     for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
       Swift.withUnsafeBytes(of: byte) { append($0) }
     }
   }
 
   /// Adds a secret as a JSON string, with its quotation marks.
-  mutating func append(json secret: borrowing SecretBytes) {
+  package mutating func append(json secret: borrowing SecretBytes) {
     append("\"")
     secret.withUnsafeBytes { bytes in
       for byte in bytes {
@@ -38,4 +38,7 @@ extension SecretBytes {
     }
     append("\"")
   }
+
+  /// Adds a text as a JSON string, with its quotation marks.
+  package mutating func append(json text: String) { append(json: SecretBytes(copying: Array(text.utf8).span)) }
 }

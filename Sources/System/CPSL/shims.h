@@ -1,0 +1,3 @@
+#pragma once
+#include <idn2.h>
+#include <libpsl.h>
