@@ -190,7 +190,7 @@ struct Root: ParsableCommand {
         name: "Desktop",
         subcommands: [
           PasskeyGroup.self, SecretServiceGroup.self, SSH.self, GnuPGGroup.self, GitCredential.self,
-          DockerCredential.self, PinentryCommand.self,
+          DockerCredential.self, PinentryCommand.self, MCPCommand.self,
         ]),
       CommandGroup(name: "Machines", subcommands: [SyncGroup.self]),
       CommandGroup(
