@@ -2,5 +2,5 @@
 package enum SetupStep: String, CaseIterable, Sendable {
   case service, store, passcode, reader, fingers
   case login, keyring, kwallet, sudo, polkit
-  case secrets, passkeys, ssh, git, sync
+  case secrets, passkeys, ssh, git, gpg, sync
 }

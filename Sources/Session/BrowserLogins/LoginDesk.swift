@@ -55,8 +55,7 @@ struct LoginDesk: Sendable {
         ItemSearch(itemClass, groups: .named([AccessGroup.commandLine]), synchronizable: .any))
     }
     let passwords = try await items(.genericPassword)
-    let found = (try await items(.internetPassword) + passwords).compactMap { SavedLogin($0) }
-      .filter { $0.site.covers(page) }
+    let found = (try await items(.internetPassword) + passwords).compactMap { SavedLogin($0, for: page) }
       .sorted { left, right in
         left.site.host.utf8.count == right.site.host.utf8.count
           ? left.item.modified > right.item.modified : left.site.host.utf8.count > right.site.host.utf8.count

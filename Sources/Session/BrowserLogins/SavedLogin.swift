@@ -17,8 +17,9 @@ struct SavedLogin: Sendable {
   /// `kSecAttrProtocol` has names of its own.
   private static let protocols: [SiteAddress.Scheme: String] = [.https: "htps", .http: "http"]
 
-  /// Nil for every other item.
-  init?(_ item: Item) {
+  /// Nil for every other item, and for a login of other sites. Of several addresses the one counts that says most about the
+  /// page.
+  init?(_ item: Item, for page: SiteAddress) {
     guard item.state == .living else { return nil }
     self.item = item
     account = item.attributes.text(.account)
@@ -32,12 +33,15 @@ struct SavedLogin: Sendable {
         port = known
       }
       guard let scheme, item.attributes[.authenticationType] == Self.form,
-        let site = SiteAddress(scheme, server: item.attributes.text(.server), port: port)
+        let site = SiteAddress(scheme, server: item.attributes.text(.server), port: port), site.covers(page)
       else { return nil }
       self.site = site
       title = label.isEmpty ? site.host : label
     case .genericPassword?:
-      guard let site = SiteAddress(saved: item.attributes.text(.url)), !Self.isBeside(item, label) else { return nil }
+      let sites = item.attributes.addresses.compactMap { SiteAddress(saved: $0) }.filter { $0.covers(page) }
+      guard let site = sites.max(by: { $0.host.utf8.count < $1.host.utf8.count }), !Self.isBeside(item, label) else {
+        return nil
+      }
       self.site = site
       title = label.isEmpty ? item.attributes.text(.service) : label
     default: return nil

@@ -67,6 +67,13 @@ package final class AgentPrompt: AuthenticationPrompt {
     (self.surroundings, self.asker, self.terminal) = (surroundings, asker, terminal)
   }
 
+  /// Whether a desktop shows notifications, so that a person sees the prompt.
+  ///
+  /// - Parameter address: of the session's bus.
+  package static func canBeShown(onBus address: String) async -> Bool {
+    await Notification(onBus: address) != nil
+  }
+
   package func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
     switch event {
     case .touchWanted, .secretWanted:

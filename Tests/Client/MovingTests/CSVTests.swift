@@ -86,6 +86,28 @@ struct CSVTests {
     #expect(texts == ["labl": .text("T"), "whorl.url": .text("https://x"), "whorl.folder": .text("f")])
   }
 
+  @Test(
+    "a comma ends an address in front of a scheme or a host, and otherwise belongs to it",
+    arguments: [
+      ("", []), (" , ", []), ("https://a.test", ["https://a.test"]), ("a.test, b.test", ["a.test", "b.test"]),
+      ("a.test,https://b.test/x,y", ["a.test", "https://b.test/x,y"]),
+      ("https://a.test/x,b.test", ["https://a.test/x,b.test"]), ("A, Inc.", ["A, Inc."]),
+      ("https://a.test:8443,b.test/c", ["https://a.test:8443", "b.test/c"]),
+      (#"["https:\/\/a.test"]"#, ["https://a.test"]), (#"["a.test", "b.test"]"#, ["a.test", "b.test"]),
+      ("http://[::1],http://[::2]", ["http://[::1]", "http://[::2]"]),
+    ])
+  func severalAddresses(_ field: String, _ addresses: [String]) {
+    #expect(EntryAddresses.split(field) == addresses)
+  }
+
+  @Test("a field of very many addresses is read with as many as are kept")
+  func manyAddresses() {
+    let field = (1...10_000).map { "https://\($0).test" }.joined(separator: ",")
+    let addresses = EntryAddresses.split(field)
+    #expect(addresses.count == EntryAddresses.most && addresses[98] == "https://99.test")
+    #expect(addresses.joined(separator: ",") == field)
+  }
+
   @Test("CSV lines without a usable entry are reported, and the others are read")
   func unusable() throws {
     let read = try read("title,username,password\nT,u,p,x\n,u,p\nEmpty,u,\n\"a\nb\",u,p\nT,u,p\n")

@@ -37,6 +37,16 @@ struct ExporterFile: CustomTestStringConvertible {
         "Door#notes": "the code",
       ], attributes: ["whorl.url": "https://forum.test", "whorl.folder": "Club"]),
     ExporterFile(
+      program: "Bitwarden, an entry with several addresses and without a name",
+      lines: [
+        "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp",
+        #",,login,,,,0,"https://forum.test/a,b?c=d,e,https://talk.test,androidapp://test.forum",ann,pw1,"#,
+      ], items: ["forum.test/ann": "pw1"],
+      attributes: [
+        "whorl.url": "https://forum.test/a,b?c=d,e", "whorl.url.2": "https://talk.test",
+        "whorl.url.3": "androidapp://test.forum",
+      ]),
+    ExporterFile(
       program: "Bitwarden, an organization",
       lines: [
         "collections,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp",
@@ -120,6 +130,22 @@ struct ExporterFile: CustomTestStringConvertible {
         #""Shop","Username","bob","Password","pw2","URL","https://shop.test","""#,
       ], items: ["Forum/ann": "pw1", "Shop/bob": "pw2"], attributes: ["whorl.url": "https://forum.test"]),
     ExporterFile(
+      program: "Enpass, an entry with several addresses",
+      lines: [
+        #""Title","Field","Value","Field","Value",.........,"Note""#,
+        #""Forum","URL","https://forum.test","Password","pw1","Website","https://talk.test","URL","https://forum.test","""#,
+      ], items: ["Forum": "pw1"],
+      attributes: ["whorl.url": "https://forum.test", "whorl.url.2": "https://talk.test"]),
+    ExporterFile(
+      program: "NordPass, entries with several addresses",
+      lines: [
+        "name,url,additional_urls,username,password,note,folder,type,custom_fields",
+        #"Forum,https://forum.test,"[""https://talk.test/a"",""https:\/\/old.test""]",ann,pw1,,,password,"#,
+      ], items: ["Forum/ann": "pw1"],
+      attributes: [
+        "whorl.url": "https://forum.test", "whorl.url.2": "https://talk.test/a", "whorl.url.3": "https://old.test",
+      ]),
+    ExporterFile(
       program: "NordPass",
       lines: [
         "name,url,additional_urls,username,password,note,cardholdername,cardnumber,cvc,pin,expirydate,zipcode,folder,"
@@ -158,6 +184,15 @@ struct ExporterFile: CustomTestStringConvertible {
         "Forum/ann@work.test": "pw2", "Shop/ann": "pw3",
       ],
       attributes: ["whorl.url": "https://forum.test", "whorl.folder": "Own"]),
+    ExporterFile(
+      program: "Proton Pass, an entry with several addresses",
+      lines: [
+        "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault",
+        #"login,Forum,"https://forum.test/, https://talk.test/",,ann,pw1,,,1700000000,1700000000,Own"#,
+      ], items: ["Forum/ann": "pw1"],
+      attributes: [
+        "whorl.url": "https://forum.test/", "whorl.url.2": "https://talk.test/", "whorl.folder": "Own",
+      ]),
     ExporterFile(
       program: "Keeper, with a line of names",
       lines: [

@@ -75,6 +75,37 @@ struct KeePassExportTests {
       ])
   }
 
+  @Test("further addresses of a KeePassXC entry are kept after its own, unless they are secret")
+  func addresses() async throws {
+    let entries = [
+      entry(
+        1,
+        [
+          "Title": "Own", "Password": "p", "KP2A_URL": "https://b.test", "URL": "https://a.test",
+          "KP2A_URL_1": "https://c.test",
+        ]),
+      entry(2, ["Title": "Clone", "Password": "q", "KP2A_URL": reference("A", 1)]),
+    ]
+    let secret = #"<String><Key>KP2A_URL_2</Key><Value ProtectInMemory="True">https://d.test</Value></String></Entry>"#
+    let read = try read(
+      "<KeePassFile><Root><Group>\(entries.joined().replacing("</Entry><Entry>", with: secret + "<Entry>"))</Group></Root>"
+        + "</KeePassFile>")
+    var found: [String: Set<String>] = [:]
+    for entry in read.entries {
+      for item in try await read.items(of: entry) {
+        let addresses = item.attributes.filter { $0.key.rawValue.hasPrefix("whorl.url") }
+        found[item.name.description] = Set(
+          addresses.map { if case .text(let text) = $0.value { text } else { "" } })
+        if item.name.description == "Own" {
+          #expect(item.attributes[AttributeName(rawValue: "whorl.url")] == .text("https://a.test"))
+        }
+      }
+    }
+    #expect(found["Own"] == ["https://a.test", "https://b.test", "https://c.test"])
+    #expect(found["Clone"] == ["https://a.test"])
+    #expect(found["Own#KP2A_URL_2"] == [])
+  }
+
   /// An entry with fields that may refer to others.
   private func entry(_ number: Int, _ fields: [String: String]) -> String {
     // The identifier is 15 zero bytes and the number.

@@ -57,6 +57,19 @@ struct PromptTextTests {
     #expect(evolution.wanted(to: "read “Bank”") == "Evolution wanted to read “Bank”; nobody answered.")
   }
 
+  @Test("a text that is shown whole loses nothing, and nothing in it can move, hide or end it")
+  func whole() {
+    let command = #"sh -c 'echo "$A" <x >y `z` (1) [2] {3}'"#
+    #expect(PromptLabel.whole(command) == command)
+    #expect(PromptLabel.whole("größe 日本 ж") == "größe 日本 ж")
+    #expect(
+      PromptLabel.whole("a”b\u{202E}c\nd\u{200B}e\u{301}\u{A0}«")
+        == #"a\u{201d}b\u{202e}c\u{a}d\u{200b}e\u{301}\u{a0}\u{ab}"#)
+    #expect(PromptLabel.whole("x\u{5D0}\u{627}") == #"x\u{5d0}\u{627}"#)
+    let longest = String(repeating: "x", count: PromptLabel.longestWhole)
+    #expect(PromptLabel.whole(longest) == longest && PromptLabel.whole(longest + "x") == nil)
+  }
+
   @Test("a prompt that waits for the reader names the program that holds the reader by file, or else by claim")
   func ahead() {
     func ahead(_ label: String?) -> String {

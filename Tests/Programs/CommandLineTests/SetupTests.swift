@@ -114,6 +114,52 @@ struct SetupTests {
     }
   }
 
+  @Test("whorl setup offers to give GnuPG its keys' passphrases where it has a key, and --undo takes that back")
+  func gnupg() async throws {
+    try await TestStore.with { store in
+      let folder = store.folder
+      for name in ["bin", ".gnupg", ".gnupg/private-keys-v1.d", ".config", ".config/whorl"] {
+        try #require(mkdirPrivate("\(folder)/\(name)"))
+      }
+      // An installation that has the program for GnuPG's agent, and a store that is the only one.
+      let whorl = "\(folder)/bin/whorl"
+      try writeFile(whorl, try readFile(try Programs.path("whorl")))
+      try writeFile("\(folder)/bin/pinentry-whorl", Array("#!/bin/sh\n".utf8))
+      for name in ["whorl", "pinentry-whorl"] { try #require(chmod("\(folder)/bin/\(name)", 0o755) == 0) }
+      let settings = #"{"store":"\#(store.directory)","vaultProgram":"\#(try Programs.path("whorld"))"}"#
+      try writeFile("\(folder)/.config/whorl/config.json", Array(settings.utf8))
+      let home = home(folder)
+      func told(_ words: String...) async throws -> String {
+        try await Invocation(program: whorl, arguments: ["setup"] + words, environment: home).run().text
+      }
+      #expect(try await told().contains("      gpg       has no secret key here\n"))
+      try writeFile("\(folder)/.gnupg/private-keys-v1.d/\(PinentryDesk.grip).key", [])
+      let offered = "todo  gpg       does not ask Whorl for its keys' passphrases\n                whorl gpg enable\n"
+      #expect(try await told().contains(offered))
+      // GnuPG's agent would run no command with the options of another store.
+      let other = try await told("--store", store.directory)
+      #expect(other.contains("      gpg       does not ask Whorl for its keys' passphrases; 'whorl gpg enable --help'"))
+      let file = "\(folder)/.gnupg/gpg-agent.conf"
+      try writeFile(file, Array("default-cache-ttl 60\n".utf8))
+      let terminal = try PseudoTerminal(["setup"], program: whorl, environment: home)
+      for question in [Self.sshQuestion, Self.gitQuestion] {
+        try await terminal.waits(for: question)
+        terminal.type("\n")
+      }
+      try await terminal.waits(for: "Have GnuPG get the passphrases of its keys from Whorl, each after a touch? [y/N]")
+      terminal.type("y\n")
+      #expect(try await terminal.status() == 0)
+      #expect(terminal.shown.contains("> whorl gpg enable\r\n"))
+      let written = String(decoding: try readFile(file), as: UTF8.self)
+      #expect(written.contains("\npinentry-program \(folder)/bin/pinentry-whorl\n"))
+      #expect(try await told().contains("ok    gpg       gets its keys' passphrases from Whorl"))
+      let undone = try await Invocation(program: whorl, arguments: ["setup", "--undo", "--yes"], environment: home)
+        .run()
+      #expect(undone.status == 0 && undone.diagnostics.contains("> whorl gpg disable\n"), "\(undone.diagnostics)")
+      #expect(String(decoding: try readFile(file), as: UTF8.self) == "default-cache-ttl 60\n")
+    }
+  }
+
   @Test(
     "whorl setup waits for a command that a signal ends, says how to continue, and ends by the same signal",
     arguments: [SIGINT, SIGTERM])

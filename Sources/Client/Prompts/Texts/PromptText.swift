@@ -217,6 +217,42 @@ package enum PromptLabel {
       + String(String.UnicodeScalarView(scalars.suffix(end)))
   }
 
+  /// The most characters of a text that is shown whole. Desktops cut longer ones off.
+  package static let longestWhole = 256
+
+  /// All of a text that a program wants carried out, such as a command. What is not seen, moves what stands beside it, or
+  /// could end the quotation marks around the text stands as `\u{…}`. Nil if that is longer than `longest`: nobody
+  /// can allow what is not shown.
+  package static func whole(_ text: String, longest: Int = longestWhole) -> String? {
+    var shown = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      if scalar == " " || scalar.isASCII && !scalar.isUnseen || isPlain(scalar) {
+        shown.append(scalar)
+      } else {
+        shown += "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars
+      }
+      if shown.count > longest { return nil }
+    }
+    return String(shown)
+  }
+
+  /// Whether a character outside of ASCII stands for itself wherever it is shown.
+  private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .spacingMark: return false
+    default: break
+    }
+    return !scalar.isUnseen && !scalar.looksLikeSpace && !isLeftOut(scalar) && !isReadFromRight(scalar)
+  }
+
+  /// Whether the scalar is in one of the blocks of scripts that are written from right to left.
+  private static func isReadFromRight(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x0590...0x08FF, 0xFB1D...0xFDFF, 0xFE70...0xFEFF, 0x10800...0x10FFF, 0x1E800...0x1EFFF: true
+    default: false
+    }
+  }
+
   /// All of these names, each between quotation marks.
   ///
   /// - Parameter unnamed: replaces a name without any visible character.

@@ -50,6 +50,12 @@ package struct GnuPGAgentFile {
       advice: "nothing was changed; the line in it is '\(option) /usr/bin/\(ownProgram)'")
   }
 
+  /// Whether GnuPG has a secret key in the folder of the file, which the agent keeps there.
+  package var hasKeys: Bool {
+    let names = Folder.names(in: path.prefix(path.utf8.count - "gpg-agent.conf".utf8.count) + "private-keys-v1.d") ?? []
+    return names.contains { $0.hasSuffix(".key") }
+  }
+
   /// The program that Whorl has named; nil where it is not enabled.
   package var program: String? {
     guard let place = markPlace, place + 1 < lines.count else { return nil }

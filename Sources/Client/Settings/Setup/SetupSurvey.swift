@@ -54,6 +54,7 @@ package struct SetupSurvey {
       findings += FingerStep.all.compactMap { $0.finding(in: LoginStacks(), hasFinger: hasFinger) }
     }
     findings.append(git())
+    findings.append(gpg())
     return SetupStep.allCases.compactMap { step in findings.first { $0.step == step } }
   }
 
@@ -303,6 +304,24 @@ package struct SetupSurvey {
         command: ["git", "config", "--global", "--add", "credential.helper", GitHelperLine.value])
       return .open(.git, "does not ask Whorl for passwords", offer, undo: undo)
     }
+  }
+
+  /// Whether GnuPG's agent asks Whorl, where GnuPG has keys.
+  private func gpg() -> Finding {
+    let file: GnuPGAgentFile
+    do throws(Failure) { file = try GnuPGAgentFile() } catch { return .note(.gpg, "not possible here: \(error.what)") }
+    guard file.program == nil else {
+      return .done(.gpg, "gets its keys' passphrases from Whorl", undo: command("gpg", "disable"))
+    }
+    guard file.hasKeys else { return .note(.gpg, "has no secret key here") }
+    let words = "does not ask Whorl for its keys' passphrases"
+    guard command().count == 1, HelperPlaces(of: GnuPGAgentFile.ownProgram).locateWithExecutable() != nil else {
+      return .note(.gpg, "\(words); 'whorl gpg enable --help' says what it takes")
+    }
+    let offer = SetupOffer(
+      question: "Have GnuPG get the passphrases of its keys from Whorl, each after a touch?",
+      command: command("gpg", "enable"))
+    return .open(.gpg, words, offer, undo: command("gpg", "disable"))
   }
 
   /// A command of this program, for the same store and reader.

@@ -24,6 +24,20 @@ final class OutputMask {
   ///
   /// - Returns: whether there is more to come. There is not where the output can no longer be written.
   func passOn(from source: Int32, to target: Int32) -> Bool {
+    pass(from: source) { shown in
+      do throws(WriteError) {
+        try shown.write(to: target)
+        return true
+      } catch {
+        return false
+      }
+    }
+  }
+
+  /// Passes what can be read from a descriptor now to a closure, which returns whether it wants more.
+  ///
+  /// - Returns: whether there is more to come.
+  func pass(from source: Int32, to take: (borrowing SecretBytes) -> Bool) -> Bool {
     let start = held.count
     held.resize(to: start + Self.chunk)
     let count = held.withUnsafeMutableBytes {
@@ -33,12 +47,7 @@ final class OutputMask {
     let code = errno
     held.resize(to: start + max(count, 0))
     if count < 0, code == EINTR || code == EAGAIN { return true }
-    do throws(WriteError) {
-      try shown(isAll: count <= 0).write(to: target)
-    } catch {
-      return false
-    }
-    return count > 0
+    return take(shown(isAll: count <= 0)) && count > 0
   }
 
   /// Takes what can be shown out of the held output.

@@ -15,6 +15,9 @@ struct ReplacementProgram {
   private let path: String
   private let arguments: [String]
 
+  /// The command with the path at which its program was found.
+  var words: [String] { [path] + arguments.dropFirst() }
+
   /// Finds the program like a shell, before the person is asked for anything.
   init(_ command: [String]) throws(Failure) {
     arguments = command
@@ -79,21 +82,8 @@ struct ReplacementProgram {
     for descriptor in closing where descriptor > STDERR_FILENO { close(descriptor) }
     let outputs = try MaskedStreams(secrets)
     let command = try Interruption.start { () throws(Failure) in
-      do throws(ChildStartError) {
-        return try hardening.undone { () throws(ChildStartError) in
-          try environment.lend { environment throws(ChildStartError) in
-            func start(_ path: String, _ words: [String]) throws(ChildStartError) -> ForegroundCommand {
-              try ForegroundCommand(path, words, environment: environment, outputs: outputs.ends)
-            }
-            do throws(ChildStartError) {
-              return try start(path, arguments)
-            } catch  where error.code == ENOEXEC {
-              return try start(Self.shell, Self.script(path, arguments))
-            }
-          }
-        }
-      } catch {
-        throw cannotStart(error.code)
+      try started(with: environment, hardening) { path, words, environment throws(ChildStartError) in
+        try ForegroundCommand(path, words, environment: environment, outputs: outputs.ends)
       }
     }
     // What the command has started may keep its output open after its end. A signal then ends this program.
@@ -106,6 +96,41 @@ struct ReplacementProgram {
     let ending = await end.value
     if let signal = ending.endingSignal { Interruption.follow(signal) }
     return ending.status
+  }
+
+  /// Starts the program as a child without a terminal.
+  ///
+  /// - Parameter output: the descriptor for everything that it writes.
+  func start(
+    with environment: FilledEnvironment, output: Int32, _ hardening: Hardening
+  ) throws(Failure) -> UnattendedCommand {
+    try started(with: environment, hardening) { path, words, environment throws(ChildStartError) in
+      try UnattendedCommand(path, words, environment: environment, output: output)
+    }
+  }
+
+  /// Held while a child is started: the restrictions that are undone meanwhile are those of the whole process.
+  private static let starting = Mutex(())
+
+  private func started<Started: Sendable>(
+    with environment: FilledEnvironment, _ hardening: Hardening,
+    _ start: (String, [String], UnsafePointer<UnsafeMutablePointer<CChar>?>) throws(ChildStartError) -> Started
+  ) throws(Failure) -> Started {
+    do throws(ChildStartError) {
+      return try Self.starting.withLock { _ throws(ChildStartError) in
+        try hardening.undone { () throws(ChildStartError) in
+          try environment.lend { environment throws(ChildStartError) in
+            do throws(ChildStartError) {
+              return try start(path, arguments, environment)
+            } catch  where error.code == ENOEXEC {
+              return try start(Self.shell, Self.script(path, arguments), environment)
+            }
+          }
+        }
+      }
+    } catch {
+      throw cannotStart(error.code)
+    }
   }
 
   private static let shell = "/bin/sh"

@@ -189,7 +189,7 @@ struct Root: ParsableCommand {
         name: "Desktop",
         subcommands: [
           PasskeyGroup.self, SecretServiceGroup.self, SSH.self, BrowserGroup.self, GnuPGGroup.self, AgeGroup.self,
-          GitCredential.self, DockerCredential.self, PinentryCommand.self, AgePluginCommand.self,
+          GitCredential.self, DockerCredential.self, PinentryCommand.self, AgePluginCommand.self, MCPCommand.self,
         ]),
       CommandGroup(name: "Machines", subcommands: [SyncGroup.self]),
       CommandGroup(

@@ -16,7 +16,8 @@ struct Overview {
     let names: [(SetupStep, String)] = [
       (.login, "login"), (.keyring, "GNOME's keyring"), (.kwallet, "KWallet"), (.sudo, "sudo"),
       (.polkit, "administrator's dialogs"), (.secrets, "passwords of the desktop"),
-      (.passkeys, "passkeys"), (.ssh, "ssh"), (.git, "git"), (.sync, "sync"),
+      (.passkeys, "passkeys"), (.ssh, "ssh"), (.git, "git"), (.gpg, "GnuPG"),
+      (.sync, "sync"),
     ]
     let on = names.filter { isOn($0.0) }.map(\.1)
     let left = findings.filter { $0.state == .open }.map(\.subject)

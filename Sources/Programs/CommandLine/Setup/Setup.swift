@@ -10,7 +10,7 @@ struct Setup: Command {
     discussion: """
       Makes the store with its passcode and recovery key, takes the fingers of the desktop's settings or enrols one, and \
       offers what else there is on this computer: logins, a finger at sudo and in the dialogs that ask for an \
-      administrator, the passwords of the desktop's programs, passkeys, ssh and git. A step is carried out by the command that it shows, which you could type yourself. It looks first and asks for what is left, so \
+      administrator, the passwords of the desktop's programs, passkeys, ssh, git and GnuPG. A step is carried out by the command that it shows, which you could type yourself. It looks first and asks for what is left, so \
       that it can be ended anywhere and run again. It ends with what is on, and the command that takes each back.
 
       --undo takes back what is on, after a question. What one run could not take back, the next one goes on with. Then it \

@@ -84,7 +84,7 @@ private struct CSVEntry {
     case .title, .account: entry.title = text()
     case .user: entry.user = text()
     case .email: email = text()
-    case .url: entry.url = text()
+    case .url: entry.add(addresses: text())
     case .folder: entry.folder = text()
     case .path: addPath(text())
     case .kind: isSaidToBeFolder = ["group", "folder"].contains(text().lowercased())

@@ -254,7 +254,7 @@ enum CSVColumn: Hashable {
       .password: ["password", "loginpassword", "pwd"],
       .url: [
         "url", "uri", "loginuri", "website", "web", "websiteaddress", "hostname", "loginurl", "passwordurl",
-        "secreturl",
+        "secreturl", "additionalurls",
       ],
       .folder: [
         "group", "folder", "grouping", "vault", "category", "groupname", "foldername", "chambername", "collections",
@@ -271,7 +271,7 @@ enum CSVColumn: Hashable {
   }()
 
   private static let fields: Set<String> = [
-    "username2", "username3", "tags", "additionalurls", "matchurl", "sharedfolder", "httprealm",
+    "username2", "username3", "tags", "matchurl", "sharedfolder", "httprealm",
   ]
 
   private static let ignored: Set<String> = [
@@ -295,7 +295,8 @@ struct CSVLabels: Sendable {
   /// columns with one name, the second is numbered.
   mutating func next(_ column: CSVColumn, named name: String) -> CSVColumn {
     switch column {
-    case .ignored, .lines: return column
+    // An entry keeps all of its addresses.
+    case .ignored, .lines, .url: return column
     case .other: return .other(numbers.next(name.lowercased()))
     default: break
     }

@@ -18,12 +18,23 @@ struct PasswordEntry: Sendable {
   let origin: String
   var title = ""
   var user = ""
+  /// Its address, or the first of several.
   var url = ""
+  /// Its other addresses.
+  var furtherURLs: [String] = []
   var folder = ""
   /// Further fields that are not secret, by their names.
   var fields: [String: String] = [:]
   /// The password first, if there is one.
   var secrets: [Secret] = []
+
+  /// Adds the addresses in a field. Several programs write all addresses of an entry into one.
+  mutating func add(addresses text: String) {
+    var known = Set(furtherURLs)
+    for address in EntryAddresses.split(text) where address != url && known.insert(address).inserted {
+      if url.isEmpty { url = address } else { furtherURLs.append(address) }
+    }
+  }
 
   /// The entry's name for people.
   var called: String { title.isEmpty ? origin : title }
@@ -37,9 +48,11 @@ struct PasswordEntry: Sendable {
     }
   }
 
+  private var addresses: [String] { ([url] + furtherURLs).filter { !$0.isEmpty } }
+
   private var host: String {
     // Only the part between the scheme and the path, without a user.
-    let afterScheme = url.split(separator: "://", maxSplits: 1).last ?? ""
+    let afterScheme = (addresses.first ?? "").split(separator: "://", maxSplits: 1).last ?? ""
     let authority = afterScheme.prefix { !"/?#".contains($0) }
     return String(authority.split(separator: "@").last ?? "")
   }
@@ -77,7 +90,8 @@ struct PasswordEntry: Sendable {
 
   private var attributes: [AttributeName: AttributeValue] {
     var texts = fields.map { (AttributeName(rawValue: "whorl.field.\($0.key)"), $0.value) }
-    texts += [(.label, title), (.url, url), (.folder, folder)]
+    texts += [(.label, title), (.folder, folder)]
+    texts += zip(1..., addresses).map { ($0 == 1 ? .url : .furtherURL($0), $1) }
     return Dictionary(
       texts.filter { !$0.1.isEmpty }.map { ($0.0, AttributeValue.text($0.1)) }, uniquingKeysWith: { first, _ in first })
   }

@@ -198,7 +198,7 @@ final class KeePassExport {
   private func addString() {
     guard let value else { return }
     guard protection != .encrypted else { return stop("its values are encrypted: export it from KeePassXC itself") }
-    guard entry.map({ $0.secrets.count + $0.fields.count }) ?? 0 < Self.mostFields else {
+    guard entry.map({ $0.secrets.count + $0.fields.count + $0.furtherURLs.count }) ?? 0 < Self.mostFields else {
       return stop("an entry has more than \(Self.mostFields) fields")
     }
     var text: String { value.bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
@@ -213,6 +213,8 @@ final class KeePassExport {
     case "Title": entry?.title = text
     case "UserName": entry?.user = text
     case "URL": entry?.url = text
+    // Those that KeePassXC's extension for browsers uses as well; without a number if there is one.
+    case _ where Self.isAddress(key) && protection == .none: entry?.furtherURLs.append(text)
     // The name of an entry's own notes is theirs, also where they are empty or missing.
     case _ where Self.labels.contains(key): addSecret("\(key) 2")
     case _ where protection == .inMemory || Self.isSecret(key) || entry?.fields[key] != nil: addSecret(key)
@@ -224,6 +226,8 @@ final class KeePassExport {
   private static func isSecret(_ key: String) -> Bool {
     ["TOTP Seed", "TimeOtp-Secret", "HmacOtp-Secret", "KPEX_PASSKEY_PRIVATE_KEY"].contains { key.hasPrefix($0) }
   }
+
+  private static func isAddress(_ key: String) -> Bool { key == "KP2A_URL" || key.hasPrefix("KP2A_URL_") }
 
   private func addEntry() {
     guard let entry else { return }

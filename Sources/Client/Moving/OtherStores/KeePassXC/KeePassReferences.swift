@@ -41,6 +41,9 @@ struct KeePassReferences {
       for (field, path) in [("title", \PasswordEntry.title), ("user", \.user), ("address", \.url)] {
         result[keyPath: path] = try text(entry[keyPath: path], field)
       }
+      for (place, address) in entry.furtherURLs.enumerated() {
+        result.furtherURLs[place] = try text(address, "address")
+      }
       for (name, value) in entry.fields { result.fields[name] = try text(value, name) }
       result.secrets = []
       for secret in entry.secrets {
