@@ -28,13 +28,15 @@
 enum { login_milliseconds = 3000, change_milliseconds = 8000 };
 enum { child_milliseconds = 2000 };
 
-// The account of the user of this transaction; NULL for root.
+// The account of the user of this transaction; NULL for root, and in a program that is neither root's nor this user's own.
 static struct passwd *person(pam_handle_t *pamh) {
   const void *name = NULL;
   // Not pam_get_user, which would ask for a name that is not known yet.
-  if (geteuid() != 0 || pam_get_item(pamh, PAM_USER, &name) != PAM_SUCCESS || name == NULL) return NULL;
+  if (pam_get_item(pamh, PAM_USER, &name) != PAM_SUCCESS || name == NULL) return NULL;
   struct passwd *account = pam_modutil_getpwnam(pamh, name);
-  return account != NULL && account->pw_uid != 0 ? account : NULL;
+  if (account == NULL || account->pw_uid == 0) return NULL;
+  if (geteuid() == 0) return account;
+  return geteuid() == account->pw_uid && getuid() == account->pw_uid ? account : NULL;
 }
 
 static void note(pam_handle_t *pamh, const char *what, int result) {
@@ -81,7 +83,8 @@ static int verify(pam_handle_t *pamh, int is_serial) {
   if (pam_get_user(pamh, &name, NULL) != PAM_SUCCESS) return PAM_AUTHINFO_UNAVAIL;
   const struct passwd *account = person(pamh);
   if (account == NULL) return PAM_AUTHINFO_UNAVAIL;
-  int result = whorl_verify(pamh, account, whorl_is_greeter(pamh), is_serial);
+  int result = geteuid() == 0 ? whorl_verify(pamh, account, whorl_is_greeter(pamh), is_serial)
+                              : whorl_verify_unlock(pamh, account, is_serial);
   // For pam_sm_setcred.
   if (result == PAM_SUCCESS && pam_set_data(pamh, verified, (void *)verified, NULL) != PAM_SUCCESS)
     return PAM_AUTHINFO_UNAVAIL;
@@ -90,12 +93,14 @@ static int verify(pam_handle_t *pamh, int is_serial) {
 
 // Without an option, after the modules that ask for a password: keeps it for the session phase. With `first-password`,
 // before a module that asks for a finger: PAM_AUTHINFO_UNAVAIL while a finger would not be enough. With `verify`,
-// before the modules that ask for a password: asks for a finger itself.
+// before the modules that ask for a password: asks for a finger itself. This is all that it does in a program that does
+// not run as root, such as a screen locker.
 EXPORTED int pam_sm_authenticate(pam_handle_t *pamh, int flags, int count, const char **words) {
   (void)flags;
   whorl_options options = whorl_options_read(pamh, count, words);
-  if (geteuid() != 0 || !whorl_serves(pamh, options)) return PAM_IGNORE;
+  if (!whorl_serves(pamh, options)) return PAM_IGNORE;
   if (options.verify) return verify(pamh, options.serial);
+  if (geteuid() != 0) return PAM_IGNORE;
   if (options.first_password) return wants_password(pamh) ? PAM_AUTHINFO_UNAVAIL : PAM_IGNORE;
   const void *password = NULL;
   if (pam_get_item(pamh, PAM_AUTHTOK, &password) == PAM_SUCCESS && password != NULL)
@@ -158,7 +163,8 @@ static void tell_of_password(pam_handle_t *pamh, int flags) {
 EXPORTED int pam_sm_open_session(pam_handle_t *pamh, int flags, int count, const char **words) {
   const char *session = pam_getenv(pamh, "XDG_SESSION_ID");
   const struct passwd *account = NULL;
-  if (session != NULL && whorl_serves(pamh, whorl_options_read(pamh, count, words))) account = person(pamh);
+  if (session != NULL && geteuid() == 0 && whorl_serves(pamh, whorl_options_read(pamh, count, words)))
+    account = person(pamh);
   if (account != NULL) {
     whorl_outcome outcome = whorl_closed;
     int result = tell_of_login(pamh, account, session, &outcome);
@@ -202,7 +208,7 @@ static void tell_person(pam_handle_t *pamh, int flags, whorl_outcome outcome) {
 EXPORTED int pam_sm_chauthtok(pam_handle_t *pamh, int flags, int count, const char **words) {
   (void)count, (void)words;
   const void *old = NULL, *new = NULL;
-  const struct passwd *account = flags & PAM_UPDATE_AUTHTOK ? person(pamh) : NULL;
+  const struct passwd *account = flags & PAM_UPDATE_AUTHTOK && geteuid() == 0 ? person(pamh) : NULL;
   if (account == NULL || pam_get_item(pamh, PAM_AUTHTOK, &new) != PAM_SUCCESS || new == NULL ||
       pam_get_item(pamh, PAM_OLDAUTHTOK, &old) != PAM_SUCCESS)
     return PAM_IGNORE;

@@ -41,7 +41,7 @@ typedef enum {
 // A program that asks for a person's finger.
 typedef struct {
   uid_t user;
-  // Whether it is a login program, which belongs to no session before the login.
+  // Whether it is a login program, which belongs to no session before the login. Never for a program that is not root's.
   int is_greeter;
   // Its PAM service name, its seat and its terminal; empty if unknown.
   const char *pam_service, *seat, *terminal;

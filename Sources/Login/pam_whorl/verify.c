@@ -52,10 +52,11 @@ static int show(void *pamh, whorl_outcome outcome) {
 static void tell(void *pamh) { pam_info(pamh, "%s", whorl_text("Waiting for the fingerprint reader.")); }
 
 // Asks for a finger alone; the next module asks for the password. Ctrl-C ends the wait.
-static int serially(pam_handle_t *pamh, const whorl_login *login, whorl_outcome *outcome) {
+static int serially(pam_handle_t *pamh, const whorl_login *login, int is_patient, whorl_outcome *outcome) {
   whorl_interrupt interrupt = whorl_interrupt_begin();
   const whorl_watch watch = {.descriptors = {interrupt.descriptor, -1}};
-  const whorl_touching touching = {.show = show, .tell = tell, .data = pamh, .watch = &watch};
+  const whorl_touching touching = {
+    .show = show, .tell = tell, .data = pamh, .watch = &watch, .is_patient = is_patient};
   int result = whorl_touch_ask(&touching, login, outcome);
   whorl_interrupt_end(interrupt);
   if (result < 0) return result;
@@ -63,6 +64,19 @@ static int serially(pam_handle_t *pamh, const whorl_login *login, whorl_outcome 
   if (*outcome == whorl_locked_out)
     pam_error(pamh, "%s", whorl_text("Fingers are locked after too many wrong touches. Type your password."));
   return result;
+}
+
+static int result_of(pam_handle_t *pamh, int result, whorl_outcome outcome) {
+  if (result < 0) {
+    // Log nothing if the person typed or pressed Ctrl-C.
+    if (result != -EINTR) pam_syslog(pamh, LOG_WARNING, "no finger was asked for: %s", strerror(-result));
+    return PAM_AUTHINFO_UNAVAIL;
+  }
+  switch (outcome) {
+    case whorl_verified: return PAM_SUCCESS;
+    case whorl_no_match: return PAM_AUTH_ERR;
+    default: return PAM_AUTHINFO_UNAVAIL;
+  }
 }
 
 int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greeter, int is_serial) {
@@ -75,16 +89,25 @@ int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greete
     result = whorl_at_terminal(pamh, &program, &login, &outcome);
   else if (!is_serial && program.kind == whorl_program_of_polkit)
     result = whorl_at_dialog(pamh, &login, &outcome);
-  if (result == -ENOTTY) result = serially(pamh, &login, &outcome);
+  if (result == -ENOTTY) result = serially(pamh, &login, 0, &outcome);
   if (program.agent >= 0) close(program.agent);
-  if (result < 0) {
-    // Log nothing if the person typed or pressed Ctrl-C.
-    if (result != -EINTR) pam_syslog(pamh, LOG_WARNING, "no finger was asked for: %s", strerror(-result));
+  return result_of(pamh, result, outcome);
+}
+
+// MARK: At a lock screen
+
+int whorl_verify_unlock(pam_handle_t *pamh, const struct passwd *account, int is_finger_alone) {
+  if (!whorl_service_is_installed()) return PAM_AUTHINFO_UNAVAIL;
+  const char *typed = NULL;
+  // What was typed stays in PAM_AUTHTOK for the next module.
+  if (!is_finger_alone && (pam_get_authtok(pamh, PAM_AUTHTOK, &typed, NULL) != PAM_SUCCESS || *typed != '\0'))
     return PAM_AUTHINFO_UNAVAIL;
-  }
-  switch (outcome) {
-    case whorl_verified: return PAM_SUCCESS;
-    case whorl_no_match: return PAM_AUTH_ERR;
-    default: return PAM_AUTHINFO_UNAVAIL;
-  }
+  const whorl_program program = {.agent = -1};
+  whorl_login login = describe(pamh, account, 0, &program);
+  whorl_outcome outcome = whorl_no_finger;
+  int result = serially(pamh, &login, is_finger_alone, &outcome);
+  // After PAM_AUTHINFO_UNAVAIL, Plasma asks for no finger until the next lock. But a closed lid is opened, and a person who
+  // has not touched may do so later.
+  if (result >= 0 && is_finger_alone && outcome != whorl_verified && outcome != whorl_no_store) return PAM_AUTH_ERR;
+  return result_of(pamh, result, outcome);
 }
