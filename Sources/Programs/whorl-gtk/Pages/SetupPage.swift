@@ -127,6 +127,7 @@ final class SetupPage: WindowPage {
     case .passkeys: Text.of("Passkeys in Browsers")
     case .ssh: Text.of("SSH")
     case .git: Text.of("git")
+    case .gpg: Text.of("GnuPG")
     case .sync: Text.of("Other Computers")
     }
   }
@@ -209,7 +210,7 @@ private nonisolated struct SetupChange: Sendable {
       case .secrets: _ = try await DesktopPasswordCopy(dialogue).run()
       case .sudo, .polkit: try runAsAdministrator(try FingerStep.command(to: .enable, step))
       case .service: try runAsAdministrator(command)
-      case .store, .passcode, .reader, .fingers, .passkeys, .ssh, .git, .sync: try run(command)
+      case .store, .passcode, .reader, .fingers, .passkeys, .ssh, .git, .gpg, .sync: try run(command)
       }
     }
   }
@@ -226,7 +227,7 @@ private nonisolated struct SetupChange: Sendable {
         for each in report.progress { dialogue.tell(each) }
       case .sudo, .polkit: try runAsAdministrator(try FingerStep.command(to: .disable, step))
       case .service: try runAsAdministrator(finding.administratorsUndo ?? [])
-      case .store, .passcode, .reader, .fingers, .passkeys, .ssh, .git, .sync: try run(finding.undo ?? [])
+      case .store, .passcode, .reader, .fingers, .passkeys, .ssh, .git, .gpg, .sync: try run(finding.undo ?? [])
       }
     }
   }
