@@ -120,14 +120,14 @@ final class SetupPage: WindowPage {
     case .fingers: Text.of("Fingers")
     case .login: Text.of("One Password for Login and Secrets")
     case .keyring: Text.of("GNOME’s Keyring")
-    case .kwallet: Text.of("KWallet")
+    case .kwallet: "KWallet"
     case .sudo: Text.of("A Finger at sudo")
     case .polkit: Text.of("A Finger for Administrators")
     case .secrets: Text.of("Passwords of Your Programs")
     case .passkeys: Text.of("Passkeys in Browsers")
-    case .ssh: Text.of("SSH")
-    case .git: Text.of("git")
-    case .gpg: Text.of("GnuPG")
+    case .ssh: "SSH"
+    case .git: "git"
+    case .gpg: "GnuPG"
     case .sync: Text.of("Other Computers")
     }
   }
