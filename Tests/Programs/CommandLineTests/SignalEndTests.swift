@@ -17,7 +17,7 @@ struct SignalEndTests {
       Asking(words: ["unlock"], prompt: "Passcode: "), Asking(words: ["set", "new"], prompt: "New secret of new: "),
       Asking(words: ["get", "locked"], prompt: "Passcode: "), Asking(words: ["passcode"], prompt: "asscode: "),
       Asking(words: ["run", "--env", "A=locked", "--", "true"], prompt: "Passcode: "),
-      Asking(words: ["passcode", "--remove"], prompt: "Go on? [y/N] "),
+      Asking(words: ["passcode", "--remove"], prompt: "Enter keeps it: "),
       Asking(words: ["import", "--from", "csv", "@/passwords.csv"], prompt: "Go on? [y/N] "),
       Asking(words: ["export", "@/all.age"], prompt: "passphrase"),
       Asking(words: ["setup"], prompt: "[y/N] "),

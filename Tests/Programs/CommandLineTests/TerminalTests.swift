@@ -91,26 +91,26 @@ struct TerminalTests {
     }
   }
 
-  @Test("whorl passcode --remove at a terminal lists the items that it destroys, and needs a clear yes")
+  @Test("whorl passcode --remove at a terminal lists the items that it destroys, and needs the word delete")
   func confirmation() async throws {
     try await TestStore.with { store in
       try await store.set("s", "x", "--access", "none", "--accessible", "passcode-set")
       let no = try PseudoTerminal(store.arguments(["passcode", "--remove"]))
-      try await no.waits(for: "Go on? [y/N] ")
+      try await no.waits(for: "Enter keeps it: ")
       #expect(no.shown.contains("  s\r\n"))
-      no.type("\n")
+      no.type("y\n")
       #expect(try await no.status() == 77)
       #expect(try await store.whorl("get", "s").text == "x")
       for (key, shown) in [("\u{3}", "^C\r\n"), ("\u{4}", "\r\n")] {
         let left = try PseudoTerminal(store.arguments(["passcode", "--remove"]))
-        try await left.waits(for: "Go on? [y/N] ")
+        try await left.waits(for: "Enter keeps it: ")
         left.type(key)
         #expect(try await left.status() == (key == "\u{3}" ? 128 + SIGINT : 77))
-        #expect(left.shown.contains("[y/N] \(shown)whorl: passcode: cancelled"), "\(left.shown.debugDescription)")
+        #expect(left.shown.contains("Enter keeps it: \(shown)whorl: passcode: cancelled"), "\(left.shown.debugDescription)")
       }
       let yes = try PseudoTerminal(store.arguments(["passcode", "--remove"]))
-      try await yes.waits(for: "Go on? [y/N] ")
-      yes.type("y\n")
+      try await yes.waits(for: "Enter keeps it: ")
+      yes.type("delete\n")
       try await yes.waits(for: "Passcode: ")
       yes.type("\(TestStore.passcode)\n")
       #expect(try await yes.status() == 0)

@@ -13,8 +13,6 @@ struct OnlyCopiesOption: ParsableArguments {
 }
 
 extension OnlyCopies {
-  /// What a person types: more than Enter or a letter, which other questions take.
-  private static let word = "delete"
   /// The most names in a failure's line. The list before it has all of them.
   private static let mostInLine = 5
 
@@ -33,7 +31,7 @@ extension OnlyCopies {
     guard try isWordTyped(answers) else {
       throw Failure(
         .refused, "\(spoken(place)): it is kept", name: "LAError.userCancel",
-        advice: "copy it elsewhere first, or type the word '\(Self.word)'")
+        advice: "copy it elsewhere first, or type the word '\(Answers.deletion)'")
     }
   }
 
@@ -57,16 +55,37 @@ extension OnlyCopies {
 
   private func isWordTyped(_ answers: Answers) throws(Failure) -> Bool {
     guard !answers.noPrompt, let terminal = Terminal() else { return false }
-    do throws(Unanswered) {
-      return try terminal.readLine("To delete all of this for good, type \(Self.word). Enter keeps it:") == Self.word
-    } catch {
-      throw Failure(error)
-    }
+    return try answers.isDeletionTyped(at: terminal)
   }
 
   private func spoken(_ place: String) -> String {
     let names = copies.prefix(Self.mostInLine).map(\.name).joined(separator: ", ")
     let more = copies.count > Self.mostInLine ? " and \(copies.count - Self.mostInLine) more" : ""
     return "\(place) has \(Spoken.plural(copies.count, "item")) that exist nowhere else (\(names)\(more))"
+  }
+}
+
+extension Answers {
+  /// What a person types: more than Enter or a letter, which other questions take.
+  fileprivate static let deletion = "delete"
+
+  fileprivate func isDeletionTyped(at terminal: Terminal) throws(Failure) -> Bool {
+    do throws(Unanswered) {
+      return try terminal.readLine("To delete all of this for good, type \(Self.deletion). Enter keeps it:")
+        == Self.deletion
+    } catch {
+      throw Failure(error)
+    }
+  }
+
+  /// Asks for the word before items are lost that were named, and throws without it.
+  ///
+  /// - Parameter assent: the option that gives it in advance.
+  func confirmLoss(assent: String) throws(Failure) {
+    guard !noPrompt, let terminal = Terminal() else {
+      throw .interactionNotAllowed(
+        "this has to be confirmed, and nobody can be asked", advice: "confirm it with \(assent)")
+    }
+    guard try isDeletionTyped(at: terminal) else { throw .cancelled }
   }
 }

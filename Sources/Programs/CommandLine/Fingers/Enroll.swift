@@ -116,7 +116,7 @@ enum EnrolmentChange {
       "A change of the enrolled fingers destroys \(Spoken.plural(bound.count, "item")) bound to the current ones, for good:"
     )
     for name in bound { StandardError.line("  \(Visible.text(name.description))") }
-    if !yes { try answers.confirm("Go on?", assent: "--yes") }
+    if !yes { try answers.confirmLoss(assent: "--yes") }
   }
 
   static func report(_ change: SetChange, _ words: String, json: Bool) throws(Failure) {

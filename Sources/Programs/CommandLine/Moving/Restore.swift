@@ -54,7 +54,13 @@ struct Restore: Command {
       return try await copyItems(of: backup, session, answers, otherwise: error)
     }
     for line in contents.lines { StandardError.line(Visible.text(line)) }
-    if !yes { try answers.confirm("Replace the store's items with these?", assent: "--yes") }
+    if !yes {
+      if contents.removed.isEmpty, contents.changed.isEmpty {
+        try answers.confirm("Replace the store's items with these?", assent: "--yes")
+      } else {
+        try answers.confirmLoss(assent: "--yes")
+      }
+    }
     let dead = try await session.asking(answers, reason: "restore \(Visible.text(directory))") {
       try await $0.restore(backup.file, accepting: contents.id, $1)
     }

@@ -84,7 +84,7 @@ struct Passcode: Command {
     if !doomed.isEmpty {
       StandardError.line("Without the passcode \(Spoken.plural(doomed.count, "item")) will be dead, for good:")
       for name in doomed { StandardError.line("  \(Visible.text(name.description))") }
-      if !yes { try answers.confirm("Go on?", assent: "--yes") }
+      if !yes { try answers.confirmLoss(assent: "--yes") }
     }
     let lost = try await session.asking(answers) { try await $0.removePasscode($1) }
     try report(passcodeSet: false, lost: lost, "The passcode is removed.")
