@@ -259,7 +259,7 @@ let package = Package(
     tests("ProcessesTests", in: "Common", ["CLinux", "Processes", "ProgramDriver"]),
     tests("KeysTests", in: "Vault", ["COpenSSL", "Keys", "MemorySearch", "Primitives"]),
     tests("TPMTests", in: "Vault", ["MemorySearch", "Primitives", "SoftwareTPM", "VaultStore"]),
-    tests("AgeFormatTests", in: "Vault", ["Keys", "Primitives", "SecretModel", "VaultSync"]),
+    tests("AgeFormatTests", in: "Vault", ["Keys", "Primitives", "ProgramDriver", "SecretModel", "VaultSync"]),
     tests(
       "ReaderTests", in: "Reader",
       [
@@ -338,7 +338,7 @@ let package = Package(
       ]),
     tests(
       "MovingTests", in: "Client",
-      ["MemorySearch", "Moving", "Primitives", "Processes", "ProgramDriver", "SecretModel", "VaultDriver"]),
+      ["MemorySearch", "Moving", "Primitives", "ProgramDriver", "SecretModel", "VaultDriver"]),
     tests(
       "SettingsTests", in: "Client",
       ["Primitives", "SecretModel", "Settings", "Wallets", "Whorl"]),
