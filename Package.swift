@@ -352,7 +352,7 @@ let package = Package(
       ]),
     tests(
       "MovingTests", in: "Client",
-      ["MemorySearch", "Moving", "Primitives", "Processes", "ProgramDriver", "SecretModel", "VaultDriver"]),
+      ["MemorySearch", "Moving", "Primitives", "ProgramDriver", "SecretModel", "VaultDriver"]),
     tests(
       "SettingsTests", in: "Client",
       ["Primitives", "SecretModel", "Settings", "Wallets", "Whorl"]),

@@ -15,12 +15,8 @@ enum TrialBus {
         HelperProgram(at: program),
         arguments: [program, "--session", "--nofork", "--nopidfile", "--nosyslog", "--address=\(address)"],
         environment: environment, standardInput: input)
-    } catch let error as HelperProgramError {
-      throw .program(error.words)
-    } catch let error as ChildStartError {
-      throw .program("\(program): \(error.words)")
     } catch {
-      throw .program("\(program): \(error)")
+      throw .notStarted(program, error)
     }
   }
 }

@@ -1,3 +1,5 @@
+internal import Processes
+
 /// Why a wallet could not be read, changed or opened. No case carries a secret.
 package enum WalletError: Error, Sendable, Hashable {
   /// The wallet has no file yet, at this path.
@@ -30,4 +32,15 @@ package enum WalletError: Error, Sendable, Hashable {
   case busy
   /// The system refused to read or write; the value says what.
   case system(String)
+}
+
+extension WalletError {
+  /// Why a program did not start.
+  static func notStarted(_ program: String, _ error: any Error) -> Self {
+    switch error {
+    case let error as HelperProgramError: .program(error.words)
+    case let error as ChildStartError: .program("\(program): \(error.words)")
+    default: .program("\(program): \(error)")
+    }
+  }
 }

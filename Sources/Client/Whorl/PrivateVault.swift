@@ -3,11 +3,11 @@
 internal import Glibc
 internal import Processes
 internal import SDBus
-package import SecretModel
+internal import SecretModel
 internal import VaultBus
 
 /// Starts a vault for this program alone: a child process `whorld`, which ends with the connection.
-package enum PrivateVault {
+enum PrivateVault {
   /// How long a vault whose connection was closed may take to finish a change.
   private static let endGrace = Duration.seconds(1)
   /// Turns off Swift's backtraces: after a crash they would start another program and print registers.
@@ -17,7 +17,7 @@ package enum PrivateVault {
   ///
   /// - Parameter program: the configured path of `whorld`; nil: its installed place.
   /// - Throws: `serviceUnavailable`.
-  package static func connect(program: String? = nil) throws(VaultError) -> any VaultConnection {
+  static func connect(program: String? = nil) throws(VaultError) -> any VaultConnection {
     guard let path = HelperPlaces.vault.locate(configured: program) else {
       throw .serviceUnavailable(
         "there is no whorld beside this program, in libexec/whorl or at vaultProgram of config.json; "
@@ -28,12 +28,12 @@ package enum PrivateVault {
 
   /// The same before the configuration is read: a `whorld` that is installed with this program takes precedence over
   /// the configuration. Nil where there is none or it cannot be started; `connect(program:)` then says why.
-  package static func connectWithExecutable() -> (any VaultConnection)? {
+  static func connectWithExecutable() -> (any VaultConnection)? {
     HelperPlaces.vault.locateWithExecutable().flatMap { try? start($0) }
   }
 
   /// Starts the program at this path as `whorld`.
-  package static func start(_ path: String) throws(VaultError) -> any VaultConnection {
+  static func start(_ path: String) throws(VaultError) -> any VaultConnection {
     guard BusLoop.shared.isInThisProcess else {
       throw .forkedProcess
     }

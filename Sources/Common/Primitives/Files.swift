@@ -127,7 +127,7 @@ package enum SmallFile {
   }
 }
 
-/// Writes a file of this user alone that is whole under its name, or not there: it is NAME.new first. Freed before it is
+/// Writes a file that is whole under its name, or not there: it is NAME.new first, of this user alone. Freed before it is
 /// in place, it leaves nothing behind.
 package final class WholeFile {
   package struct Failure: Error {
@@ -143,11 +143,14 @@ package final class WholeFile {
   package let descriptor: Int32
   private let path: String
   private let new: String
+  private let mode: mode_t
   private var isInPlace = false
 
   /// Makes it under its other name. Removes what was left under that.
-  package init(_ path: String) throws(Failure) {
-    self.path = path
+  ///
+  /// - Parameter mode: who may read it under its name.
+  package init(_ path: String, mode: mode_t = 0o600) throws(Failure) {
+    (self.path, self.mode) = (path, mode)
     new = path + ".new"
     unsafe unlink(new)
     descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -175,7 +178,7 @@ package final class WholeFile {
 
   /// Gives it its name, in place of a file that has it. The file and its name are on the disk when this returns.
   package func place() throws(Failure) {
-    guard fsync(descriptor) == 0 else { throw unwritten }
+    guard mode == 0o600 || fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw unwritten }
     guard unsafe rename(new, path) == 0 else { throw unwritten }
     isInPlace = true
     try syncFolder()

@@ -46,6 +46,41 @@ package final class HelperProgram: Sendable {
   }
 
   deinit { close(descriptor) }
+
+  /// None of the places has a program that may be run.
+  package struct NotFound: Error {
+    /// Why the last one that is there may not be run; else what the caller has said.
+    package let problem: String
+  }
+
+  /// The first one at these full paths.
+  ///
+  /// - Parameter missing: the problem if there is none at any of them.
+  package static func first(
+    at paths: some Sequence<String>, missing: String
+  ) throws(NotFound) -> HelperProgram {
+    var problem = missing
+    for path in paths {
+      do throws(HelperProgramError) {
+        return try HelperProgram(at: path)
+      } catch .missing {
+        continue
+      } catch {
+        problem = error.words
+      }
+    }
+    throw NotFound(problem: problem)
+  }
+
+  /// The first one of this name in the folders of `PATH`.
+  ///
+  /// - Parameter environment: as `NAME=value`.
+  package static func first(named name: String, in environment: [String]) throws(NotFound) -> HelperProgram {
+    let folders = environment.first { $0.hasPrefix("PATH=") }?.dropFirst(5) ?? "/usr/local/bin:/usr/bin:/bin"
+    return try first(
+      at: folders.split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" },
+      missing: "\(name) is not installed")
+  }
 }
 
 /// Why a program cannot be started as a helper.

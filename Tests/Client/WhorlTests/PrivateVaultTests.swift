@@ -5,7 +5,8 @@ import ProgramDriver
 import SDBus
 import SecretModel
 import Testing
-import Whorl
+
+@testable import Whorl
 
 /// Tests that inspect child processes run in processes of their own, because other tests start children too.
 @Suite("A vault that a program starts for itself")

@@ -3,7 +3,8 @@ import Processes
 import ProgramDriver
 import SecretModel
 import Testing
-import Whorl
+
+@testable import Whorl
 
 /// Each program here starts whorld by a unique path, and prints it, so that the process can be found after the program
 /// has ended.

@@ -159,25 +159,29 @@ struct PeerTests {
   @Test("the peer of a Unix socket is the process that connected, and its pidfd reports when that process ends")
   func ended() throws {
     let place = try ListeningPlace()
-    let shell = Process()
-    shell.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    shell.arguments = [
-      "python3", "-c",
-      "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(chr(0) + sys.argv[1]); sys.stdin.read()",
-      place.name,
-    ]
-    let input = Pipe()
-    shell.standardInput = input
-    try shell.run()
+    var input: [Int32] = [-1, -1]
+    try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &input) == 0)
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO)
+    let program =
+      "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(chr(0) + sys.argv[1]); sys.stdin.read()"
+    let arguments = ["python3", "-c", program, place.name]
+    let words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var child: pid_t = 0
+    try #require(posix_spawnp(&child, "python3", &actions, nil, words, environ) == 0)
+    close(input[0])
     let accepted = accept(place.socket.rawValue, nil, nil)
     defer { close(accepted) }
     let peer = try BusPeer(of: accepted)
-    #expect(peer.processID == shell.processIdentifier)
+    #expect(peer.processID == child)
     let process = try #require(peer.process, "needs Linux 6.5")
     var poller = pollfd(fd: process.rawValue, events: Int16(POLLIN), revents: 0)
     #expect(poll(&poller, 1, 0) == 0)
-    try input.fileHandleForWriting.close()
-    shell.waitUntilExit()
+    close(input[1])
+    waitpid(child, nil, 0)
     #expect(poll(&poller, 1, 10_000) == 1)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import ProgramDriver
 import SSHAgent
 import Testing
 
@@ -69,12 +70,8 @@ struct KnownHostsTests {
   @Test("a hashed name in known_hosts is found if the command line contains the name")
   func hashed() throws {
     let hashed = try with(line("host.test", key) + line("[port.test]:2222", key)) { file in
-      let keygen = Process()
-      keygen.executableURL = URL(fileURLWithPath: "/usr/bin/ssh-keygen")
-      keygen.arguments = ["-H", "-f", file.path]
-      (keygen.standardOutput, keygen.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-      try keygen.run()
-      keygen.waitUntilExit()
+      let keygen = Invocation(program: "/usr/bin/ssh-keygen", arguments: ["-H", "-f", file.path])
+      try keygen.start().finish { _, _ in }.mustSucceed()
       defer { try? FileManager.default.removeItem(atPath: "\(file.path).old") }
       return try String(contentsOf: file, encoding: .utf8)
     }

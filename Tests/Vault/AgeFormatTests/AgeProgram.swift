@@ -1,5 +1,5 @@
 import Foundation
-import Glibc
+import ProgramDriver
 import Testing
 
 /// The real `age`, run in a folder of its own.
@@ -17,8 +17,8 @@ final class AgeProgram: Sendable {
   func read(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: folder.appending(path: name))) }
 
   /// A new identity in the file `key`: its public and its private half, as age prints them.
-  func makeKey() throws -> (public: String, private: String) {
-    #expect(try run("age-keygen", ["-o", "key"]) == 0)
+  func makeKey() async throws -> (public: String, private: String) {
+    try await run("age-keygen", "-o", "key")
     let text = String(decoding: try read("key"), as: UTF8.self)
     let words = text.split(whereSeparator: { " \n".contains($0) })
     return (
@@ -27,42 +27,33 @@ final class AgeProgram: Sendable {
     )
   }
 
-  func encrypt(_ name: String, to recipient: String, into output: String) throws {
-    #expect(try run("age", ["-r", recipient, "-o", output, name]) == 0)
+  func encrypt(_ name: String, to recipient: String, into output: String) async throws {
+    try await run("age", "-r", recipient, "-o", output, name)
   }
 
   /// Decrypts with the identity in the file `key`.
-  func decrypt(_ name: String) throws -> [UInt8] {
-    #expect(try run("age", ["-d", "-i", "key", "-o", "\(name).out", name]) == 0)
+  func decrypt(_ name: String) async throws -> [UInt8] {
+    try await run("age", "-d", "-i", "key", "-o", "\(name).out", name)
     // age makes no file for empty contents.
     return FileManager.default.fileExists(atPath: path("\(name).out")) ? try read("\(name).out") : []
   }
 
-  /// age asks for passphrases only at a terminal, which `script` gives it.
-  func encrypt(_ name: String, under passphrase: String, into output: String) throws {
-    let command = "age -p -o \(output) \(name)"
-    #expect(try run("script", ["-qec", command, "/dev/null"], typing: "\(passphrase)\n\(passphrase)\n") == 0)
+  func encrypt(_ name: String, under passphrase: String, into output: String) async throws {
+    try await run(typing: passphrase, "age", "-p", "-o", output, name)
   }
 
-  func decrypt(_ name: String, under passphrase: String) throws -> [UInt8] {
-    let command = "age -d -o \(name).out \(name)"
-    #expect(try run("script", ["-qec", command, "/dev/null"], typing: "\(passphrase)\n") == 0)
+  func decrypt(_ name: String, under passphrase: String) async throws -> [UInt8] {
+    try await run(typing: passphrase, "age", "-d", "-o", "\(name).out", name)
     return try read("\(name).out")
   }
 
-  private func run(_ program: String, _ arguments: [String], typing: String = "") throws -> Int32 {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    process.currentDirectoryURL = folder
-    let input = Pipe()
-    process.standardInput = input
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    input.fileHandleForWriting.write(Data(typing.utf8))
-    process.waitUntilExit()
-    try input.fileHandleForWriting.close()
-    return process.terminationStatus
+  private func run(_ words: String...) async throws {
+    try await Invocation(program: "/usr/bin/env", arguments: ["-C", folder.path] + words).run().mustSucceed()
+  }
+
+  /// age asks for passphrases only at a terminal, for a new one twice.
+  private func run(typing passphrase: String, _ words: String...) async throws {
+    let terminal = try PseudoTerminal(["-C", folder.path] + words, program: "/usr/bin/env")
+    #expect(try await terminal.walks { _ in passphrase } == 0, "\(terminal.shown)")
   }
 }

@@ -49,19 +49,11 @@ package struct GitProgram: Sendable {
   ///   - environment: the caller's, as `NAME=value`.
   ///   - mayAsk: whether git and ssh may ask the person at the terminal.
   package init(environment: [String], mayAsk: Bool) throws(SyncRunError) {
-    var found: HelperProgram?
-    var problem = "git is not installed"
-    for place in Self.places where found == nil {
-      do throws(HelperProgramError) {
-        found = try HelperProgram(at: place)
-      } catch .missing {
-        continue
-      } catch {
-        problem = error.words
-      }
+    do throws(HelperProgram.NotFound) {
+      program = try HelperProgram.first(at: Self.places, missing: "git is not installed")
+    } catch {
+      throw .noGit(error.problem)
     }
-    guard let found else { throw .noGit(problem) }
-    program = found
     self.mayAsk = mayAsk
     // No file of a circle needs a single allocation of this size.
     own = ["LC_ALL=C.UTF-8", "GIT_ALLOC_LIMIT=256m", "GIT_OPTIONAL_LOCKS=0", "GIT_PAGER=cat"]

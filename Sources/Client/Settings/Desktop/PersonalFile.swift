@@ -28,23 +28,17 @@ struct PersonalFile {
     let names = folder.split(separator: "/")
     for count in max(1, names.count - Self.mostFolders + 1)...max(1, names.count) {
       guard mkdir("/" + names.prefix(count).joined(separator: "/"), 0o700) == 0 || errno == EEXIST else {
-        throw failure
+        throw failure(errno)
       }
     }
-    let new = path + ".new"
-    unlink(new)
-    let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { throw failure }
-    // Borrows the contents for the call.
-    let count = contents.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-    let isWritten = count == contents.count && fchmod(file, mode) == 0 && fsync(file) == 0
-    close(file)
-    guard isWritten, rename(new, path) == 0, Folder.sync(folder) == nil else {
-      let problem = failure
-      unlink(new)
-      throw problem
+    do throws(WholeFile.Failure) {
+      let file = try WholeFile(path, mode: mode)
+      try file.write(contents)
+      try file.place()
+    } catch {
+      throw failure(error.code)
     }
   }
 
-  private var failure: Unwritten { Unwritten(problem: "\(path): \(String(cString: strerror(errno)))") }
+  private func failure(_ code: Int32) -> Unwritten { Unwritten(problem: "\(path): \(String(cString: strerror(code)))") }
 }

@@ -100,12 +100,8 @@ package final class KeyringTrial: Sendable {
           environment: environment(on: bus ?? BusAddress.of(socketAt: "\(places.trial)/none")),
           standardInput: input)
       }
-    } catch let error as HelperProgramError {
-      throw .program(error.words)
-    } catch let error as ChildStartError {
-      throw .program("\(places.program): \(error.words)")
     } catch {
-      throw .program("\(places.program): \(error)")
+      throw .notStarted(places.program, error)
     }
     let started = ContinuousClock.now
     while true {

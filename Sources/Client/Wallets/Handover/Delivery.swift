@@ -111,12 +111,8 @@ package struct Delivery: Sendable {
           HelperProgram(at: program), arguments: [program] + arguments, environment: environment, secrets: secrets,
           standardInput: input ?? null)
       }
-    } catch let error as HelperProgramError {
-      throw .program(error.words)
-    } catch let error as ChildStartError {
-      throw .program("\(program): \(error.words)")
     } catch {
-      throw .program("\(program): \(error)")
+      throw .notStarted(program, error)
     }
     let end = await child.end(grace: Self.commandLimit).value
     Unfinished.ofThisProgram.forget(running)

@@ -42,12 +42,8 @@ struct KWalletStart {
           environment: environment + ["PAM_KWALLET5_LOGIN=\(folder)/socket"],
           descriptors: [pipe[0], listener.socket], standardInput: input)
       }
-    } catch let error as HelperProgramError {
-      throw .program(error.words)
-    } catch let error as ChildStartError {
-      throw .program("\(words[0]): \(error.words)")
     } catch {
-      throw .program("\(words[0]): \(error)")
+      throw .notStarted(words[0], error)
     }
   }
 

@@ -73,18 +73,11 @@ struct SSHKeyFile {
 
   /// Finds `ssh-add` in `PATH`. Refuses one that anyone but root and the user could have put there.
   private static func program(_ environment: [String]) throws(Failure) -> HelperProgram {
-    let path = environment.first { $0.hasPrefix("PATH=") }?.dropFirst(5) ?? "/usr/local/bin:/usr/bin:/bin"
-    var problem = "ssh-add is not installed"
-    for folder in path.split(separator: ":") where folder.hasPrefix("/") {
-      do throws(HelperProgramError) {
-        return try HelperProgram(at: "\(folder)/ssh-add")
-      } catch .missing {
-        continue
-      } catch {
-        problem = error.words
-      }
+    do throws(HelperProgram.NotFound) {
+      return try HelperProgram.first(named: "ssh-add", in: environment)
+    } catch {
+      throw Failure(.unavailable, error.problem, advice: "install OpenSSH's client")
     }
-    throw Failure(.unavailable, problem, advice: "install OpenSSH's client")
   }
 
   /// What `ssh-add` has sent to the agent.

@@ -23,20 +23,11 @@ struct GnuPG: Sendable {
     func value(_ name: String) -> String? {
       environment.first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
     }
-    var problem = "gpg is not installed"
-    var found: HelperProgram?
-    for folder in (value("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":") where found == nil {
-      guard folder.hasPrefix("/") else { continue }
-      do throws(HelperProgramError) {
-        found = try HelperProgram(at: "\(folder)/gpg")
-      } catch .missing {
-        continue
-      } catch {
-        problem = error.words
-      }
+    do throws(HelperProgram.NotFound) {
+      program = try HelperProgram.first(named: "gpg", in: environment)
+    } catch {
+      throw .unavailable(error.problem)
     }
-    guard let found else { throw .unavailable(problem) }
-    program = found
     var own = Self.passed.compactMap { name in value(name).map { "\(name)=\($0)" } }
     // Its standard input is the file, so it cannot find the terminal for the agent's prompt itself.
     if value("GPG_TTY") == nil, let terminal = Self.terminal { own.append("GPG_TTY=\(terminal)") }
