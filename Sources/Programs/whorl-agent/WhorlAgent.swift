@@ -1,4 +1,5 @@
 internal import ArgumentParser
+import Dispatch
 internal import Glibc
 internal import Passkeys
 internal import Primitives
@@ -130,6 +131,8 @@ struct WhorlAgent: ParsableCommand {
       return Self.leave(after: endings.wait().number)
     }
     guard let listener else {
+      // The first program that asks must find what was stored before.
+      bringMissedPasswords()
       try Self.serveSecrets(
         SecretServiceServer.Configuration(
           bus: surroundings.bus, openStore: open, prompt: prompt, log: log,
@@ -139,7 +142,6 @@ struct WhorlAgent: ParsableCommand {
             Unfinished.ofThisProgram.undoAll()
             Glibc.exit(EXIT_FAILURE)
           }))
-      bringMissedPasswords()
       return Self.leave(after: endings.wait().number)
     }
     let server = AgentServer(
@@ -188,19 +190,26 @@ struct WhorlAgent: ParsableCommand {
     Diagnostics.line("offers passkeys while the session is active")
   }
 
-  /// Has 'whorl' bring in what programs stored in the other program before this one took over, if there is any. It runs
-  /// beside the service, and writes to the same journal.
+  /// How long programs wait for what they stored before. While the store is closed, nothing can be brought in, and they
+  /// are served without it.
+  private static let longestWait = DispatchTimeInterval.seconds(3)
+
+  /// Has 'whorl' bring in what programs stored in the other program before this one took over, if there is any. It writes to
+  /// the same journal, and goes on beside the service where it takes long.
   private func bringMissedPasswords() {
     guard let whorl = HelperPlaces(of: "whorl").locateWithExecutable() else { return }
     let options = [("--store", store), ("--reader", reader), ("--config", config)]
     let input = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(input) }
     do {
-      _ = try ChildProcess(
+      let child = try ChildProcess(
         HelperProgram(at: whorl),
         arguments: [whorl, "secret-service", "import", "--missed"]
           + options.flatMap { name, value in value.map { [name, $0] } ?? [] },
         environment: OwnEnvironment.entries, standardInput: input, showsDiagnostics: true)
+      let end = DispatchSemaphore(value: 0)
+      child.onEnd { _ in end.signal() }
+      _ = end.wait(timeout: .now() + Self.longestWait)
     } catch {
       Diagnostics.line("what programs stored before cannot be brought in: \(error)")
     }
