@@ -54,6 +54,21 @@ struct FileTextTests {
     }
   }
 
+  @Test("a file of another kind in place of an export of Aegis is told what it is, and JSON is read as Aegis's")
+  func notOfAegis() async throws {
+    let archive: [UInt8] = Array("PK\u{3}\u{4}".utf8) + [0, 0] + Array("Proton Pass/data.json".utf8) + [0]
+    let foreign: [([UInt8], String)] = [
+      (archive, "it is a ZIP archive of Proton Pass: export it there as CSV"),
+      (Array("SQLite format 3\u{0}".utf8), "it is a database: have its program export it as CSV"),
+    ]
+    for (bytes, words) in foreign {
+      await #expect(throws: ImportError.malformed(words)) { try await read(bytes, EntryFile.aegis) }
+    }
+    let entry = #"{"type":"totp","name":"a","info":{"secret":"GEZDGNBV","algo":"SHA1","digits":6,"period":30}}"#
+    let export = " {\"header\":{\"slots\":null},\"db\":{\"entries\":[\(entry)]}}"
+    #expect(try await read(Array(export.utf8), EntryFile.aegis).count == 1)
+  }
+
   @Test("an imported CSV file with broken text or binary contents is refused with the reason")
   func refused() async throws {
     var cut = units(Self.text, mark: true, bigEndian: false)

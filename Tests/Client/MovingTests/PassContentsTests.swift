@@ -52,6 +52,8 @@ struct PassContentsTests {
       "untrusted comment: minisign encrypted secret key\nAAAA\n", "{\n  \"type\": \"service_account\"\n}\n",
       "[Interface]\nPrivateKey = x\n\n[Peer]\nPublicKey = y\n", "<?xml version=\"1.0\"?>\n<a/>\n", "#!/bin/sh\ntrue\n",
       "BEGIN:VCARD\nVERSION:3.0\nEND:VCARD\n",
+      "Bag Attributes\n    friendlyName: x\n-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+      "# of the web server\n-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
     ])
   func documents(text: String) throws {
     #expect(try read(text) == ["": text])
@@ -62,6 +64,7 @@ struct PassContentsTests {
     let key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
     #expect(try read("pw\n\(key)") == ["": "pw", "notes": key])
     #expect(try read("\n\(key)") == ["notes": key])
+    #expect(try read("#1 pw\n\(key)") == ["": "#1 pw", "notes": key])
   }
 
   @Test("a file in a pass entry that is no text is one secret, byte for byte")
@@ -72,9 +75,13 @@ struct PassContentsTests {
       Array("%PDF-1.4\n%".utf8) + [0xE2, 0xE3, 0x0A, 0x41], [0xFF, 0xD8, 0xFF, 0xE0, 0x41, 0x0A],
       [0x30, 0x82, 0x41, 0xC3, 0x0A]
     )
-    for bytes in [picture, [0x0A, 0, 0x0A], [0xFF, 0x01, 0x0A, 0x80], document, photo, certificate] {
+    // All of its bytes are characters of ASCII.
+    let short: [UInt8] = [0x01, 0x41, 0x7F, 0x0A, 0x04, 0x20, 0x0A, 0x0A, 0x42]
+    for bytes in [picture, [0x0A, 0, 0x0A], [0xFF, 0x01, 0x0A, 0x80], document, photo, certificate, short] {
       #expect(try read(bytes) == ["": bytes])
     }
+    // The arrow keys write this one into a password.
+    #expect(try read("p\u{1B}[Aw\nlogin: x") == ["": "p\u{1B}[Aw", "notes": "login: x"])
   }
 
   @Test("a text in a pass entry that is not in UTF-8 is reported")

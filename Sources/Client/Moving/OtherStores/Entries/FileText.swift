@@ -16,7 +16,10 @@ enum FileText {
     _ bytes: consuming SecretBytes, at path: String?, isJSON: Bool = false
   ) throws(ImportError) -> (bytes: SharedSecret, wasUTF16: Bool) {
     let found = bytes.withUnsafeBytes { bytes in
-      (foreign: isJSON ? nil : RefusedFormat.words(for: bytes, at: path), order: UTF16Order(of: bytes))
+      (
+        foreign: isJSON && isObject(bytes) ? nil : RefusedFormat.words(for: bytes, at: path),
+        order: UTF16Order(of: bytes)
+      )
     }
     if let foreign = found.foreign { throw .malformed(foreign) }
     let text = try found.order.map { (order) throws(ImportError) in try order.utf8(bytes) } ?? bytes.copy()
@@ -25,6 +28,12 @@ enum FileText {
     }
     if let line { throw .malformed("line \(line) has a NUL in it, which no text has") }
     return (SharedSecret(text), found.order != nil)
+  }
+
+  /// Whether a text in UTF-8 begins as an object of JSON does.
+  private static func isObject(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let text = bytes.starts(with: utf8Mark) ? bytes.dropFirst(utf8Mark.count) : bytes[...]
+    return text.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "{")
   }
 }
 

@@ -87,10 +87,15 @@ struct PassContents {
     let shown = text[..<trimmed(text).endIndex]
     guard let end = shown.firstIndex(of: newline) else { return false }
     if documentBeginnings.contains(where: { shown.starts(with: $0.utf8) }) { return true }
-    // The secret key of age comes after comments.
-    if shown.first == UInt8(ascii: "#"), UnsafeRawBufferPointer(rebasing: shown).contains("\nAGE-SECRET-KEY-") {
-      return true
+    // A secret key, mostly of age, comes after comments.
+    if shown.first == UInt8(ascii: "#") {
+      let whole = UnsafeRawBufferPointer(rebasing: shown)
+      if whole.contains("\nAGE-SECRET-KEY-") { return true }
+      if shown.dropFirst().first == UInt8(ascii: " "), whole.contains("\n-----BEGIN ") { return true }
     }
+    // A file may have neither a NUL nor a byte above 127. Nobody types a line with such characters, and more lines.
+    let line = shown[..<end]
+    if (line.last == UInt8(ascii: "\r") ? line.dropLast() : line).contains(where: isOfFile) { return true }
     switch (shown.first, shown.last) {
     // JSON.
     case (UInt8(ascii: "{")?, UInt8(ascii: "}")?): return true
@@ -106,10 +111,17 @@ struct PassContents {
   private static let documentBeginnings = [
     "-----BEGIN ", "---- BEGIN SSH2 ", "PuTTY-User-Key-File-", "untrusted comment: ", "<?xml ", "#!/",
     "SSH PRIVATE KEY FILE FORMAT ", "BEGIN:VCARD", "BEGIN:VCALENDAR", "%PDF-",
+    // What OpenSSL writes in front of a key of a PKCS #12 file.
+    "Bag Attributes\n",
   ]
 
   /// Of files that are no text, and may have neither a NUL nor a control character if they are short: JPEG, DER, gzip.
   private static let fileBeginnings: [[UInt8]] = [[0xFF, 0xD8, 0xFF], [0x30, 0x82], [0x1F, 0x8B]]
+
+  /// Whether it is a control character that no key of a keyboard writes into a line.
+  private static func isOfFile(_ byte: UInt8) -> Bool {
+    byte < 0x20 && byte != UInt8(ascii: "\t") && byte != 0x1B || byte == 0x7F
+  }
 
   private static func isOfWord(_ byte: UInt8) -> Bool {
     let lower = byte | 0x20
