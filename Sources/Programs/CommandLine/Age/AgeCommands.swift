@@ -3,6 +3,7 @@ import KeySchemes
 internal import PromptTexts
 import SecretModel
 import Settings
+import Whorl
 
 struct AgeGroup: ParsableCommand {
   static let configuration = CommandConfiguration(
