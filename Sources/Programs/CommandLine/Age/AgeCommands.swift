@@ -3,6 +3,7 @@ import Primitives
 internal import Prompts
 import SecretModel
 import Settings
+import Whorl
 
 struct AgeGroup: ParsableCommand {
   static let configuration = CommandConfiguration(
