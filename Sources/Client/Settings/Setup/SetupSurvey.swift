@@ -67,6 +67,8 @@ package struct SetupSurvey {
     let words = "installed, but \(obstacle.words)"
     switch obstacle.remedy {
     case .advice(let advice): return .elsewhere(.service, words, advice)
+    case .command(let command) where !Administrators.haveThisUser:
+      return .elsewhere(.service, words, "ask an administrator of this computer to run '\(ShellLine.text(command))'")
     case .command(let command):
       let offer = SetupOffer(
         question:
