@@ -253,6 +253,23 @@ struct WindowTests {
     }
   }
 
+  @Test("The window has git ask Whorl for passwords, and not any more, each after a question")
+  func setUp() async throws {
+    try await shown("--page", "setup") { window, store in
+      func helper() throws -> Bool {
+        let file = "\(store.folder)/.gitconfig"
+        return access(file, F_OK) == 0
+          && String(decoding: try readFile(file), as: UTF8.self).contains("git-credential")
+      }
+      try await window(.gone("Looking …"), .press("Turn on: git"), .press("Cancel"), .see("Turn on: git"))
+      #expect(try !helper())
+      try await window(.press("Turn on: git"), .press("Continue"), .see("Turn off: git"))
+      #expect(try helper())
+      try await window(.press("Turn off: git"), .press("Continue"), .see("Turn on: git"))
+      #expect(try !helper())
+    }
+  }
+
   @Test("A weak passcode is refused in the window, and a new passcode and a new recovery key open the store")
   func passcodeAndRecoveryKey() async throws {
     try await shown("--page", "protection") { window, store in
@@ -353,7 +370,7 @@ struct WindowTests {
 
   @Test(
     "Each page of the window needs no more than 360 pixels, in the light and the dark style, and each of its controls has a name",
-    arguments: ["secrets", "passkeys", "keys", "fingers", "computers", "activity", "protection"])
+    arguments: ["secrets", "passkeys", "keys", "fingers", "computers", "activity", "protection", "setup"])
   func narrow(page: String) async throws {
     try await TestStore.enrolled { store in
       let style = ["protection", "secrets"].contains(page) ? "prefer-dark" : "prefer-light"
@@ -361,7 +378,7 @@ struct WindowTests {
         ["--store", store.directory, "--page", page] + store.reader, in: store.folder, width: 300,
         more: ["ADW_DEBUG_COLOR_SCHEME": style]
       ) { window in
-        try await window(.see("Back"), .gone("Checking …"))
+        try await window(.see("Back"), .gone("Checking …"), .gone("Looking …"))
         let width = try #require(try await window.width())
         #expect(width <= 360)
         #expect(try await window.unnamed() == [])
