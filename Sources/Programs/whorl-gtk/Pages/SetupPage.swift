@@ -236,9 +236,7 @@ private nonisolated struct SetupChange: Sendable {
   private func run(_ command: [String]) throws(Failure) {
     guard let name = command.first else { return }
     var command = command
-    if name == "whorl", let own = ClientProgram(getpid()).path, let slash = own.lastIndex(of: "/") {
-      command[0] = "\(own[..<slash])/whorl"
-    }
+    if name == "whorl", let path = HelperPlaces(of: name).locateWithExecutable() { command[0] = path }
     let status = Self.status(of: command)
     guard status == 0 else {
       throw Failure(
