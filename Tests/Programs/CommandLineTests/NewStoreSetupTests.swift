@@ -209,6 +209,9 @@ struct NewStoreSetupTests {
       }
       try await terminal.waits(for: "'whorl setup' goes on from here", count: 2)
       #expect(terminal.isAsFound)
+      // A key that is on paper already is not kept for a store that does not exist.
+      let void = terminal.shown.ranges(of: "No store was made: the recovery key above opens nothing.").count
+      #expect(void == (question == .group ? 1 : 0), "\(terminal.shown)")
       #expect(try folderEntries(folder).filter { $0.hasPrefix("store") || $0.hasPrefix(".store") }.isEmpty)
       // And it does.
       let again = try setup(in: folder)

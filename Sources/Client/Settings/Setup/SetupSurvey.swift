@@ -185,7 +185,7 @@ package struct SetupSurvey {
     if findings.contains(where: { $0.step == .passcode && $0.isSetUp }) {
       look(
         .login, .passcode, "passcode", "the login password is the passcode, and logging in opens the store",
-        "the login password is not the passcode",
+        "logging in does not open the store yet",
         "Is the passcode your login password, so that logging in opens the store?",
         fault: isOwn
           ? try await context.request { try await LoginEntries(in: $0).loginPasscode() }?.problem : nil)

@@ -1,6 +1,7 @@
 import Glibc
 import Primitives
 internal import Prompts
+import Processes
 import Settings
 
 /// Gives a new recovery key to the person: shows it and asks for a part of it, or saves it in a file.
@@ -16,6 +17,8 @@ struct RecoveryKeyHandover {
   private static let tries = 3
   /// How often the key is shown.
   private static let showings = 2
+  /// What is said of a key that was shown, where the setup ends before the store is kept.
+  private static let isVoid = "No store was made: the recovery key above opens nothing. The next run shows another one."
 
   func hand(over key: borrowing SecretBytes) throws(Failure) {
     dialogue.tell(
@@ -23,6 +26,9 @@ struct RecoveryKeyHandover {
       "computer. Enter shows it, to be written down. Or name a new file for it, such as /media/stick/whorl-key.")
     for showing in 1...Self.showings {
       if try isSaved(key) { return }
+      // Somebody may have it on paper already, and end this with Ctrl-C.
+      let (_, shown) = Unfinished.ofThisProgram.make({}, undo: { _ in StandardError.line(Self.isVoid) })
+      defer { Unfinished.ofThisProgram.forget(shown) }
       do {
         try output.show(
           key, showing == 1 ? "The recovery key, shown this once. Write it down:" : "The recovery key, once more:",
@@ -30,7 +36,12 @@ struct RecoveryKeyHandover {
       } catch {
         throw Failure(error)
       }
-      if try isWritten(key) { return }
+      do throws(Failure) {
+        if try isWritten(key) { return }
+      } catch {
+        dialogue.add(Self.isVoid)
+        throw error
+      }
       if showing < Self.showings { dialogue.add("Without the recovery key there is no store. Once more, then:") }
     }
     throw Failure(

@@ -28,11 +28,12 @@ struct StoreMaking {
     var choice = PasscodeChoice(
       dialogue: dialogue, source: try loginPasswordIsTaken(at: place) ? .loginPassword : .another)
     var passcode = try await choice.first()
-    if case .own = place { dialogue.add("The system asks for your login password once, to see that it is you.") }
     let connection = try await session.connect(to: place)
     var isInsisted = false
     var denials = 0
     while true {
+      // Again after a passcode that was not taken: the system has not asked then, and does so now.
+      if case .own = place { dialogue.add("The system asks for your login password once, to see that it is you.") }
       switch try await create(at: place, passcode, isInsisted, connection) {
       case .success(let draft):
         try RecoveryKeyHandover(dialogue: dialogue, output: output).hand(over: draft.recoveryKey)
