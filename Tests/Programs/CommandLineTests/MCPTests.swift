@@ -146,7 +146,7 @@ struct MCPTests {
     let script = """
       echo "OK"
       while read -r word rest; do
-        echo "$word $rest" >>"${0%/*}/said"
+        echo "$word $rest" >>"${PATH%%:*}/said"
         case $word in GETPIN) echo "D \(TestStore.passcode)"; echo OK ;; *) echo OK ;; esac
       done
       """
@@ -289,7 +289,7 @@ struct MCPTests {
       agent.run(1, ["sh", "-c", "trap '' TERM; echo begun; sleep 1000; sleep 1000"], more: #","seconds":1"#)
       let answer = try await agent.answer()
       #expect(answer.contains(#""signal":9,"status":137,"timedOut":true"#), "\(answer)")
-      #expect(answer.contains("begun") && answer.contains("ended after 1 seconds"))
+      #expect(answer.contains("begun") && answer.contains("ended after 1 second."))
     }
   }
 

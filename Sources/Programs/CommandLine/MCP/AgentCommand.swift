@@ -2,6 +2,7 @@ import Glibc
 import Primitives
 import Processes
 internal import Prompts
+import SecretModel
 import Settings
 
 /// A command that an agent wants to be run with secrets.
@@ -135,7 +136,7 @@ struct AgentCommand: Sendable {
       structured["signal"] = .integer(Int64(signal))
       how =
         isLate
-        ? "The command was ended after \(limit.components.seconds) seconds."
+        ? "The command was ended after \(Spoken.plural(Int(limit.components.seconds), "second"))."
         : "The command was ended by signal \(signal)."
     }
     if output.omitted > 0 { structured["omittedBytes"] = .integer(Int64(output.omitted)) }

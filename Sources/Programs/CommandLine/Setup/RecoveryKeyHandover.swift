@@ -1,7 +1,7 @@
 import Glibc
 import Primitives
-internal import Prompts
 import Processes
+internal import Prompts
 import Settings
 
 /// Gives a new recovery key to the person: shows it and asks for a part of it, or saves it in a file.
