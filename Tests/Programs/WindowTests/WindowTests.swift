@@ -258,8 +258,8 @@ struct WindowTests {
     try await shown("--page", "setup") { window, store in
       func helper() throws -> Bool {
         let file = "\(store.folder)/.gitconfig"
-        return access(file, F_OK) == 0
-          && String(decoding: try readFile(file), as: UTF8.self).contains("git-credential")
+        guard access(file, F_OK) == 0 else { return false }
+        return String(decoding: try readFile(file), as: UTF8.self).contains("git-credential")
       }
       try await window(.gone("Looking …"), .press("Turn on: git"), .press("Cancel"), .see("Turn on: git"))
       #expect(try !helper())
