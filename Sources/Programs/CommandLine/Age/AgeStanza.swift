@@ -1,4 +1,5 @@
 import Glibc
+import Moving
 import Primitives
 import Settings
 
