@@ -11,6 +11,8 @@ import VaultStore
 final class LoginTouch: LoginVerification {
   /// How long one touch may take, and how long the reader may take to become ready.
   private static let limit = Duration.seconds(10)
+  /// The same at a lock screen, where the password can be typed meanwhile: as long as fprintd's module waits.
+  private static let unlockLimit = Duration.seconds(30)
 
   private enum Step: Sendable {
     case prompt(LoginPrompt, question: Int)
@@ -109,11 +111,13 @@ final class LoginTouch: LoginVerification {
   }
 
   private func verify(_ caller: Caller) async throws(VaultError) {
+    let isLocker = caller.login?.isLocker == true
     let session = try await store.open(for: caller)
     let context: ContextHandle
     let events: ContextEvents
     do throws(VaultError) {
-      (context, events) = try await session.openContext(ContextOptions(timeout: Self.limit))
+      (context, events) = try await session.openContext(
+        ContextOptions(timeout: isLocker ? Self.unlockLimit : Self.limit))
     } catch {
       await store.end(session)
       throw error
@@ -125,6 +129,6 @@ final class LoginTouch: LoginVerification {
     // The login program has gone meanwhile.
     guard !hasEnded else { throw .appCancelled }
     Task(executorPreference: BackgroundThread.shared) { await self.listen(to: events) }
-    try await session.verifyForLogin(Asking(in: context))
+    try await session.verifyForLogin(Asking(in: context), unlocking: isLocker)
   }
 }

@@ -24,7 +24,10 @@ struct LoginEnable: Command {
       it again whenever 'whorl login status' says that the two are not one any more.
 
       sudo and polkit have sudo, or the dialogs that ask for an administrator, take a finger or the password, whichever comes \
-      first. That changes a file in /etc/pam.d, for everybody who uses this machine, and asks for an administrator's password.
+      first. screen has lock screens that run as you take a finger as well: Plasma's beside the password, and swaylock, \
+      gtklock and i3lock after Enter without a password. GNOME's needs none of this: a finger for logins is one for its lock \
+      screen, too. That changes files in /etc/pam.d, for everybody who uses this machine, and asks for an administrator's \
+      password.
 
       Examples:
         whorl login enable passcode
@@ -39,7 +42,7 @@ struct LoginEnable: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("gnome-keyring, kwallet, passcode, sudo or polkit.", valueName: "what"))
+  @Argument(help: ArgumentHelp("gnome-keyring, kwallet, passcode, sudo, polkit or screen.", valueName: "what"))
   var choice: LoginChoice
 
   @OptionGroup var sealing: SealedCopyOption
@@ -84,7 +87,7 @@ struct LoginEnable: Command {
     case .gnomeKeyring:
       try await KeyringChange(dialogue).enable(sealedUnder: sealing.sealedUnder ?? .recoveryKey, anyway: anyway)
     case .kwallet: try await KWalletChange(dialogue).enable()
-    case .sudo, .polkit: try FingerLogin(choice: choice).make(.enable, hardening)
+    case .sudo, .polkit, .screen: try FingerLogin(choice: choice).make(.enable, hardening)
     }
     if options.json { try JSON.print(["enabled": choice.rawValue]) }
   }
@@ -101,7 +104,7 @@ struct LoginDisable: Command {
 
       kwallet removes KWallet's key from the store; KWallet keeps its password.
 
-      sudo and polkit get their file in /etc/pam.d back as it was.
+      sudo, polkit and screen get their files in /etc/pam.d back as they were.
 
       Examples:
         whorl login disable gnome-keyring
@@ -112,7 +115,7 @@ struct LoginDisable: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("gnome-keyring, kwallet, passcode, sudo or polkit.", valueName: "what"))
+  @Argument(help: ArgumentHelp("gnome-keyring, kwallet, passcode, sudo, polkit or screen.", valueName: "what"))
   var choice: LoginChoice
 
   @Option(
@@ -137,7 +140,7 @@ struct LoginDisable: Command {
     case .passcode: try await LoginPasscodeChange(dialogue).disable()
     case .gnomeKeyring: try await KeyringChange(dialogue).disable()
     case .kwallet: try await KWalletChange(dialogue).disable()
-    case .sudo, .polkit: try FingerLogin(choice: choice).make(.disable, hardening)
+    case .sudo, .polkit, .screen: try FingerLogin(choice: choice).make(.disable, hardening)
     }
     if options.json { try JSON.print(["disabled": choice.rawValue]) }
   }
