@@ -11,8 +11,6 @@ import VaultStore
 final class LoginTouch: LoginVerification {
   /// How long one touch may take, and how long the reader may take to become ready.
   private static let limit = Duration.seconds(10)
-  /// The same at a lock screen, where the password can be typed meanwhile: as long as fprintd's module waits.
-  private static let unlockLimit = Duration.seconds(30)
 
   private enum Step: Sendable {
     case prompt(LoginPrompt, question: Int)
@@ -116,8 +114,7 @@ final class LoginTouch: LoginVerification {
     let context: ContextHandle
     let events: ContextEvents
     do throws(VaultError) {
-      (context, events) = try await session.openContext(
-        ContextOptions(timeout: isLocker ? Self.unlockLimit : Self.limit))
+      (context, events) = try await session.openContext(ContextOptions(timeout: Self.limit))
     } catch {
       await store.end(session)
       throw error
