@@ -107,6 +107,87 @@ struct PAMModuleTests {
     }
   }
 
+  /// The files of Plasma 6 in Debian 13, shortened, and of swaylock.
+  private static let screens = [
+    "usr/lib/pam.d/kde": "auth requisite pam_nologin.so\n@include common-auth\n",
+    "usr/lib/pam.d/kde-fingerprint": """
+    #%PAM-1.0
+    auth    requisite       pam_nologin.so
+    auth\trequired\tpam_fprintd.so
+    auth    optional        pam_kwallet5.so
+    password required       pam_fprintd.so
+
+    """,
+    "etc/pam.d/swaylock": "# A comment.\n\nauth include login\n",
+    "etc/pam.d/login": "@include common-auth\n",
+    "etc/pam.d/common-auth": "auth [success=1 default=ignore] pam_unix.so nullok\n",
+  ]
+
+  @Test("a finger at lock screens is turned on before passwords or in place of fprintd's line, and off without a trace")
+  func fingerAtScreen() async throws {
+    try await withFiles(Self.screens) { (folder: URL) async throws in
+      #expect(try await fingerLogin("enable", "screen", folder) == 0)
+      let plasma = try #require(text("etc/pam.d/kde-fingerprint", in: folder))
+      let lines = plasma.split(separator: "\n")
+      #expect(lines.contains("auth [success=ok default=bad] pam_whorl.so verify serial services=kde-fingerprint"))
+      #expect(lines.contains("# Replaced by Whorl: auth\trequired\tpam_fprintd.so"))
+      #expect(lines.last == "password required       pam_fprintd.so")
+      #expect(
+        text("etc/pam.d/swaylock", in: folder)?
+          .hasSuffix("-auth sufficient pam_whorl.so verify services=swaylock\n\nauth include login\n") == true)
+      #expect(text("etc/pam.d/kde", in: folder) == nil, "Plasma asks for the password in a stack of its own")
+      #expect(try await fingerLogin("enable", "screen", folder) == 0)
+      #expect(text("etc/pam.d/kde-fingerprint", in: folder) == plasma, "twice is once")
+      #expect(try await fingerLogin("disable", "screen", folder) == 0)
+      for (path, before) in Self.screens { #expect(text(path, in: folder) == before, "\(path)") }
+      let left = try FileManager.default.contentsOfDirectory(atPath: "\(folder.path)/etc/pam.d")
+      #expect(left.sorted() == ["common-auth", "login", "swaylock"])
+      // What an administrator has changed in the copy stays.
+      #expect(try await fingerLogin("enable", "screen", folder) == 0)
+      try Data((plasma + "session optional pam_echo.so\n").utf8)
+        .write(to: folder.appending(path: "etc/pam.d/kde-fingerprint"))
+      #expect(try await fingerLogin("disable", "screen", folder) == 0)
+      let kept = try #require(Self.screens["usr/lib/pam.d/kde-fingerprint"]) + "session optional pam_echo.so\n"
+      #expect(text("etc/pam.d/kde-fingerprint", in: folder) == kept)
+    }
+  }
+
+  @Test("a finger at the lock screen of Plasma 5 is turned on in a copy of the file for other programs, and off again")
+  func fingerAtPlasma5() async throws {
+    let files = [
+      "usr/lib/x86_64-linux-gnu/libexec/kscreenlocker_greet": "",
+      "etc/pam.d/other": "@include common-auth\n", "etc/pam.d/common-auth": "auth required pam_unix.so\n",
+    ]
+    try await withFiles(files) { (folder: URL) async throws in
+      #expect(try await fingerLogin("enable", "screen", folder) == 0)
+      #expect(
+        text("etc/pam.d/kde", in: folder)?
+          .hasSuffix("-auth sufficient pam_whorl.so verify services=kde\n@include common-auth\n") == true)
+      #expect(text("etc/pam.d/other", in: folder) == files["etc/pam.d/other"])
+      #expect(try await fingerLogin("disable", "screen", folder) == 0)
+      #expect(text("etc/pam.d/kde", in: folder) == nil)
+    }
+  }
+
+  @Test(
+    "a finger is turned on at no lock screen where one of them would ask for no password, or there is none",
+    arguments: [
+      ["usr/lib/pam.d/kde": "auth required pam_deny.so\n"],
+      ["usr/lib/pam.d/kde-fingerprint": "auth required pam_u2f.so\n"],
+      ["etc/pam.d/swaylock": "auth required pam_permit.so\n"],
+    ])
+  func refusedAtScreen(_ changes: [String: String]) async throws {
+    let files = Self.screens.merging(changes) { $1 }
+    try await withFiles(files) { (folder: URL) async throws in
+      #expect(try await fingerLogin("enable", "screen", folder) != 0)
+      for (path, before) in files { #expect(text(path, in: folder) == before, "\(path)") }
+      #expect(text("etc/pam.d/kde-fingerprint", in: folder) == nil)
+    }
+    try await withFiles(["etc/pam.d/sudo": "auth required pam_unix.so\n"]) { (folder: URL) async throws in
+      #expect(try await fingerLogin("enable", "screen", folder) != 0)
+    }
+  }
+
   @Test(
     "a finger is not turned on where the PAM stack would ask for no password, or has a line by hand",
     arguments: [

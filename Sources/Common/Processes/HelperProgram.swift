@@ -114,7 +114,7 @@ package enum HelperProgramError: Error, Sendable, Hashable {
 package struct HelperPlaces: Sendable, Hashable {
   /// The program that drives the readers.
   package static let reader = HelperPlaces(of: "whorl-reader")
-  /// The program that changes the PAM files of sudo and polkit.
+  /// The program that changes the PAM files of sudo, polkit and lock screens.
   package static let fingerLogin = HelperPlaces(of: "finger-login")
   /// The program that holds the keys.
   package static let vault = HelperPlaces(of: "whorld")

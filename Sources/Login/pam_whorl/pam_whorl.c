@@ -83,6 +83,10 @@ static int verify(pam_handle_t *pamh, int is_serial) {
   if (pam_get_user(pamh, &name, NULL) != PAM_SUCCESS) return PAM_AUTHINFO_UNAVAIL;
   const struct passwd *account = person(pamh);
   if (account == NULL) return PAM_AUTHINFO_UNAVAIL;
+  // Plasma runs the stack once more after a match, before it ends: it would wait for that.
+  const void *data = NULL;
+  if (geteuid() != 0 && is_serial && pam_get_data(pamh, verified, &data) == PAM_SUCCESS && data != NULL)
+    return PAM_AUTH_ERR;
   int result = geteuid() == 0 ? whorl_verify(pamh, account, whorl_is_greeter(pamh), is_serial)
                               : whorl_verify_unlock(pamh, account, is_serial);
   // For pam_sm_setcred.

@@ -13,9 +13,6 @@ enum {
   touch_milliseconds = 10500,
   // For all touches together.
   whole_milliseconds = 30000,
-  // The same where the module is patient. The service gives up after thirty seconds at a lock screen.
-  patient_touch_milliseconds = 30500,
-  patient_whole_milliseconds = 90000,
 };
 // The limit for unreadable touches: the service ends a request after far fewer touches that do not match.
 enum { most_prompts = 20 };
@@ -73,8 +70,7 @@ static int begin(asking *asking, const whorl_login *login, whorl_outcome *outcom
 // Asks for what follows the outcome, and waits for that.
 static int next(asking *asking, whorl_outcome *outcome) {
   int is_trying = *outcome == whorl_trying;
-  unsigned touch = asking->touching->is_patient ? patient_touch_milliseconds : touch_milliseconds;
-  whorl_deadline deadline = whorl_deadline_in(is_trying ? reader_milliseconds : touch);
+  whorl_deadline deadline = whorl_deadline_in(is_trying ? reader_milliseconds : touch_milliseconds);
   if (deadline.microseconds > asking->end.microseconds) deadline = asking->end;
   deadline.watch = asking->end.watch;
   whorl_answer answer;
@@ -88,8 +84,7 @@ static int next(asking *asking, whorl_outcome *outcome) {
 
 // Shows the prompts that the service asks for until it returns a final result.
 static int ask(asking *asking, const whorl_login *login, whorl_outcome *outcome) {
-  asking->end =
-    whorl_deadline_in(asking->touching->is_patient ? patient_whole_milliseconds : whole_milliseconds);
+  asking->end = whorl_deadline_in(whole_milliseconds);
   asking->end.watch = asking->touching->watch;
   unsigned prompts = 0;
   int result = begin(asking, login, outcome);

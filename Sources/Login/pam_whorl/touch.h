@@ -14,8 +14,6 @@ typedef struct {
   void *data;
   // What ends the wait; NULL for nothing.
   const whorl_watch *watch;
-  // Whether a touch may take as long as the service waits for one at a lock screen, where the person can type meanwhile.
-  int is_patient;
 } whorl_touching;
 
 // Returns 0, or a negative errno: -EINTR if what is watched has ended the wait.

@@ -52,11 +52,10 @@ static int show(void *pamh, whorl_outcome outcome) {
 static void tell(void *pamh) { pam_info(pamh, "%s", whorl_text("Waiting for the fingerprint reader.")); }
 
 // Asks for a finger alone; the next module asks for the password. Ctrl-C ends the wait.
-static int serially(pam_handle_t *pamh, const whorl_login *login, int is_patient, whorl_outcome *outcome) {
+static int serially(pam_handle_t *pamh, const whorl_login *login, whorl_outcome *outcome) {
   whorl_interrupt interrupt = whorl_interrupt_begin();
   const whorl_watch watch = {.descriptors = {interrupt.descriptor, -1}};
-  const whorl_touching touching = {
-    .show = show, .tell = tell, .data = pamh, .watch = &watch, .is_patient = is_patient};
+  const whorl_touching touching = {.show = show, .tell = tell, .data = pamh, .watch = &watch};
   int result = whorl_touch_ask(&touching, login, outcome);
   whorl_interrupt_end(interrupt);
   if (result < 0) return result;
@@ -89,7 +88,7 @@ int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greete
     result = whorl_at_terminal(pamh, &program, &login, &outcome);
   else if (!is_serial && program.kind == whorl_program_of_polkit)
     result = whorl_at_dialog(pamh, &login, &outcome);
-  if (result == -ENOTTY) result = serially(pamh, &login, 0, &outcome);
+  if (result == -ENOTTY) result = serially(pamh, &login, &outcome);
   if (program.agent >= 0) close(program.agent);
   return result_of(pamh, result, outcome);
 }
@@ -105,7 +104,7 @@ int whorl_verify_unlock(pam_handle_t *pamh, const struct passwd *account, int is
   const whorl_program program = {.agent = -1};
   whorl_login login = describe(pamh, account, 0, &program);
   whorl_outcome outcome = whorl_no_finger;
-  int result = serially(pamh, &login, is_finger_alone, &outcome);
+  int result = serially(pamh, &login, &outcome);
   // After PAM_AUTHINFO_UNAVAIL, Plasma asks for no finger until the next lock. But a closed lid is opened, and a person who
   // has not touched may do so later.
   if (result >= 0 && is_finger_alone && outcome != whorl_verified && outcome != whorl_no_store) return PAM_AUTH_ERR;

@@ -37,6 +37,8 @@ package struct AuditEntry: Sendable, Hashable {
     case changeCircle = "change-circle"
     case resolve = "resolve"
     case verifyLogin = "verify-login"
+    /// A finger was asked for to unlock the screen, by a program of the user.
+    case unlockScreen = "unlock-screen"
     /// The password of a login, or a new one of the account, was compared with the passcode.
     case loginPassword = "login-password"
   }

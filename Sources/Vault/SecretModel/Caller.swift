@@ -10,7 +10,7 @@ package struct Caller: Sendable, Hashable {
   package var label: String?
   /// The file that the process runs, which identifies the program for limits and turns.
   package var file: ProgramFile
-  /// The login program for which root's PAM module asks; nil for a program of the user.
+  /// The login program for which the PAM module asks; nil for any other program of the user.
   package var login: LoginProgram?
 
   /// A process, identified by its ID and start time, since IDs are reused.
@@ -37,10 +37,12 @@ package struct Caller: Sendable, Hashable {
   }
 }
 
-/// A program that authenticates people through PAM, as root's PAM module describes it.
+/// A program that authenticates people through PAM, as the PAM module describes it.
 package struct LoginProgram: Sendable, Hashable {
   /// Whether it is a login program, which belongs to no session before the login.
   package var isGreeter: Bool
+  /// Whether it is a program of the user's own that unlocks the user's screen. It is not root's, and may be any program.
+  package var isLocker: Bool
   /// The seat that it reports; empty if it reports none.
   package var seat: String
   /// The terminal that it reports; empty if it reports none.
@@ -48,8 +50,11 @@ package struct LoginProgram: Sendable, Hashable {
   /// The process that it works for, if the system has started it for that: the polkit agent of polkit's helper.
   package var agent: Caller.ProcessInstance?
 
-  package init(isGreeter: Bool, seat: String, terminal: String, agent: Caller.ProcessInstance? = nil) {
+  package init(
+    isGreeter: Bool, isLocker: Bool = false, seat: String, terminal: String, agent: Caller.ProcessInstance? = nil
+  ) {
     self.isGreeter = isGreeter
+    self.isLocker = isLocker
     self.seat = seat
     self.terminal = terminal
     self.agent = agent

@@ -3,8 +3,8 @@ package import Primitives
 
 // Logins: the calls of the PAM module, and the secrets that are handed over at login.
 
-/// The calls of root's PAM module when a person logs in, authenticates with a finger, or changes the account's
-/// password. Secrets stay in the service: an answer is one word.
+/// The calls of the PAM module when a person logs in, authenticates with a finger, or changes the account's password.
+/// Secrets stay in the service: an answer is one word.
 package protocol LoginService: Sendable {
   /// Reports that a person has logged in. Opens `after-first-unlock` of the user's store if its rule lets a login open
   /// it, or if the user has chosen the login password as the passcode (``LoginItem/Kind/passcode``) and the password is
@@ -23,7 +23,7 @@ package protocol LoginService: Sendable {
   /// be enough, else ``LoginOutcome/any``.
   func firstFactor(of user: UInt32) async throws(LoginRefusal) -> LoginOutcome
 
-  /// Asks for a finger, to authenticate a user to a login program.
+  /// Asks for a finger, to authenticate a user to a login program, or to a program of the user's own that unlocks the screen.
   ///
   /// - Parameter caller: the user whose finger is wanted, and the program that asks, with its ``Caller/login``.
   /// - Throws: ``LoginRefusal``.
@@ -121,6 +121,8 @@ package enum LoginOutcome: String, Sendable, CaseIterable {
 package enum LoginRefusal: Error, Sendable, Hashable {
   /// logind does not know the session, or it is another user's, remote, or not a person's.
   case noSuchLogin
+  /// The program is not root's, and asks for more than a finger of its own user.
+  case denied
   /// The store or the machine failed.
   case failed(VaultError)
 }

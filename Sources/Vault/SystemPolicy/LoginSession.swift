@@ -40,10 +40,13 @@ struct LoginSession: Sendable, Hashable {
   var isOfGreeter: Bool { kind == "greeter" }
 
   /// Why no finger may be asked for, for this session at the reader's seat; nil if one may.
-  func refusal(at reader: String) -> SessionRefusal? {
+  func refusal(at reader: String) -> SessionRefusal? { refusalToUnlock(at: reader) ?? (isLocked ? .locked : nil) }
+
+  /// The same for the program that unlocks it. Not every lock screen reports that it is locked, and any program of the user
+  /// can say so: this decides nothing.
+  func refusalToUnlock(at reader: String) -> SessionRefusal? {
     if isRemote { return .remote }
     guard isOfPerson, seat == reader else { return .noSession }
-    guard state == "active" else { return .inactive }
-    return isLocked ? .locked : nil
+    return state == "active" ? nil : .inactive
   }
 }

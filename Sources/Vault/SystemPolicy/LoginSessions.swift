@@ -111,8 +111,9 @@ package actor LoginSessions: SessionGate {
 
   private func currentRefusal(for caller: Caller, at place: ReaderPlace) async -> SessionRefusal? {
     if let refusal = await sessionRefusal(for: caller, at: place) { return refusal }
-    // polkit allows root's programs everything. The PAM file of a login program decides whether it may ask.
-    guard caller.login == nil else { return nil }
+    // polkit allows root's programs everything. The PAM file of a login program decides whether it may ask. A program that
+    // says that it unlocks the user's screen is the user's, like any other.
+    guard caller.login?.isLocker ?? true else { return nil }
     switch await polkit.authorize(.use, for: caller, asking: false) {
     case .allowed: return nil
     case .denied, .needsPassword, .dismissed, .wrongPassword: return .notPermitted

@@ -49,12 +49,12 @@ struct Logind: Sendable {
   /// judged by its own, since the program that started it has chosen whom it is connected to.
   func place(of program: LoginProgram, _ process: PinnedProcess, seat: String) async throws(BusError) -> LoginPlace {
     let own = try await place(of: process, seat: seat)
-    guard case .outside = own, !program.isGreeter, let agent = program.agent else { return own }
+    guard case .outside = own, !program.isGreeter, !program.isLocker, let agent = program.agent else { return own }
     guard let pinned = PinnedProcess(agent) else { throw .disconnected }
     return try await place(of: pinned, seat: seat)
   }
 
-  /// Where a program of root runs. The session is looked up by the process, since the user is always root.
+  /// Where a program runs. The session is looked up by the process, since the user is often root.
   ///
   /// The process must be pinned, as in ``session(of:_:)``.
   ///
@@ -64,10 +64,12 @@ struct Logind: Sendable {
     let own = try await object("GetSessionByPID", number, missing: "NoSessionForPID")
     let owner = try await object("GetUserByPID", number, missing: "NoUserForPID")
     guard process.isRunning else { throw .disconnected }
-    if let own, let session = try await session(at: own), !session.isOfServices { return .inside(session) }
+    if let own, let place = try await ownedSession(at: own), !place.session.isOfServices { return .inside(place) }
     guard let owner else { return .outside(foreground: try await foreground(of: seat)) }
-    guard let user = try await all(of: owner, "User") else { return .inside(nil) }
-    return .inside(try await displaySession(in: user))
+    guard let user = try await all(of: owner, "User"), let path = try path(in: user["Display"]) else {
+      return .inside(nil)
+    }
+    return .inside(try await ownedSession(at: path))
   }
 
   private func displaySession(in user: [String: BusValue]) async throws(BusError) -> LoginSession? {
@@ -76,12 +78,11 @@ struct Logind: Sendable {
   }
 
   /// The session in the foreground of a seat; nil if there is none, or no such seat.
-  private func foreground(of seat: String) async throws(BusError) -> LoginPlace.Foreground? {
+  private func foreground(of seat: String) async throws(BusError) -> LoginPlace.OwnedSession? {
     guard let seat = try await object("GetSeat", .string(seat), missing: "NoSuchSeat"),
-      let properties = try await all(of: seat, "Seat"), let path = try path(in: properties["ActiveSession"]),
-      let (session, user) = try await ownedSession(at: path)
+      let properties = try await all(of: seat, "Seat"), let path = try path(in: properties["ActiveSession"])
     else { return nil }
-    return LoginPlace.Foreground(session: session, user: user)
+    return try await ownedSession(at: path)
   }
 
   /// The path in a pair of a name and a path; nil if it refers to no object.
@@ -93,19 +94,19 @@ struct Logind: Sendable {
   }
 
   /// The session of this name and its user; nil if there is none.
-  func session(named name: String) async throws(BusError) -> (session: LoginSession, user: UInt32)? {
+  func session(named name: String) async throws(BusError) -> LoginPlace.OwnedSession? {
     guard let path = try await object("GetSession", .string(name), missing: "NoSuchSession") else { return nil }
     return try await ownedSession(at: path)
   }
 
-  private func ownedSession(at path: String) async throws(BusError) -> (session: LoginSession, user: UInt32)? {
+  private func ownedSession(at path: String) async throws(BusError) -> LoginPlace.OwnedSession? {
     guard let properties = try await all(of: path, "Session") else { return nil }
     guard let session = LoginSession(properties),
       let user = properties["User"]?.asStructure?.first?.asIdentifier(UInt32.self)
     else {
       throw .malformed
     }
-    return (session, user)
+    return LoginPlace.OwnedSession(session: session, user: user)
   }
 
   /// All sessions of a user, and the paths of the objects that the answer was read from.

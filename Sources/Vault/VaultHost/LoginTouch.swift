@@ -109,6 +109,7 @@ final class LoginTouch: LoginVerification {
   }
 
   private func verify(_ caller: Caller) async throws(VaultError) {
+    let isLocker = caller.login?.isLocker == true
     let session = try await store.open(for: caller)
     let context: ContextHandle
     let events: ContextEvents
@@ -125,6 +126,6 @@ final class LoginTouch: LoginVerification {
     // The login program has gone meanwhile.
     guard !hasEnded else { throw .appCancelled }
     Task(executorPreference: BackgroundThread.shared) { await self.listen(to: events) }
-    try await session.verifyForLogin(Asking(in: context))
+    try await session.verifyForLogin(Asking(in: context), unlocking: isLocker)
   }
 }

@@ -5,7 +5,7 @@ import Vault
 import VaultItems
 import VaultStore
 
-/// Serves root's PAM module: opens stores at a login, and asks for fingers that let people in.
+/// Serves the PAM module: opens stores at a login, and asks for fingers that let people in.
 package final class Logins: LoginService {
   private let vaults: SystemVaults
   private let isLocalLogin: @Sendable (_ session: String, _ user: UInt32) async -> Bool
@@ -63,13 +63,17 @@ package final class Logins: LoginService {
 
   package func verify(_ caller: Caller) async throws(LoginRefusal) -> LoginAnswer {
     let (program, log) = (Self.spoken(caller.label ?? ""), log)
+    let isLocker = caller.login?.isLocker == true
     var caller = caller
-    caller.label = program
-    let what = "finger of user \(caller.user) for \(program)"
-    return try await settling(what, of: caller.user) { [caller] store throws(VaultError) in
+    // A program of the user keeps the name that the service has found out itself.
+    if !isLocker { caller.label = program }
+    let what = "finger of user \(caller.user) \(isLocker ? "to unlock the screen, by" : "for") \(program)"
+    return try await settling(what, of: caller.user, isLogged: !isLocker) { [caller] store throws(VaultError) in
       // A finger would let the person in and leave the store closed.
       if caller.login?.isGreeter == true, try await store.wantsPassword() { return .settled(.password) }
       let touch = try await store.touch(for: caller) { outcome, error in
+        // A program of the user may ask at any rate: the journal has a line only where somebody has touched the reader.
+        if isLocker, ![.verified, .noMatch].contains(outcome) { return }
         log("\(what): \(outcome.rawValue)\(error.map { ": \($0)" } ?? "")")
       }
       return .verifying(touch)
@@ -94,20 +98,20 @@ package final class Logins: LoginService {
   }
 
   private func settling(
-    _ what: String, of user: UInt32, program: String? = nil,
+    _ what: String, of user: UInt32, program: String? = nil, isLogged: Bool = true,
     _ body: (LoginStore) async throws(VaultError) -> LoginAnswer
   ) async throws(LoginRefusal) -> LoginAnswer {
     do throws(VaultError) {
       let answer = try await body(LoginStore(vaults.store(of: user), of: user, program: program))
       switch answer {
-      case .settled(let outcome): log("\(what): \(outcome.rawValue)")
+      case .settled(let outcome): if isLogged { log("\(what): \(outcome.rawValue)") }
       case .trying, .verifying: break
       }
       return answer
     } catch .storeNotFound {
       return .settled(.noStore)
     } catch {
-      log("\(what): \(error)")
+      if isLogged { log("\(what): \(error)") }
       throw .failed(error)
     }
   }

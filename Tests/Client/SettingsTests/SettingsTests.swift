@@ -24,7 +24,8 @@ struct SettingsTests {
   func undoOrder() {
     let found = SetupStep.allCases.map { Finding.done($0, "on", undo: ["take-back", $0.rawValue]) }
     let steps = UndoPlan(found, unfinished: [], for: NamedStore()).steps.map(\.step)
-    #expect(steps == [.sync, .gpg, .git, .ssh, .passkeys, .polkit, .sudo, .keyring, .secrets, .kwallet, .login])
+    #expect(
+      steps == [.sync, .gpg, .git, .ssh, .passkeys, .screen, .polkit, .sudo, .keyring, .secrets, .kwallet, .login])
   }
 
   @Test("what only an administrator takes back, or what is not set up, is in no plan")

@@ -221,11 +221,13 @@ struct StackTests {
     try await with([
       "polkit-1": "\(line)polkit-1", "sudo": "\(line)sudo\n@include common-auth", "su": "auth required pam_permit.so",
       "common-auth": "auth required pam_unix.so", "gdm-fingerprint": "auth required pam_fprintd.so",
-      "login": "auth required pam_fprintd.so",
+      "login": "auth required pam_fprintd.so", "kde-fingerprint": "auth required pam_fprintd.so",
+      "swaylock": "\(line)swaylock",
     ]) { folder in
       let found = LoginStacks(folders: [folder], moduleIsInstalled: true).withoutPassword
-      #expect(found.count == 2)
-      #expect(found.map { $0.words.contains("polkit-1") } == [false, true])
+      #expect(found.count == 3)
+      #expect(found.map { $0.words.contains("polkit-1") } == [false, true, false])
+      #expect(found.last?.words.hasPrefix("swaylock asks for a finger and never for a password") == true)
       #expect(found.allSatisfy { $0.words.contains(folder) && $0.advice.contains("line 1") })
     }
   }

@@ -113,6 +113,49 @@ struct LoginProgramTests {
     }
   }
 
+  /// This process as a program of its user that unlocks the screen.
+  private func locker(_ machine: Machine) -> Caller {
+    var caller = machine.caller
+    caller.login = LoginProgram(isGreeter: false, isLocker: true, seat: "", terminal: "")
+    return caller
+  }
+
+  @Test(
+    "a finger for a lock screen is allowed as for programs, locked or not", arguments: RefusalTests.cases)
+  func lockScreen(_ one: RefusalTests.Case) async throws {
+    try await Machine.with { machine in
+      machine.logind.add("c1", process: getpid(), one.session)
+      #expect(await machine.refusal(for: locker(machine)) == (one.refusal == .locked ? nil : one.refusal))
+    }
+  }
+
+  @Test("a finger for a lock screen is refused in another user's session, outside of any, under a lid and by polkit")
+  func lockScreenElsewhere() async throws {
+    try await Machine.with { machine in
+      #expect(await machine.refusal(for: locker(machine)) == nil)
+      machine.logind.set("LidClosed", true)
+      #expect(await machine.refusal(for: locker(machine), at: .underLid) == .lidClosed)
+      machine.logind.set("LidClosed", false)
+      machine.polkit.manner = .answers(authorized: false, challenge: false)
+      #expect(await machine.refusal(for: locker(machine)) == .notPermitted)
+      machine.polkit.manner = .answers(authorized: true, challenge: false)
+      machine.logind.add("c1", user: Self.stranger, process: getpid(), ["LockedHint": .boolean(true)])
+      #expect(await machine.refusal(for: locker(machine)) == .noSession)
+    }
+    try await outside { machine in
+      // As a greeter it would be served: the seat shows the locked session of the same user.
+      machine.logind.add("c2", ["LockedHint": .boolean(true)])
+      machine.logind.show("c2")
+      #expect(await machine.refusal(for: locker(machine)) == .noSession)
+      // Plasma starts its lock screen under the user's service manager.
+      machine.logind.setOwner(LogindStandIn.ownUser, of: getpid())
+      machine.logind.setDisplay("c2")
+      #expect(await machine.refusal(for: locker(machine)) == nil)
+      machine.logind.change("c2", ["Remote": .boolean(true)])
+      #expect(await machine.refusal(for: locker(machine)) == .remote)
+    }
+  }
+
   @Test(
     "a finger for a login at a virtual console is allowed without a session",
     arguments: [

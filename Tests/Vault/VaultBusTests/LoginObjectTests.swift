@@ -38,7 +38,8 @@ struct LoginObjectTests {
       seen.withLock {
         $0.append(
           "\(caller.user) \(caller.process?.id ?? 0) \(caller.label ?? "-") \(login?.isGreeter ?? false) "
-            + "\(login?.seat ?? "-") \(login?.terminal ?? "-")" + (login?.agent.map { " \($0.id)" } ?? ""))
+            + "\(login?.seat ?? "-") \(login?.terminal ?? "-")" + (login?.agent.map { " \($0.id)" } ?? "")
+            + (login?.isLocker == true ? " locker" : ""))
       }
       try? await gate.withLock { $0 }?.wait()
       return try answer()
@@ -180,21 +181,49 @@ struct LoginObjectTests {
       ])
   }
 
-  @Test("the PAM module's calls are refused to everybody but root, and the journal says who called")
+  @Test("the PAM module's calls about logins are refused to everybody but root, and the journal says who called")
   func otherUsers() async throws {
     let module = try Module(as: 1_000)
-    for member in ["OpenSession", "FirstFactor", "Verify", "ChangePassword", "Await", "Anything"] {
+    for member in ["OpenSession", "FirstFactor", "ChangePassword", "Anything"] {
       #expect(await module.error(member, login()) == "org.freedesktop.DBus.Error.AccessDenied")
     }
     #expect(module.stub.seen.withLock { $0 }.isEmpty)
     #expect(module.log.lines.withLock { $0 }.allSatisfy { $0.contains("user 1000") })
-    #expect(module.log.lines.withLock { $0 }.count == 6)
+    #expect(module.log.lines.withLock { $0 }.count == 4)
+  }
+
+  @Test("a program that is not root's may ask for a finger of its own user, as a lock screen, and for nothing else")
+  func lockers() async throws {
+    let module = try Module(as: 1_000) { .verifying(Verification([.prompt(.touch), .settled(.verified)])) }
+    func verify(_ user: UInt32, isGreeter: Bool = false, agents: BusValue = Self.nothing) -> [BusValue] {
+      [.uint32(user), .boolean(isGreeter), .string("gdm-password"), .string("seat1"), .string("tty1"), agents]
+    }
+    let own = BusDescriptor(taking: whorl_open_process(getpid()))
+    for refused in [
+      verify(0), verify(1_001), verify(1_000, isGreeter: true),
+      verify(1_000, agents: .array(of: "h", [.descriptor(own)])),
+    ] {
+      #expect(await module.error("Verify", refused) == "org.freedesktop.DBus.Error.AccessDenied")
+    }
+    #expect(module.stub.seen.withLock { $0 }.isEmpty)
+    #expect(module.log.lines.withLock { $0 }.count == 4)
+    #expect(await module.error("Await") == LoginInterface.errorPrefix + "InvalidRequest")
+    #expect(try await module.call("Verify", verify(1_000)) == LoginInterface.trying)
+    // It has the name that the service has found out, and no seat or terminal of its own choice.
+    #expect(module.stub.seen.withLock { $0 } == ["1000 77 comm false   locker"])
+    for word in ["touch", "verified"] { #expect(try await module.call("Await") == word) }
+    #expect(await module.error("OpenSession", login()) == "org.freedesktop.DBus.Error.AccessDenied")
   }
 
   @Test("a user who calls the PAM module's interface again and again does not fill the journal")
   func manyRefusals() async throws {
     let module = try Module(as: 1_000)
-    for _ in 0..<50 { #expect(await module.error("Verify", login()) == "org.freedesktop.DBus.Error.AccessDenied") }
+    for _ in 0..<25 {
+      for arguments in [("OpenSession", login()), ("Verify", Self.sudo)] {
+        let error = await module.error(arguments.0, arguments.1)
+        #expect(error == "org.freedesktop.DBus.Error.AccessDenied")
+      }
+    }
     let lines = module.log.lines.withLock { $0 }
     #expect(lines.count == RefusalLines.limit)
     #expect(lines.last?.contains("further calls of this user in this minute are not listed") == true)

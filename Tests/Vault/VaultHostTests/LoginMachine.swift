@@ -12,7 +12,8 @@ import VaultHost
 import VirtualFinger
 
 /// The service as systemd runs it, and programs of root that ask it for a finger through the PAM module. Both have a `/run`
-/// of their own, and the programs the PAM files of a folder. The user `daemon` has a store with a finger.
+/// of their own, and the programs the PAM files of a folder. The user `daemon` has a store with a finger. Programs of that user
+/// find the PAM module and the locker of these tests beside the PAM files.
 final class LoginMachine: Sendable {
   /// An account that every machine has.
   private static let user: UInt32 = 1
@@ -83,7 +84,39 @@ final class LoginMachine: Sendable {
 
         """, to: "\(folder)/pam.d/\(service)")
     }
+    try await makeLockScreens(with: module)
     try await makeStore(enrolling: !hasFprintd)
+  }
+
+  /// The PAM files of lock screens, for a locker that runs as its user.
+  private func makeLockScreens(with module: String) async throws {
+    let folder = folder
+    try await onThread {
+      try ScratchStore.run("/bin/cp", [module, folder + "/pam.d/pam_whorl.so"])
+      try ScratchStore.run(
+        "/bin/sh",
+        [
+          "-c", #"cc=${CC:-cc}; command -v "$cc" >/dev/null 2>&1 || cc=clang; exec "$cc" "$@""#, "sh", "-std=gnu11",
+          "-o", folder + "/pam.d/locker", Self.sources + "/Tests/Login/locker.c", "-lpam",
+        ])
+    }
+    // As Debian's and `whorl login enable screen`: the first line alone would let everybody in.
+    try RunningService.write(
+      """
+      auth required pam_permit.so
+      auth [success=ok default=bad] /etc/pam.d/pam_whorl.so verify serial services=kde-fingerprint
+
+      """, to: folder + "/pam.d/kde-fingerprint")
+    try RunningService.write(
+      """
+      auth sufficient /etc/pam.d/pam_whorl.so verify services=swaylock
+      auth required pam_unix.so nodelay
+
+      """, to: folder + "/pam.d/swaylock")
+    // pam_unix's own helper reads it for a program of the user.
+    guard let group = getgrnam("shadow"), chown(folder + "/shadow", 0, group.pointee.gr_gid) == 0,
+      chmod(folder + "/shadow", 0o640) == 0
+    else { throw RunningService.Failed(what: "the file of passwords") }
   }
 
   private func makeStore(enrolling: Bool) async throws {
@@ -107,6 +140,8 @@ final class LoginMachine: Sendable {
 
   private func service(on bus: PrivateBus) throws -> VaultBroker {
     let socket = try RunningService.listen(at: folder + "/whorl/bus")
+    // Its unit says so, too: every user's programs connect.
+    chmod(folder + "/whorl/bus", 0o666)
     let words = ["unshare"] + beside(bus, try Programs.path("whorld"))
     return try VaultBroker(
       socket: socket, program: HelperProgram(at: "/usr/bin/unshare"),
@@ -168,6 +203,30 @@ final class LoginMachine: Sendable {
     terminal.type("\n")
     return terminal
   }
+
+  /// A locker of the user, with the password that was typed before Enter.
+  ///
+  /// - Parameters:
+  ///   - service: its PAM service.
+  ///   - owner: the user of the session that it is in.
+  ///   - changes: how the session differs from one at the seat.
+  func locker(
+    _ service: String, typed password: String, inSessionOf owner: UInt32 = LoginMachine.user,
+    _ changes: [String: BusValue] = [:]
+  ) async throws -> PseudoTerminal {
+    let user = "\(Self.user)"
+    let terminal = try PseudoTerminal(
+      becoming(
+        ["setpriv", "--reuid", user, "--regid", user, "--clear-groups", "/etc/pam.d/locker", service, password]),
+      program: "/bin/sh")
+    let process = try await Self.process("process") { terminal.shown }
+    logind.add("c\(process)", user: owner, process: process, changes)
+    terminal.type("\n")
+    return terminal
+  }
+
+  /// Takes the service's socket away, as where the service is not installed.
+  func removeService() { remove(folder + "/whorl/bus") }
 
   /// polkit's helper, as systemd starts it: in no session, with the socket of an agent.
   ///

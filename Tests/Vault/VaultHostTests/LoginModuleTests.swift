@@ -154,7 +154,83 @@ struct LoginModuleTests {
     }
   }
 
-  @Test("at su and in polkit's helper a finger at open-fprintd's reader lets in, and so does the password")
+  @Test("a lock screen that runs as its user takes a finger alone, or after Enter without a password")
+  func lockScreen() async throws {
+    try await LoginMachine.with { machine in
+      // Locked or not: not every locker says so.
+      for (number, (service, isLocked)) in [("kde-fingerprint", true), ("swaylock", false)].enumerated() {
+        let locker = try await machine.locker(service, typed: "", ["LockedHint": .boolean(isLocked)])
+        try await locker.waits(for: "Swipe the fingerprint reader.")
+        try await machine.press(UInt64(60 + number))
+        try await locker.waits(for: "let in")
+        let wrong = try await machine.locker(service, typed: "", ["LockedHint": .boolean(isLocked)])
+        try await wrong.waits(for: "Swipe the fingerprint reader.")
+        try await machine.press(70, person: 2)
+        try await wrong.waits(for: "No match.")
+        try await machine.press(UInt64(62 + number))
+        try await wrong.waits(for: "let in")
+      }
+    }
+  }
+
+  @Test("a lock screen that runs as its user takes a typed password without a word about the reader")
+  func passwordAtLockScreen() async throws {
+    try await LoginMachine.with { machine in
+      for (password, status) in [(LoginMachine.password, Int32(0)), ("not it", 1)] {
+        let locker = try await machine.locker("swaylock", typed: password)
+        #expect(try await locker.status() == status, "\(locker.shown)")
+        #expect(!locker.shown.contains("reader"))
+      }
+      machine.removeService()
+      let locker = try await machine.locker("swaylock", typed: LoginMachine.password)
+      #expect(try await locker.status() == 0)
+      // Plasma asks for no finger again until the next lock.
+      let alone = try await machine.locker("kde-fingerprint", typed: "")
+      try await alone.waits(for: "refused 9")
+    }
+  }
+
+  @Test("a lock screen asks for no finger over ssh, in the background, at no seat and in another user's session")
+  func lockScreenElsewhere() async throws {
+    try await LoginMachine.with { machine in
+      let changes: [[String: BusValue]] = [
+        ["Remote": .boolean(true)], ["State": .string("online")], ["Seat": LogindStandIn.noSeat],
+      ]
+      var lockers: [PseudoTerminal] = []
+      for change in changes {
+        for service in ["kde-fingerprint", "swaylock"] {
+          lockers.append(try await machine.locker(service, typed: "", change))
+        }
+      }
+      lockers.append(try await machine.locker("kde-fingerprint", typed: "", inSessionOf: 2))
+      for locker in lockers {
+        try await locker.waits(for: "refused 7")
+        #expect(!locker.shown.contains("Swipe"))
+      }
+      let typed = try await machine.locker("swaylock", typed: LoginMachine.password, ["Remote": .boolean(true)])
+      #expect(try await typed.status() == 0)
+    }
+  }
+
+  @Test("a lock screen's finger is locked out after five wrong touches, and the password is not")
+  func lockoutAtLockScreen() async throws {
+    try await LoginMachine.with { machine in
+      for touches in [3, 2] {
+        let locker = try await machine.locker("kde-fingerprint", typed: "")
+        for number in 1...touches {
+          try await locker.waits(for: "wipe the fingerprint reader", count: number)
+          try await machine.press(UInt64(80 + number), person: 2)
+        }
+        try await locker.waits(for: "refused 7")
+      }
+      let locked = try await machine.locker("swaylock", typed: "")
+      try await locked.waits(for: "Fingers are locked")
+      let typed = try await machine.locker("swaylock", typed: LoginMachine.password)
+      #expect(try await typed.status() == 0)
+    }
+  }
+
+  @Test("at su, polkit's helper and lock screens a finger at open-fprintd's reader lets in, and so does the password")
   func openFprintd() async throws {
     try await LoginMachine.withOpenFprintd(["right-index-finger"]) { machine, fprintd in
       let prompt = "Password, or touch the reader: "
@@ -169,6 +245,12 @@ struct LoginModuleTests {
         try await terminal.waits(for: "touch again or type. ")
         terminal.type("\(LoginMachine.password)\n")
         try await terminal.waits(for: "let in")
+      }
+      for service in ["kde-fingerprint", "swaylock"] {
+        let locker = try await machine.locker(service, typed: "", ["LockedHint": .boolean(true)])
+        try await locker.waits(for: "Touch the fingerprint reader.")
+        try await fprintd.touchWhenArmed(.right)
+        try await locker.waits(for: "let in")
       }
       let typed = try await machine.su()
       try await typed.waits(for: prompt)

@@ -16,6 +16,7 @@ import VirtualFinger
 @Suite("A finger for a login", .timeLimit(.minutes(5)))
 struct LoginTouchTests {
   private static let inSession = LoginProgram(isGreeter: false, seat: "", terminal: "/dev/pts/1")
+  private static let locker = LoginProgram(isGreeter: false, isLocker: true, seat: "", terminal: "")
   private static let greeter = LoginProgram(isGreeter: true, seat: "seat0", terminal: ":0")
 
   /// A service on a machine whose user sits at the seat, and this process in that session.
@@ -156,6 +157,68 @@ struct LoginTouchTests {
       #expect(await task.value == .open)
       let (again, verified) = try await site.verify(Self.inSession, [{ try await site.press(22) }])
       #expect(again == [.swipe] && verified == .verified)
+    }
+  }
+
+  @Test("a lock screen of the user's own gets a match in a locked session, and the log says that it was to unlock")
+  func lockScreen() async throws {
+    try await withSite { site in
+      site.logind.change("c1", ["LockedHint": .boolean(true)])
+      let (refused, denied) = try await site.verify(Self.locker, [{ try await site.press(30) }])
+      #expect(refused == [] && denied == .noFinger, "polkit's rules for users' programs apply")
+      site.polkit.manner = .answers(authorized: true, challenge: false)
+      let (prompts, outcome) = try await site.verify(Self.locker, [{ try await site.press(31) }])
+      #expect(prompts == [.swipe] && outcome == .verified)
+      let entries = { site.entries.list.withLock { $0.filter { $0.request == .unlockScreen } } }
+      #expect(try await eventually { entries().contains { $0.outcome == .done && $0.prompts == [.touch] } })
+      #expect(entries().allSatisfy { $0.items.isEmpty })
+      let (wrong, locked) = try await site.verify(Self.locker, site.strangers(3))
+      #expect(wrong.count == 3 && locked == .noMatch)
+      _ = try await site.verify(Self.locker, site.strangers(3))
+      let (none, out) = try await site.verify(Self.locker, [{ try await site.press(32) }])
+      #expect(none == [] && out == .lockedOut, "one lockout over all")
+    }
+  }
+
+  @Test("a lock screen gets no finger over ssh, in the background, at another seat and in another user's session")
+  func lockScreenRefused() async throws {
+    try await withSite { site in
+      site.polkit.manner = .answers(authorized: true, challenge: false)
+      let changes: [[String: BusValue]] = [
+        ["Remote": .boolean(true), "LockedHint": .boolean(true)], ["State": .string("online")],
+        ["Seat": LogindStandIn.seat("seat1")],
+      ]
+      for change in changes {
+        site.logind.add("c1", process: getpid(), change)
+        let (prompts, outcome) = try await site.verify(Self.locker, [{ try await site.press(33) }])
+        #expect(prompts == [] && outcome == .noFinger, "\(change)")
+      }
+      site.logind.add("c1", user: geteuid() + 1, process: getpid())
+      let (prompts, outcome) = try await site.verify(Self.locker, [{ try await site.press(34) }])
+      #expect(prompts == [] && outcome == .noFinger)
+      #expect(try await site.with { try await $0.status().failures } == 0)
+    }
+  }
+
+  @Test("a thousand requests at once for a lock screen show one prompt, and one touch answers that one alone")
+  func manyAtLockScreen() async throws {
+    try await withSite { site in
+      site.polkit.manner = .answers(authorized: true, challenge: false)
+      guard case .verifying(let first) = try await site.begin(Self.locker), case .prompt = await first.next() else {
+        throw RunningService.Failed(what: "no prompt")
+      }
+      try await withThrowingTaskGroup(of: LoginStep.self) { group in
+        for _ in 0..<1_000 {
+          group.addTask {
+            guard case .verifying(let one) = try await site.begin(Self.locker) else { return .settled(.noStore) }
+            return await one.next()
+          }
+        }
+        for try await step in group { #expect(step == .settled(.noFinger)) }
+      }
+      async let last = first.next()
+      try await site.press(35)
+      #expect(await last == .settled(.verified))
     }
   }
 

@@ -97,6 +97,7 @@ struct SessionLogTests {
       .restore: { _ = try await session.restore(-1, accepting: BackupContents.ID(digest: [1]), asking) },
       .useAdapter: { try await session.useAdapter(nil, asking) },
       .verifyLogin: { try await session.verifyForLogin(asking) },
+      .unlockScreen: { try await session.verifyForLogin(asking, unlocking: true) },
       .loginPassword: { try await session.unlockForLogin(asking) },
     ]
     // The other requests create the store itself.

@@ -1,24 +1,28 @@
 internal import Processes
 package import Wallets
 
-/// A step of the setup that has a program of root take a finger or the password, whichever comes first. It changes a PAM
-/// file, for everybody who uses the machine.
+/// A step of the setup that has a program take a finger or the password. It changes PAM files, for everybody who uses the
+/// machine.
 package struct FingerStep: Sendable {
   package let step: SetupStep
-  /// The name of the program's PAM service.
-  private let service: String
+  /// How the program asks now.
+  private let look: @Sendable (LoginStacks) -> FingerAtProgram
   private let question: String
 
   package static let all = [
     FingerStep(
-      step: .sudo, service: "sudo",
+      step: .sudo, look: { $0.finger(at: "sudo") },
       question: "Have sudo take a finger or the password, whichever comes first? It changes /etc/pam.d/sudo for "
         + "everybody who uses this computer, and asks for an administrator's password."),
     FingerStep(
-      step: .polkit, service: "polkit-1",
+      step: .polkit, look: { $0.finger(at: "polkit-1") },
       question: "Have the dialogs that ask for an administrator take a finger or the password, whichever comes first? "
         + "It changes /etc/pam.d/polkit-1 for everybody who uses this computer, and asks for an administrator's "
         + "password."),
+    FingerStep(
+      step: .screen, look: { $0.fingerAtScreen },
+      question: "Have the lock screen take a finger or the password? It changes its files in /etc/pam.d for everybody "
+        + "who uses this computer, and asks for an administrator's password."),
   ]
 
   package enum Change: String, Sendable {
@@ -50,7 +54,7 @@ package struct FingerStep: Sendable {
     isAdministrator: Bool = Administrators.haveThisUser, canChange: Bool = HelperPlaces.fingerLogin.locate() != nil
   ) -> Finding? {
     let undo = ["whorl", "login", "disable", step.rawValue]
-    switch stacks.finger(at: service) {
+    switch look(stacks) {
     case .noProgram: return nil
     case .byFprintd:
       let words = "takes a finger by fprintd, and then the password"

@@ -50,7 +50,7 @@ extension SetupStep {
     case .kwallet: [.secrets]
     // After a start of the machine only a login with the passcode opens the store, which has the keyring's password.
     case .login: [.keyring]
-    case .service, .store, .passcode, .reader, .fingers, .keyring, .sudo, .polkit, .passkeys, .ssh, .git, .gpg,
+    case .service, .store, .passcode, .reader, .fingers, .keyring, .sudo, .polkit, .screen, .passkeys, .ssh, .git, .gpg,
       .sync:
       []
     }

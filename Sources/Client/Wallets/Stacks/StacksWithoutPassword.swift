@@ -1,14 +1,11 @@
 extension LoginStacks {
   /// The services at which people authenticate beside the logins.
   private static let others = ["su", "sudo-i", "polkit-1", "doas"]
-  /// The services that are for fingers alone: another one asks for the password at the same time.
-  private static let fingersAlone: Set<String> = ["gdm-fingerprint"]
-
   /// Which services take a finger and no password, with what changes that. Such a stack shuts out everybody whose finger is
   /// not read: a file in `/etc/pam.d` hides the system's own of the same name, and the password with it.
   package var withoutPassword: [LoginObstacle] {
-    (LoginServices.all + Self.others).compactMap { service in
-      guard !Self.fingersAlone.contains(service), let stack = stack(of: service) else { return nil }
+    (LoginServices.all + Self.others + LoginServices.screens).compactMap { service in
+      guard !LoginServices.fingersAlone.contains(service), let stack = stack(of: service) else { return nil }
       let auth = stack.rules(of: .auth)
       guard let line = FingerLines(auth, of: service).onlyFinger else { return nil }
       return LoginObstacle(

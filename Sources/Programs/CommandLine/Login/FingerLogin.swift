@@ -3,7 +3,7 @@ import Processes
 internal import Prompts
 import Settings
 
-/// `whorl login enable sudo` and `polkit`: an administrator's program changes the PAM file, which belongs to root.
+/// `whorl login enable sudo`, `polkit` and `screen`: an administrator's program changes the PAM files, which belong to root.
 struct FingerLogin {
   /// ``SetupStep/sudo`` or ``SetupStep/polkit``.
   let step: SetupStep

@@ -24,7 +24,10 @@ struct LoginEnable: Command {
       it again whenever 'whorl login status' says that the two are not one any more.
 
       sudo and polkit have sudo, or the dialogs that ask for an administrator, take a finger or the password, whichever comes \
-      first. That changes a file in /etc/pam.d, for everybody who uses this machine, and asks for an administrator's password.
+      first. screen has lock screens that run as you take a finger as well: Plasma's beside the password, and swaylock, \
+      gtklock and i3lock after Enter without a password. GNOME's needs none of this: a finger for logins is one for its lock \
+      screen, too. That changes files in /etc/pam.d, for everybody who uses this machine, and asks for an administrator's \
+      password.
 
       Examples:
         whorl login enable passcode
@@ -39,7 +42,7 @@ struct LoginEnable: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("gnome-keyring, kwallet, passcode, sudo or polkit.", valueName: "what"))
+  @Argument(help: ArgumentHelp("gnome-keyring, kwallet, passcode, sudo, polkit or screen.", valueName: "what"))
   var choice: LoginChoice
 
   @OptionGroup var sealing: SealedCopyOption
@@ -86,6 +89,7 @@ struct LoginEnable: Command {
     case .kwallet: try await KWalletChange(dialogue).enable()
     case .sudo: try FingerLogin(step: .sudo).make(.enable, hardening)
     case .polkit: try FingerLogin(step: .polkit).make(.enable, hardening)
+    case .screen: try FingerLogin(step: .screen).make(.enable, hardening)
     }
     if options.json { try JSON.print(["enabled": choice.rawValue]) }
   }
@@ -102,7 +106,7 @@ struct LoginDisable: Command {
 
       kwallet removes KWallet's key from the store; KWallet keeps its password.
 
-      sudo and polkit get their file in /etc/pam.d back as it was.
+      sudo, polkit and screen get their files in /etc/pam.d back as they were.
 
       Examples:
         whorl login disable gnome-keyring
@@ -113,7 +117,7 @@ struct LoginDisable: Command {
 
   @OptionGroup var options: GlobalOptions
 
-  @Argument(help: ArgumentHelp("gnome-keyring, kwallet, passcode, sudo or polkit.", valueName: "what"))
+  @Argument(help: ArgumentHelp("gnome-keyring, kwallet, passcode, sudo, polkit or screen.", valueName: "what"))
   var choice: LoginChoice
 
   @Option(
@@ -140,6 +144,7 @@ struct LoginDisable: Command {
     case .kwallet: try await KWalletChange(dialogue).disable()
     case .sudo: try FingerLogin(step: .sudo).make(.disable, hardening)
     case .polkit: try FingerLogin(step: .polkit).make(.disable, hardening)
+    case .screen: try FingerLogin(step: .screen).make(.disable, hardening)
     }
     if options.json { try JSON.print(["disabled": choice.rawValue]) }
   }

@@ -15,7 +15,7 @@ struct Overview {
     let hasStore = isOn(.store)
     let names: [(SetupStep, String)] = [
       (.login, "login"), (.keyring, "GNOME's keyring"), (.kwallet, "KWallet"), (.sudo, "sudo"),
-      (.polkit, "administrator's dialogs"), (.secrets, "passwords of the desktop"),
+      (.polkit, "administrator's dialogs"), (.screen, "lock screen"), (.secrets, "passwords of the desktop"),
       (.passkeys, "passkeys"), (.ssh, "ssh"), (.git, "git"), (.gpg, "GnuPG"),
       (.sync, "sync"),
     ]

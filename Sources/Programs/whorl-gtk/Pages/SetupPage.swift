@@ -123,6 +123,7 @@ final class SetupPage: WindowPage {
     case .kwallet: "KWallet"
     case .sudo: Text.of("A Finger at sudo")
     case .polkit: Text.of("A Finger for Administrators")
+    case .screen: Text.of("A Finger at the Lock Screen")
     case .secrets: Text.of("Passwords of Your Programs")
     case .passkeys: Text.of("Passkeys in Browsers")
     case .ssh: "SSH"
@@ -208,7 +209,7 @@ private nonisolated struct SetupChange: Sendable {
         _ = try await SecretServiceTakeover(dialogue).run(
           atOnce: false, withKWallet: false, dryRun: false, ServiceManager(running: Self.status))
       case .secrets: _ = try await DesktopPasswordCopy(dialogue).run()
-      case .sudo, .polkit: try runAsAdministrator(try FingerStep.command(to: .enable, step))
+      case .sudo, .polkit, .screen: try runAsAdministrator(try FingerStep.command(to: .enable, step))
       case .service: try runAsAdministrator(command)
       case .store, .passcode, .reader, .fingers, .passkeys, .ssh, .git, .gpg, .sync: try run(command)
       }
@@ -225,7 +226,7 @@ private nonisolated struct SetupChange: Sendable {
         let report = try await SecretServiceHandback(dialogue, dryRun: false).run(
           ServiceManager(running: Self.status))
         for each in report.progress { dialogue.tell(each) }
-      case .sudo, .polkit: try runAsAdministrator(try FingerStep.command(to: .disable, step))
+      case .sudo, .polkit, .screen: try runAsAdministrator(try FingerStep.command(to: .disable, step))
       case .service: try runAsAdministrator(finding.administratorsUndo ?? [])
       case .store, .passcode, .reader, .fingers, .passkeys, .ssh, .git, .gpg, .sync: try run(finding.undo ?? [])
       }

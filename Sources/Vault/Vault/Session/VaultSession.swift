@@ -331,9 +331,10 @@ extension VaultSession {
   /// that is not the passcode locks nobody out.
   package func takesPasscodeOfLogin() async throws(VaultError) -> Bool { try await vault.takesPasscodeOfLogin() }
 
-  /// Asks for an enrolled finger, to authenticate the owner to a login program. The match releases nothing.
-  package func verifyForLogin(_ asking: Asking) async throws(VaultError) {
-    try await calls.logged(.verifyLogin, asking) { () throws(VaultError) in
+  /// Asks for an enrolled finger, to authenticate the owner to a login program, or to one that unlocks the screen. The match
+  /// releases nothing.
+  package func verifyForLogin(_ asking: Asking, unlocking: Bool = false) async throws(VaultError) {
+    try await calls.logged(unlocking ? .unlockScreen : .verifyLogin, asking) { () throws(VaultError) in
       try await vault.verifyForLogin(calls.request(asking))
     }
   }

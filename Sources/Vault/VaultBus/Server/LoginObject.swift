@@ -4,7 +4,7 @@ package import SDBus
 package import SecretModel
 internal import Synchronization
 
-/// The D-Bus interface for root's PAM module, documented in `data/dbus/org.whorl.Login1.xml`. It is served on the
+/// The D-Bus interface for the PAM module, documented in `data/dbus/org.whorl.Login1.xml`. It is served on the
 /// vault's socket.
 package enum LoginInterface {
   package static let target = BusTarget(path: "/org/whorl/Login", interface: "org.whorl.Login1")
@@ -15,6 +15,9 @@ package enum LoginInterface {
     case verify = "Verify"
     case changePassword = "ChangePassword"
     case await = "Await"
+
+    /// Whether a program of the user may call it, which unlocks the user's screen.
+    var isForLockers: Bool { self == .verify || self == .await }
 
     /// The D-Bus signature of the arguments.
     package var arguments: String {
@@ -39,7 +42,7 @@ package enum LoginInterface {
   package static let passwordLimit = 4_096
 }
 
-/// The D-Bus object that root's PAM module calls, for one connection. It runs on the bus loop.
+/// The D-Bus object that the PAM module calls, for one connection. It runs on the bus loop.
 package actor LoginObject {
   package nonisolated var unownedExecutor: UnownedSerialExecutor { BusLoop.shared.asUnownedSerialExecutor() }
 
@@ -60,7 +63,7 @@ package actor LoginObject {
   private var verification: (any LoginVerification)?
 
   /// - Parameters:
-  ///   - caller: the client: only user id 0 is served.
+  ///   - caller: the client. Only user id 0 is served, and others who ask for their own finger, to unlock their screen.
   ///   - refusals: limits the lines about calls of others.
   ///   - log: called with a line for the journal about each refused call.
   package init(
@@ -90,11 +93,13 @@ package actor LoginObject {
     Task(executorPreference: LoopTasks.shared) { await verification.end() }
   }
 
+  /// Whether the call may be served: the client is root, or unlocks its screen.
+  package nonisolated func mayServe(_ call: BusCall) -> Bool {
+    caller.user == 0 || LoginInterface.Method(rawValue: call.member)?.isForLockers == true
+  }
+
   private func begin(_ call: BusCall) {
-    guard caller.user == 0 else {
-      logRefusal()
-      return call.fail("org.freedesktop.DBus.Error.AccessDenied", "only root tells of logins")
-    }
+    guard mayServe(call) else { return deny(call) }
     guard call.path == LoginInterface.target.path, let method = LoginInterface.Method(rawValue: call.member) else {
       return call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member")
     }
@@ -128,6 +133,11 @@ package actor LoginObject {
       }
     case .await: awaitOutcome(call)
     }
+  }
+
+  private func deny(_ call: BusCall) {
+    logRefusal()
+    call.fail("org.freedesktop.DBus.Error.AccessDenied", "only root tells of logins")
   }
 
   private func logRefusal() {
@@ -192,12 +202,19 @@ package actor LoginObject {
     request = next
   }
 
-  /// The user whose finger is wanted, and the login program as the module describes it.
+  /// The user whose finger is wanted, and the login program as root's module describes it. Others ask for themselves alone.
   private func caller(verifying arguments: [BusValue]) throws(LoginRefusal) -> Caller {
     guard let user = arguments[0].asIdentifier(UInt32.self), let isGreeter = arguments[1].asBoolean,
       let pamService = arguments[2].asString, let seat = arguments[3].asString, let terminal = arguments[4].asString,
       let agents = try? [BusFile](bus: arguments[5]), agents.count <= 1
     else { throw .failed(.unreadable("a login program")) }
+    guard caller.user == 0 else {
+      // What such a program says of itself counts for nothing.
+      guard user == caller.user, !isGreeter, agents.isEmpty else { throw .denied }
+      var locker = caller
+      locker.login = LoginProgram(isGreeter: false, isLocker: true, seat: "", terminal: "")
+      return locker
+    }
     let agent = agents.first.flatMap { ProcessHandle.instance(of: $0.descriptor.rawValue) }
     return Caller(
       user: user, process: caller.process, label: pamService,
@@ -216,6 +233,7 @@ package actor LoginObject {
 
   private func fail(_ call: BusCall, _ refusal: LoginRefusal) {
     switch refusal {
+    case .denied: deny(call)
     case .noSuchLogin: call.fail(LoginInterface.errorPrefix + "NoSuchLogin", "no local login of this user")
     case .failed(.invalidRequest(let why)): call.fail(LoginInterface.errorPrefix + "InvalidRequest", why)
     case .failed(let error): call.fail(LoginInterface.errorPrefix + "Failed", error.busForm.name.word)

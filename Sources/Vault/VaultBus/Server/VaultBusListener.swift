@@ -131,8 +131,8 @@ private final class Clients: Sendable {
       opened: { object.expectGreeting(on: $0) },
       call: { call in
         if let login, call.interface == LoginInterface.target.interface {
-          // Root's PAM module sends no hello, and a login may wait for a finger.
-          if caller.user == 0 { object.expectNoGreeting() }
+          // The PAM module sends no hello, and a login may wait for a finger.
+          if login.mayServe(call) { object.expectNoGreeting() }
           login.handle(call)
         } else {
           object.handle(call)

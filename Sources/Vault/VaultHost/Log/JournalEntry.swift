@@ -81,6 +81,7 @@ extension AuditEntry.Request {
     case .changeCircle: "a4cf5006131746749b67a0dca648fe31"
     case .resolve: "01fbfc60085c406581531ad213223813"
     case .verifyLogin: "ecbab7df87fb45b7adfb13112ea0ba31"
+    case .unlockScreen: "c4718af01a6a9ddf52187e848fe85d54"
     case .loginPassword: "2607578154214131afc761f185582f3e"
     }
   }
