@@ -1,5 +1,6 @@
 import BrowserLogins
 import Foundation
+import Moving
 import SecretModel
 import Testing
 import Whorl

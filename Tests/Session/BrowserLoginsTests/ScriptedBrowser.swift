@@ -124,7 +124,7 @@ final class ScriptedBrowser {
   private static func pipe() -> (read: Int32, write: Int32) {
     var ends: [Int32] = [0, 0]
     Glibc.pipe(&ends)
-    for end in ends { fcntl(end, F_SETFD, FD_CLOEXEC) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
   }
 

@@ -80,7 +80,7 @@ extension AuditEntry.Request {
     case .changeCircle: Text.of("change circle")
     case .resolve: Text.of("resolve")
     case .verifyLogin: Text.of("verify login")
-    case .unlockScreen: Text.of("unlock the screen")
+    case .unlockScreen: Text.of("unlock screen")
     case .loginPassword: Text.of("login password")
     }
   }
