@@ -182,7 +182,7 @@ struct LoginTests {
           .accessGroup: .text(AccessGroup.commandLine),
         ])
       try await desk.store.add(git, secret: SecretBytes(copying: [1].span))
-      var notes = NewItem(named: try ItemName(parsing: "Example/alice#notes"))
+      var notes = NewItem(named: try ItemName(parsing: "Example/alice#notes"), access: AccessControl(.none))
       notes.attributes[.url] = .text("https://example.com")
       notes.attributes[.label] = .text("Example")
       try await desk.store.add(notes, secret: SecretBytes(copying: [65].span))

@@ -123,7 +123,8 @@ final class ScriptedBrowser {
 
   private static func pipe() -> (read: Int32, write: Int32) {
     var ends: [Int32] = [0, 0]
-    pipe2(&ends, Int32(O_CLOEXEC))
+    Glibc.pipe(&ends)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     return (ends[0], ends[1])
   }
 
