@@ -106,7 +106,8 @@ struct TerminalTests {
         try await left.waits(for: "Enter keeps it: ")
         left.type(key)
         #expect(try await left.status() == (key == "\u{3}" ? 128 + SIGINT : 77))
-        #expect(left.shown.contains("Enter keeps it: \(shown)whorl: passcode: cancelled"), "\(left.shown.debugDescription)")
+        let words = "Enter keeps it: \(shown)whorl: passcode: cancelled"
+        #expect(left.shown.contains(words), "\(left.shown.debugDescription)")
       }
       let yes = try PseudoTerminal(store.arguments(["passcode", "--remove"]))
       try await yes.waits(for: "Enter keeps it: ")

@@ -21,9 +21,9 @@ package struct FingerStep: Sendable {
         + "password."),
     FingerStep(
       step: .screen, look: { $0.fingerAtScreen },
-      question: "Have the lock screen take a finger or the password? In Plasma before 6.4 an unlock by password then waits "
-        + "for the finger, up to ten seconds. It changes its files in /etc/pam.d for everybody who uses this computer, and "
-        + "asks for an administrator's password."),
+      question: "Have the lock screen take a finger or the password? In Plasma before 6.4 an unlock by password then "
+        + "waits for the finger, up to ten seconds. It changes its files in /etc/pam.d for everybody who uses this "
+        + "computer, and asks for an administrator's password."),
   ]
 
   package enum Change: String, Sendable {
