@@ -95,9 +95,12 @@ final class ScriptedBrowser {
     let (input, output) = (Self.pipe(), Self.pipe())
     (toHost, fromHost) = (input.write, output.read)
     let program = ClientProgram(getpid(), path: "/usr/lib/firefox-esr/firefox-esr", arguments: ["firefox-esr"])
+    // Not by ??, whose closure the compiler converts to one that crashes.
+    var openStore: @Sendable () throws(VaultError) -> SecretStore = { () throws(VaultError) in desk.store }
+    if let open { openStore = open }
     let configuration = BrowserHost.Configuration(
       bus: "unix:path=/nonexistent", program: program, identity: "test", access: AccessControl(.anyFinger),
-      openStore: open ?? { () throws(VaultError) in desk.store }, prompt: { _ in Told(desk) }, log: { _ in })
+      openStore: openStore, prompt: { _ in Told(desk) }, log: { _ in })
     host = Task(executorPreference: BackgroundThread()) {
       await BrowserHost(configuration, writingTo: output.write).serve(readingFrom: input.read)
       close(input.read)

@@ -128,10 +128,11 @@ package struct BrowserManifest: Sendable {
   // MARK: The file
 
   private struct Contents: Codable {
-    var name: String
-    var description: String
-    var path: String
-    var type: String
+    // Another program's file may lack some.
+    var name: String?
+    var description: String?
+    var path: String?
+    var type: String?
     var extensions: [String]?
     var origins: [String]?
 
