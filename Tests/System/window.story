@@ -107,7 +107,7 @@ for page in Passkeys Keys Computers Activity Protection; do
 done
 
 # Programs get their passwords from Whorl, and not any more.
-work click "Set Up" gone "Looking …" press "Turn on: git" press Continue see "Turn off: git"
+work click Setup gone "Looking …" press "Turn on: git" press Continue see "Turn off: git"
 expect 0 "whorl git-credential" in_desktop 'git config --global --get-all credential.helper'
 work press "Turn off: git" press Continue see "Turn on: git"
 expect 1 "" in_desktop 'git config --global --get-all credential.helper'

@@ -73,9 +73,10 @@ struct AgeDesk: Sendable {
 
   /// The text of an error.
   static func text(of command: String) throws -> String {
-    let body = try #require(command.split(separator: "|").dropFirst().first).replacing("\n", with: "")
+    // Each line of the body follows a "|".
+    let body = command.split(separator: "|").dropFirst().joined()
     let padded = body + String(repeating: "=", count: (4 - body.count % 4) % 4)
-    return String(decoding: try #require(base64(String(padded))), as: UTF8.self)
+    return String(decoding: try #require(base64(padded)), as: UTF8.self)
   }
 
   private static func base64(_ text: String) -> [UInt8]? {

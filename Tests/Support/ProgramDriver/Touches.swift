@@ -31,6 +31,8 @@ package final class Touches: Sendable {
   /// The handler to pass to ``Invocation/run(heard:)``.
   package var heard: @Sendable (String, RunningProgram) -> Void {
     { line, program in
+      // It follows the request for a touch.
+      guard !line.hasPrefix("Program: ") else { return }
       let wanted =
         line.contains(" the reader (") || line.contains(" the fingerprint reader")
         || (line.hasPrefix("Stage") && line.contains("touch again"))

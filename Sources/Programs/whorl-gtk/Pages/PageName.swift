@@ -30,7 +30,7 @@ enum PageName: String, CaseIterable {
     case .computers: Text.of("Computers")
     case .activity: Text.of("Activity")
     case .protection: Text.of("Protection")
-    case .setup: Text.of("Set Up")
+    case .setup: Text.of("Setup")
     }
   }
 
