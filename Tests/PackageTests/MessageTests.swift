@@ -27,7 +27,7 @@ struct MessageTests {
         defer { if quotes % 2 == 1 { isHelp.toggle() } }
         guard !isHelp, quotes == 0, !line.contains(/^ *\/\//) else { continue }
         // What a person types, the name of a file, and a key of KDE's settings.
-        let typed = ["--circle", "sudo or polkit", "polkit-1", "Default Wallet"].reduce(String(line)) {
+        let typed = ["--circle", "sudo, polkit or screen", "polkit-1", "Default Wallet"].reduce(String(line)) {
           $0.replacing($1, with: "")
         }
         for literal in typed.replacing(named, with: "").matches(of: /"[^"]*"/) {

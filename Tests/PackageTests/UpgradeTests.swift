@@ -114,7 +114,7 @@ struct UpgradeTests {
     try await withTemporaryFolder { folder in
       let files = FileManager.default
       let parts = [
-        "CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "data", "docs", "scripts", "udev", "Sources/Login",
+        "CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "data", "docs", "po", "scripts", "udev", "Sources/Login",
         "Tests/System", "packaging/debian",
       ]
       for part in parts {
