@@ -64,6 +64,8 @@ struct UsageTests {
     "passcode", "recover", "reseal", "status", "log", "migrate", "export", "import", "key", "backup", "restore",
     "git-credential",
     "docker-credential", "pinentry", "gpg enable", "gpg disable", "gpg status", "doctor",
+    "browser enable", "browser disable", "browser status", "browser list", "browser forget", "browser host",
+    "age add", "age list", "age rm", "age public", "age identity", "age-plugin", "mcp",
     "reader list", "reader use", "reader test", "reader record", "admin list", "admin remove", "login status",
     "login enable", "login disable", "login open", "login repair",
     "login add", "login ls", "login rm", "ssh add", "ssh list", "ssh rm", "ssh public", "ssh certificate",

@@ -3,6 +3,7 @@ import Primitives
 import Processes
 internal import Prompts
 import Settings
+import Synchronization
 
 /// Gives a new recovery key to the person: shows it and asks for a part of it, or saves it in a file.
 struct RecoveryKeyHandover {
@@ -17,8 +18,15 @@ struct RecoveryKeyHandover {
   private static let tries = 3
   /// How often the key is shown.
   private static let showings = 2
-  /// What is said of a key that was shown, where the setup ends before the store is kept.
-  private static let isVoid = "No store was made: the recovery key above opens nothing. The next run shows another one."
+  /// Says once, of a key that was shown, that the setup has ended before the store was kept.
+  private final class VoidKey: Sendable {
+    private let isTold = Atomic(false)
+
+    func tell() {
+      guard !isTold.exchange(true, ordering: .relaxed) else { return }
+      StandardError.line("No store was made: the recovery key above opens nothing. The next run shows another one.")
+    }
+  }
 
   func hand(over key: borrowing SecretBytes) throws(Failure) {
     dialogue.tell(
@@ -27,7 +35,8 @@ struct RecoveryKeyHandover {
     for showing in 1...Self.showings {
       if try isSaved(key) { return }
       // Somebody may have it on paper already, and end this with Ctrl-C.
-      let (_, shown) = Unfinished.ofThisProgram.make({}, undo: { _ in StandardError.line(Self.isVoid) })
+      let void = VoidKey()
+      let (_, shown) = Unfinished.ofThisProgram.make({}, undo: { _ in void.tell() })
       defer { Unfinished.ofThisProgram.forget(shown) }
       do {
         try output.show(
@@ -39,7 +48,7 @@ struct RecoveryKeyHandover {
       do throws(Failure) {
         if try isWritten(key) { return }
       } catch {
-        dialogue.add(Self.isVoid)
+        void.tell()
         throw error
       }
       if showing < Self.showings { dialogue.add("Without the recovery key there is no store. Once more, then:") }
