@@ -192,10 +192,8 @@ struct KeyringReturnTests {
     }
   }
 
-  @Test(
-    "passwords that a program saves after enable, and before Whorl takes over, are brought in by itself and named",
-    arguments: [false, true])
-  func missed(byFirstLookup: Bool) async throws {
+  @Test("passwords that a program saves after enable, and before Whorl takes over, are brought in by itself and named")
+  func missed() async throws {
     try await with { desktop in
       let daemon = desktop.daemon
       func store(_ label: String, _ secret: String) async throws {
@@ -239,20 +237,13 @@ struct KeyringReturnTests {
         "login", "enable", "gnome-keyring", "--anyway", "--password-fd", "3", "--recovery-fd", "4",
         lines: [KeyringDaemon.password, desktop.store.recoveryKey])
       #expect(enabled.status == 0, "\(enabled.diagnostics)")
-      if byFirstLookup {
-        // As at a login: the look-up starts the service.
-        let agent = "--secret-service\0--store\0\(desktop.store.directory)"
-        for process in processes(with: agent) { kill(process, SIGTERM) }
-        for _ in 1...1_000 where !processes(with: agent).isEmpty { try await Task.sleep(for: .milliseconds(10)) }
-      } else {
-        let brought = try await whorl("secret-service", "import", "--missed")
-        #expect(brought.status == 0, "\(brought.diagnostics)")
-        #expect(
-          brought.diagnostics == """
-            Passwords were brought into Whorl. Programs had stored them in GNOME Keyring before Whorl took over: Late, Mail
+      let brought = try await whorl("secret-service", "import", "--missed")
+      #expect(brought.status == 0, "\(brought.diagnostics)")
+      #expect(
+        brought.diagnostics == """
+          Passwords were brought into Whorl. Programs had stored them in GNOME Keyring before Whorl took over: Late, Mail
 
-            """, "\(brought.diagnostics)")
-      }
+          """, "\(brought.diagnostics)")
       for (label, secret) in [("Late", "saved before the login"), ("Mail", "second")] {
         #expect(try await daemon.secretTool("lookup", "name", label).text == secret)
       }
