@@ -85,7 +85,7 @@ struct LanguageTests {
       try await window(.see(invented("Back")))
       // A private store has no log: the vault's own words. A reader has the name that libfprint gives it.
       let texts = try await window.texts().filter {
-        !$0.hasPrefix("Only the system service keeps a log") && $0 != "Virtual image device for debugging"
+        !$0.hasPrefix("Only the system service keeps a log") && !$0.hasPrefix("Virtual image device for debugging")
       }
       #expect(english(texts) == [])
       #expect(try #require(try await window.width()) <= 360)
