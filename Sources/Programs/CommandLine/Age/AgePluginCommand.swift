@@ -20,8 +20,9 @@ struct AgePluginCommand: Command {
         #!/bin/sh
         exec whorl age-plugin --store /srv/mine "$@"
 
-      Example:
+      Examples:
         age -d -i identity.txt file.age
+        whorl age-plugin --age-plugin=identity-v1
       """)
 
   /// What age wants, and in which version of its protocol.
