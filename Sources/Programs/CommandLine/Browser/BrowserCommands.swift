@@ -61,34 +61,13 @@ struct BrowserEnable: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     // Without a store there is nothing to give.
     _ = try await session.openStore()
-    let path = try chosenProgram()
+    let path = try NamedHelper(
+      program, ofWhorl: BrowserManifest.ownProgram, refusal: "browsers pass no options on",
+      scriptIn: "whorl browser host"
+    ).path(options)
     let dialogue = CommandDialogue(session, of: Self.spoken, isAssenting: replace)
     try await BrowserChange(dialogue).enable(path, assent: "--replace")
     if options.json { try JSON.print(try BrowserReport.all()) }
-  }
-
-  private func chosenProgram() throws(Failure) -> String {
-    if let program {
-      do throws(HelperProgramError) {
-        guard program.hasPrefix("/"), !program.hasControlCharacters else {
-          throw .missing(path: program, code: ENOENT)
-        }
-        return try HelperProgram(at: program).path
-      } catch {
-        throw .usage(error.words, advice: "name the full path of a program")
-      }
-    }
-    guard options.store == nil, options.reader == nil, options.config == nil else {
-      throw .usage(
-        "browsers pass no options on",
-        advice: "make a script, as 'whorl browser host --help' says, and name it with --program")
-    }
-    guard let own = HelperPlaces(of: BrowserManifest.ownProgram).locateWithExecutable() else {
-      throw Failure(
-        .unavailable, "\(BrowserManifest.ownProgram) is not installed beside whorl",
-        advice: "install Whorl with its packages, or 'make install'")
-    }
-    return own
   }
 }
 

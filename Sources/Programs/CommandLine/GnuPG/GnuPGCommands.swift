@@ -47,7 +47,10 @@ struct GnuPGEnable: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     // Without a store there is nothing to give.
     _ = try await session.openStore()
-    let path = try chosenProgram()
+    let path = try NamedHelper(
+      program, ofWhorl: GnuPGAgentFile.ownProgram, refusal: "GnuPG's agent passes no options on",
+      scriptIn: "whorl pinentry"
+    ).path(options)
     let file = try GnuPGAgentFile()
     let other = file.otherProgram
     guard other != path else {
@@ -61,30 +64,6 @@ struct GnuPGEnable: Command {
     StandardError.line("GnuPG gets from Whorl what it keeps, after a touch. For the rest it asks as before, with")
     StandardError.line("\(Visible.text(other)), and Whorl offers to keep what you type.")
     StandardError.line("'whorl gpg disable' takes it back.")
-  }
-
-  private func chosenProgram() throws(Failure) -> String {
-    if let program {
-      do throws(HelperProgramError) {
-        guard program.hasPrefix("/"), !program.hasControlCharacters else {
-          throw .missing(path: program, code: ENOENT)
-        }
-        return try HelperProgram(at: program).path
-      } catch {
-        throw .usage(error.words, advice: "name the full path of a program")
-      }
-    }
-    guard options.store == nil, options.reader == nil, options.config == nil else {
-      throw .usage(
-        "GnuPG's agent passes no options on",
-        advice: "make a script, as 'whorl pinentry --help' says, and name it with --program")
-    }
-    guard let own = HelperPlaces(of: GnuPGAgentFile.ownProgram).locateWithExecutable() else {
-      throw Failure(
-        .unavailable, "\(GnuPGAgentFile.ownProgram) is not installed beside whorl",
-        advice: "install Whorl with its packages, or 'make install'")
-    }
-    return own
   }
 }
 
