@@ -11,6 +11,9 @@ import VaultStore
 final class LoginTouch: LoginVerification {
   /// How long one touch may take, and how long the reader may take to become ready.
   private static let limit = Duration.seconds(10)
+  /// How long another request may keep the reader before the login goes on without a finger. A request that was just
+  /// cancelled, as by a typed password, gives the reader back within a second.
+  private static let patience = Duration.seconds(2)
 
   private enum Step: Sendable {
     case prompt(LoginPrompt, question: Int)
@@ -74,14 +77,22 @@ final class LoginTouch: LoginVerification {
 
   private func listen(to events: ContextEvents) async {
     var prompt = LoginPrompt.touch
+    var givingUp: Task<Void, Never>?
+    defer { givingUp?.cancel() }
     for await event in events {
       switch event.event {
       case .retry: prompt = .retry
       case .noMatch: prompt = .otherFinger
       case .touchWanted(let request):
+        givingUp?.cancel()
+        givingUp = nil
         told.yield(.prompt(prompt.on(request.reader.scanType), question: event.number))
       // Do not wait for another program's touch: the person can type the password.
-      case .notice(.readerInUse): await end()
+      case .notice(.readerInUse) where givingUp == nil:
+        givingUp = Task(executorPreference: BackgroundThread.shared) {
+          do { try await Pause.wait(for: Self.patience) } catch { return }
+          await self.end()
+        }
       default: break
       }
     }

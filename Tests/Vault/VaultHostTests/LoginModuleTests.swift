@@ -256,12 +256,24 @@ struct LoginModuleTests {
       try await typed.waits(for: prompt)
       typed.type("\(LoginMachine.password)\n")
       try await typed.waits(for: "let in")
-      #expect(try await eventually { !fprintd.isArmed })
       guard Self.hasPolkit else { return }
       let helper = try await machine.polkitHelper()
       _ = try await helper.waits(for: "touch the reader")
       try await fprintd.touchWhenArmed(.right)
       #expect(await helper.letsIn())
+    }
+  }
+
+  @Test("a login just after a typed password asks for a finger again, though the reader is still given back")
+  func afterTypedPassword() async throws {
+    try await LoginMachine.withOpenFprintd(["right-index-finger"]) { machine, fprintd in
+      for _ in 1...3 {
+        let typed = try await machine.su()
+        try await typed.waits(for: "touch the reader: ")
+        #expect(try await eventually { fprintd.isArmed })
+        typed.type("\(LoginMachine.password)\n")
+        try await typed.waits(for: "let in")
+      }
     }
   }
 }
