@@ -244,7 +244,7 @@ package struct SetupSurvey {
   }
 
   private func ssh(_ store: SecretStore) async throws(Failure) -> Finding {
-    let keys = try await StoredSSHKeys(in: store).all()
+    let keys = try await StoredKeys<SSHKey>(in: store).all()
     guard !keys.isEmpty else {
       let offer = SetupOffer(
         question: "Make a key for ssh, which signs only after a touch?", command: command("ssh", "add", "ssh"))

@@ -24,7 +24,15 @@ struct AgeGroup: ParsableCommand {
 extension CompletionKind {
   /// Completes names of keys for age, including unusable ones.
   fileprivate static let ageKeyNames = names { session in
-    try await StoredAgeKeys(session: session).all([.living, .dead]).map(\.name)
+    try await StoredKeys<AgeKey>(in: session.openStore()).all([.living, .dead]).map(\.name)
+  }
+}
+
+extension AgeKey {
+  /// The keys that the words name; all for no words.
+  fileprivate static func named(_ names: [String], in session: Session) async throws(Failure) -> [AgeKey] {
+    let stored = StoredKeys<AgeKey>(in: try await session.openStore())
+    return names.isEmpty ? try await stored.all() : try await stored.named(names)
   }
 }
 
@@ -75,8 +83,8 @@ struct AgeAdd: Command {
     guard !name.isEmpty, name == Visible.text(name) else {
       throw .usage("'\(name)' cannot be the name of a key", advice: "choose one without control characters")
     }
-    let stored = StoredAgeKeys(session: session)
-    guard try await stored.all([.living, .dead]).allSatisfy({ $0.name != name }) else {
+    guard try await StoredKeys<AgeKey>(in: session.openStore()).all([.living, .dead]).allSatisfy({ $0.name != name })
+    else {
       throw Failure(
         .exists, "a key for age \(name) exists already", name: "errSecDuplicateItem", advice: "name this one otherwise")
     }
@@ -108,17 +116,19 @@ struct AgeList: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let keys = try await StoredAgeKeys(session: session).all([.living, .dead])
+    let keys = try await StoredKeys<AgeKey>(in: session.openStore()).all([.living, .dead])
     if options.json { return try JSON.print(["keys": keys.map(AgeKeyRow.init)]) }
+    let hasTwins = Set(keys.map(\.name)).count < keys.count
     var table = Table()
     for key in keys {
       let forPeople = StandardOutput.isTerminal
-      table.add([
-        key.name, forPeople ? key.access.spoken : "\(key.access)",
-        forPeople ? key.state.spoken ?? "ready" : key.state.rawValue, "\(key.publicKey)",
-      ])
+      table.add(
+        [
+          key.name, forPeople ? key.access.spoken : "\(key.access)",
+          forPeople ? key.state.spoken ?? "ready" : key.state.rawValue, key.publicText,
+        ] + (hasTwins ? [key.id.spoken] : []))
     }
-    try table.print(head: ["name", "access", "state", "public key"])
+    try table.print(head: ["name", "access", "state", "public key"] + (hasTwins ? ["id"] : []))
   }
 }
 
@@ -145,13 +155,8 @@ struct AgeRemove: Command {
   var yes = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let keys = try await StoredAgeKeys(session: session).named(names, [.living, .dead])
-    if !yes {
-      for key in keys { StandardError.line(Visible.text("\(key.name): \(key.publicKey)")) }
-      try session.answers().confirm("Remove \(Spoken.plural(keys.count, "key")) for good?", assent: "--yes")
-    }
-    let ids = keys.map(\.id)
-    _ = try await session.request { try await $0.delete(.ids(ids)) }
+    let keys = try await StoredKeys<AgeKey>(in: session.openStore()).named(names, [.living, .dead])
+    try await session.remove(keys, isAssenting: yes)
     if options.json { try JSON.print(["removed": keys.map(\.name)]) }
   }
 }
@@ -176,7 +181,7 @@ struct AgePublic: Command {
   var names: [String] = []
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let keys = try await StoredAgeKeys(session: session).named(names)
+    let keys = try await AgeKey.named(names, in: session)
     if options.json { return try JSON.print(["keys": keys.map(AgeKeyRow.init)]) }
     for key in keys { try StandardOutput.line("\(key.publicKey)") }
   }
@@ -201,7 +206,7 @@ struct AgeIdentities: Command {
   var names: [String] = []
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let keys = try await StoredAgeKeys(session: session).named(names)
+    let keys = try await AgeKey.named(names, in: session)
     if options.json { return try JSON.print(["keys": keys.map(AgeKeyRow.init)]) }
     for key in keys { try StandardOutput.write(key.identityLines) }
   }

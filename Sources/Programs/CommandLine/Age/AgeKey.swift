@@ -5,7 +5,9 @@ import Settings
 import Whorl
 
 /// A key for files in age's format, which stays in the vault: an item of class key, in an access group of its own.
-struct AgeKey: Sendable, Hashable {
+struct AgeKey: StoredKey, Hashable {
+  static let kind = "key for age"
+  static let listing = "whorl age list"
   static let accessGroup = "org.whorl.age"
 
   let id: ItemID
@@ -14,7 +16,6 @@ struct AgeKey: Sendable, Hashable {
   let access: AccessControl
   let state: Item.State
 
-  /// Nil for an item that is no such key.
   init?(_ item: Item) {
     guard item.itemClass == .key, item.attributes[.accessGroup] == .text(Self.accessGroup),
       item.attributes[.keyType] == .text(KeyFamily.x25519.keyType),
@@ -24,8 +25,7 @@ struct AgeKey: Sendable, Hashable {
     name = if case .text(let label)? = item.attributes[.label] { label } else { "" }
   }
 
-  /// The search for these keys, in a state.
-  static func search(_ states: Set<Item.State> = [.living]) -> ItemSearch {
+  static func search(_ states: Set<Item.State>) -> ItemSearch {
     ItemSearch(.key, groups: .named([accessGroup]), synchronizable: .any, states: states)
   }
 
@@ -34,41 +34,12 @@ struct AgeKey: Sendable, Hashable {
     NewItem(.key, [.label: .text(name), .accessGroup: .text(accessGroup)], access: access)
   }
 
+  var publicText: String { "\(publicKey)" }
+
   /// The lines of a file of identities.
   var identityLines: String {
     "# Whorl's key \(PromptLabel.names([name])); the key itself stays in the vault\n"
       + "# public key: \(publicKey)\n\(AgeIdentity(publicKey).text)\n"
-  }
-}
-
-/// The keys for age in a store.
-struct StoredAgeKeys {
-  let session: Session
-
-  /// All keys, oldest first.
-  func all(_ states: Set<Item.State> = [.living]) async throws(Failure) -> [AgeKey] {
-    let search = AgeKey.search(states)
-    return try await session.request { try await $0.allItems(search) }.compactMap(AgeKey.init)
-  }
-
-  /// The keys that the words name: each the name of one key, its id or its public key. All for no words.
-  func named(_ names: [String], _ states: Set<Item.State> = [.living]) async throws(Failure) -> [AgeKey] {
-    let all = try await all(states)
-    guard !names.isEmpty else { return all }
-    var chosen: [AgeKey] = []
-    for name in names {
-      let found = all.filter { $0.id == ItemID(spoken: name) || $0.name == name || "\($0.publicKey)" == name }
-      guard let key = found.first else {
-        throw Failure(
-          .notFound, "no key for age \(name)", name: "errSecItemNotFound",
-          advice: "'whorl age list' lists what there is")
-      }
-      guard found.count == 1 else {
-        throw .usage("\(name) means several keys", advice: "name one by its public key, which 'whorl age list' shows")
-      }
-      chosen.append(key)
-    }
-    return chosen
   }
 }
 

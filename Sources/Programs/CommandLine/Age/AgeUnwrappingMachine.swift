@@ -110,7 +110,7 @@ struct AgeUnwrappingMachine {
   /// The keys of the store that the identities name. Tells the person of those that it does not have, since another
   /// identity may open the file.
   private mutating func keys(of identities: [AgeIdentity]) async throws(Failure) -> [(place: Int, key: AgeKey)] {
-    let stored = try await StoredAgeKeys(session: session).all([.living, .dead])
+    let stored = try await StoredKeys<AgeKey>(in: session.openStore()).all([.living, .dead])
     var keys: [(place: Int, key: AgeKey)] = []
     for (place, identity) in identities.enumerated() {
       switch stored.first(where: { $0.publicKey == identity.publicKey }) {

@@ -33,8 +33,7 @@ extension CompletionKind {
 
   /// Completes names of keys for SSH, including unusable ones.
   static let sshKeyNames = names { session in
-    try await session.request { try await $0.allItems(SSHKey.search([.living, .dead])) }
-      .compactMap(SSHKey.init).map(\.name)
+    try await StoredKeys<SSHKey>(in: session.openStore()).all([.living, .dead]).map(\.name)
   }
 
   /// Completes passkeys.

@@ -99,7 +99,7 @@ struct SSHAdd: Command {
     guard !name.isEmpty, name == Visible.text(name) else {
       throw .usage("'\(name)' cannot be the name of a key", advice: "choose one without control characters")
     }
-    guard try await StoredSSHKeys(in: session.openStore()).all().allSatisfy({ $0.name != name }) else {
+    guard try await StoredKeys<SSHKey>(in: session.openStore()).all().allSatisfy({ $0.name != name }) else {
       throw Failure(
         .exists, "an SSH key \(name) exists already", name: "errSecDuplicateItem", advice: "name this one otherwise")
     }

@@ -43,7 +43,7 @@ struct SSHCertificate: Command {
   }
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let key = try await StoredSSHKeys(in: session.openStore()).named([name])[0]
+    let key = try await StoredKeys<SSHKey>(in: session.openStore()).named([name])[0]
     let certificate: [UInt8]? = if let file { try Self.certificate(in: file, of: key) } else { nil }
     // The item may hold bytes that do not count as a certificate of the key, so they are always removed.
     guard remove || certificate != key.certificate else { return }

@@ -45,7 +45,7 @@ struct SSHList: Command {
   @OptionGroup var options: GlobalOptions
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let keys = try await StoredSSHKeys(in: session.openStore()).all([.living, .dead])
+    let keys = try await StoredKeys<SSHKey>(in: session.openStore()).all([.living, .dead])
     if options.json { return try JSON.print(["keys": keys.map(SSHKeyRow.init)]) }
     let hasTwins = Set(keys.map(\.name)).count < keys.count
     var table = Table()
@@ -92,13 +92,8 @@ struct SSHRemove: Command {
   var yes = false
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let keys = try await StoredSSHKeys(in: session.openStore()).named(names, [.living, .dead])
-    if !yes {
-      for key in keys { StandardError.line(Visible.text(key.line)) }
-      try session.answers().confirm("Remove \(Spoken.plural(keys.count, "key")) for good?", assent: "--yes")
-    }
-    let ids = keys.map(\.id)
-    _ = try await session.request { try await $0.delete(.ids(ids)) }
+    let keys = try await StoredKeys<SSHKey>(in: session.openStore()).named(names, [.living, .dead])
+    try await session.remove(keys, isAssenting: yes)
     if options.json { try JSON.print(["removed": keys.map(\.name)]) }
   }
 }
@@ -123,7 +118,7 @@ struct SSHPublic: Command {
   var names: [String] = []
 
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let stored = StoredSSHKeys(in: try await session.openStore())
+    let stored = StoredKeys<SSHKey>(in: try await session.openStore())
     let keys = names.isEmpty ? try await stored.all() : try await stored.named(names)
     if options.json { return try JSON.print(["keys": keys.map(SSHKeyRow.init)]) }
     for key in keys { try StandardOutput.line(key.line) }

@@ -30,7 +30,7 @@ struct SyncItemOptions: ParsableArguments {
     let store = try await session.openStore()
     var named = try await ItemChoice(options: choice, purpose: .naming, session: session).items(named: names)
     var ids: [ItemID] = []
-    if ssh { ids += try await StoredSSHKeys(in: store).all().map(\.id) }
+    if ssh { ids += try await StoredKeys<SSHKey>(in: store).all().map(\.id) }
     if passkeys { ids += try await StoredPasskeys(in: store).all().map(\.id) }
     if let folder {
       let contents = try await session.request { try await SecretServiceContents(of: $0) }
