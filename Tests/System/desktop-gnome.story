@@ -1,5 +1,5 @@
 # GNOME Shell asks for a finger: its notification, each answer to it, and pinentry-gnome3, whose dialog belongs to the
-# shell. The shell runs without a screen: the story queries what it shows, and answers with the shell's virtual pointer
+# shell. Then the shell's dialog for administrators, with a finger and with the password. The shell runs without a screen: the story queries what it shows, and answers with the shell's virtual pointer
 # and keyboard. Debian 13.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/display.sh
@@ -67,3 +67,14 @@ js '(function () {
 wait_for "the desktop behind the overview" is '!Main.overview.visible'
 set_up
 tell_of_a_gate
+
+# The dialog of polkit's agent, which is a part of the shell. It shows the prompt in the empty field.
+dialog() {
+  is 'Main.componentManager._allComponents.polkitAgent._currentDialog' || return 1
+  js '(function texts(actor) {
+    const own = actor.hint_text || actor.text || "";
+    return [own, ...actor.get_children().filter(child => child.visible).map(texts)].join(" ");
+  })(Main.componentManager._allComponents.polkitAgent._currentDialog)'
+}
+ask_as_administrator
+exit 0

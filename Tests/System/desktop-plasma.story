@@ -1,5 +1,5 @@
-# KDE Plasma asks for a finger: its notification, each answer to it, and pinentry-qt. Plasma runs on Xvfb, and the story
-# reads the display like a screen reader. Debian 13.
+# KDE Plasma asks for a finger: its notification, each answer to it, and pinentry-qt. Then its dialog for administrators, with
+# a finger and with the password. Plasma runs on Xvfb, and the story reads the display like a screen reader. Debian 13.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/display.sh
 
@@ -60,6 +60,7 @@ while [ ! -S /tmp/.X11-unix/X7 ]; do sleep 0.1; done
 dbus-update-activation-environment --systemd DISPLAY XDG_CURRENT_DESKTOP XDG_SESSION_TYPE KDE_FULL_SESSION \
   KDE_SESSION_VERSION
 kwin_x11 &
+/usr/lib/*/libexec/polkit-kde-authentication-agent-1 &
 exec plasmashell
 END
 # shellcheck disable=SC2016 # alice's shell fills it in
@@ -67,3 +68,7 @@ wait_for "the session of alice" in_desktop 'busctl --user status org.freedesktop
 in_desktop 'plasmashell --version; kwin_x11 --version'
 set_up
 tell_of_a_gate
+
+dialog() { in_desktop 'python3 /usr/share/whorl-tests/dialog.py polkit'; }
+ask_as_administrator
+exit 0

@@ -4,7 +4,7 @@
 # systemd user manager.
 
 # shellcheck disable=SC2034 # the stories use them
-sensor=/run/service-reader/socket right="right-index:1" passcode="open sesame, please"
+sensor=/run/service-reader/socket right="right-index:1" passcode="open sesame, please" password="open sesame"
 user alice
 runtime=/run/user/$(id -u alice)
 
@@ -144,6 +144,75 @@ tell_of_a_gate() {
   ended 1 ""
   [ ! -s /tmp/output ] || fail "without the passcode: $(cat /tmp/output)"
 }
+
+# ask_as_administrator: tests polkit's dialog in a desktop, with a finger and with the password. The story defines, beside keys,
+# keys_return and keys_escape:
+#   dialog    prints the text of polkit's dialog on the display, and fails if there is none
+ask_as_administrator() {
+  usermod -aG sudo alice
+  echo "alice:$password" | chpasswd
+  expect 0 "beside the password" whorl login enable polkit
+
+  dialog_asked
+  press "$right"
+  ended 0 "root"
+  wait_for "the end of the dialog" no_dialog
+
+  dialog_asked
+  typed_into_dialog "$password"
+  ended 0 "root"
+
+  # A wrong finger, which the dialog tells, and then either.
+  for way in finger password; do
+    dialog_asked
+    press left-index:9
+    wait_for "the answer to another finger" dialog_says "No match, swipe again or type[.]"
+    [ ! -s /tmp/actual ] || fail "let in after another finger: $(cat /tmp/output)"
+    if [ "$way" = finger ]; then press "$right"; else typed_into_dialog "$password"; fi
+    ended 0 "root"
+  done
+
+  # A wrong password: the dialog asks again, for both.
+  dialog_asked
+  typed_into_dialog "mistyped"
+  sleep 5
+  wait_for "the next prompt" dialog_says "swipe the reader"
+  [ ! -s /tmp/actual ] || fail "let in by a wrong password: $(cat /tmp/output)"
+  press "$right"
+  ended 0 "root"
+
+  # Cancelled, and the reader is free for the next.
+  dialog_asked
+  keys_escape
+  ended 126 ""
+  wait_for "the end of the dialog" no_dialog
+  dialog_asked
+  press "$right"
+  ended 0 "root"
+
+  expect 0 "Only the password" whorl login disable polkit
+  begin 'pkexec id -un'
+  wait_for "polkit's dialog" dialog_says "assword"
+  ! dialog_says "swipe" || fail "asked for a finger: $(dialog)"
+  typed_into_dialog "$password"
+  ended 0 "root"
+}
+
+# dialog_asked: begins a command that needs an administrator, and waits for the dialog that asks for both.
+dialog_asked() {
+  begin 'pkexec id -un'
+  wait_for "polkit's dialog" dialog_says "swipe the reader"
+  # Until the dialog has the keyboard.
+  sleep 1
+}
+
+typed_into_dialog() {
+  keys "$1"
+  keys_return
+}
+
+dialog_says() { dialog | grep -q "$1"; }
+no_dialog() { ! dialog >/dev/null; }
 
 # passcode_wanted: begins the lookup, and chooses the passcode in the notification.
 passcode_wanted() {
