@@ -66,8 +66,13 @@ struct Arrival {
   /// machines find the same order.
   func wins(over row: RecordRow) -> Bool {
     let mine = (revision.head.clock, revision.writer.description)
-    return mine > (row.head.clock, row.head.writer)
+    let other = (row.head.clock, row.head.writer)
+    // A machine that lies, or was put back, has signed two versions with one clock.
+    return mine == other ? row.head.version.bytes.lexicographicallyPrecedes(revision.signed.digest) : mine > other
   }
+
+  /// Whether it is the version that a row has, encrypted anew or not.
+  func isVersion(of row: RecordRow) -> Bool { revision.signed.digest == row.head.version.bytes }
 }
 
 extension ItemRecord {

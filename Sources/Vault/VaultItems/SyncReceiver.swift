@@ -158,7 +158,7 @@ final class SyncReceiver {
   private func receiveMessage(_ path: SyncPath, _ contents: [UInt8]?, of id: MemberID) throws {
     guard id == circle.id else { return try progress.take(path, contents, of: id, in: circle) }
     guard case .answer = path else { return progress.note(path, isThere: contents != nil) }
-    guard let contents, circle.joining != nil else { return }
+    guard let contents else { return }
     try circle.take(answer: contents, nonces.take(of: id))
     try change.put(circle)
   }
@@ -253,7 +253,7 @@ final class SyncReceiver {
     let isNewer = head.seen.replaces(row.head.seen)
     let isOlder = row.head.seen.replaces(head.seen)
     switch (isNewer, isOlder) {
-    case (true, true):
+    case (true, true) where arrival.isVersion(of: row):
       // The same version, encrypted anew. One for earlier members is encrypted again when it is published.
       var row = row
       guard try !arrival.isUnreadable(with: keys.get()) else {
@@ -267,8 +267,9 @@ final class SyncReceiver {
     case (false, true):
       if row.isPublished { wentBack() }
       try row.notePublished(arrival.file, change)
-    case (false, false) where (arrival.item != nil) != row.head.isItem: try revive(arrival, row)
-    case (false, false):
+    // Neither has seen the other one, or one machine has signed two versions with the same clock: it lies, or was put back.
+    case _ where (arrival.item != nil) != row.head.isItem: try revive(arrival, row)
+    case (true, true), (false, false):
       let old = try row.revision(for: circle)
       let isSame = old.hasSameItem(as: arrival.revision, with: try keys.get())
       if arrival.wins(over: row) {

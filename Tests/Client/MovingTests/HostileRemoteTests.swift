@@ -105,6 +105,44 @@ struct HostileRemoteTests {
     }
   }
 
+  @Test("a commit of a remote that git finds malformed is not taken")
+  func malformed() async throws {
+    try await withTwo { folder, one, two in
+      let remote = "\(folder)/remote"
+      let added = try await blob("good", in: folder)
+      let tree = try await git(
+        "mktree", in: remote,
+        input: try await git("ls-tree", "main", in: remote) + "\n100644 blob \(added)\tgood\n")
+      let parent = try await git("rev-parse", "main", in: remote)
+      // Nobody has made it.
+      let commit = try await git(
+        "hash-object", "-t", "commit", "-w", "--literally", "--stdin", in: remote,
+        input: "tree \(tree)\nparent \(parent)\n\nplanted\n")
+      try await git("update-ref", "refs/heads/main", commit, in: remote)
+      for machine in [one, two] { await #expect(throws: SyncRunError.self) { try await machine.sync() } }
+      #expect(one.vault.files["good"] == nil && two.vault.files.count == 1)
+    }
+  }
+
+  @Test("a remote with more records of members than one call of the vault takes is refused for a machine that joins")
+  func manyRecords() async throws {
+    try await withTwo { folder, _, two in
+      let large = try await blob(String(repeating: "x", count: 1_000_000), in: folder)
+      let joining = SyncRun(two.repository, two.vault)
+      func fill(_ count: Int) async throws {
+        let lines = (1...count).map { "100644 blob \(large)\t0000000\($0)\n" }
+        let tree = try await git("mktree", in: "\(folder)/remote", input: lines.joined())
+        try await plant(["040000 tree \(tree)\tcircle"], over: folder)
+      }
+      try await fill(8)
+      #expect(try await onOwnThread { try await joining.records() }.records.count == 8)
+      try await fill(9)
+      await #expect(throws: SyncRunError.tooMuch("it has records of too many members")) {
+        _ = try await onOwnThread { try await joining.records() }
+      }
+    }
+  }
+
   @Test("a remote with more than 200,000 files is refused")
   func hugeTree() async throws {
     try await withTwo { folder, one, _ in

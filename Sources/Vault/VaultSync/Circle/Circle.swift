@@ -175,9 +175,10 @@ package struct Circle: Sendable {
   }
 
   private mutating func use(_ new: Member) throws(VaultError) {
-    guard new != own else { return }
     own = new
-    if try standing == .member { try append(members: others(than: id) + [own], naming: [:]) }
+    // The list may have an earlier entry also where this one is not new: it was changed while this machine asked to join.
+    guard let listed = try last.member(id), listed != own else { return }
+    try append(members: others(than: id) + [own], naming: [:])
   }
 
   /// Follows the changes of the members, which the owner of this machine has just confirmed.

@@ -82,6 +82,34 @@ struct AnswerTests {
     #expect(try await desk.status.members.count == 2)
   }
 
+  @Test("a member whose answer came after that of another one goes on sharing, also under a new list of members")
+  func twoAnswers() async throws {
+    let machines = try await repository.circle("desk", "attic")
+    let lap = try await SyncMachine("lap")
+    try await lap.ask(repository)
+    for machine in machines { try await machine.sync(repository) }
+    for machine in machines { try await machine.answer(lap) }
+    for machine in machines { try await machine.sync(repository) }
+    try await machines[0].renewRecoveryKey()
+    try await machines[0].sync(repository)
+    _ = try await machines[1].receive(repository.tip)
+    try await machines[1].confirm()
+    try await machines[1].set("mail", "gold")
+    for machine in machines.reversed() { try await machine.sync(repository) }
+    #expect(try await machines[0].get("mail") == "gold")
+  }
+
+  @Test("a machine that asks to join shows no other one that asks")
+  func twoRequests() async throws {
+    let (desk, lap) = try await asked()
+    let attic = try await SyncMachine("attic")
+    try await attic.ask(repository)
+    for machine in [lap, desk] { try await machine.sync(repository) }
+    #expect(try await desk.status.candidates.count == 2)
+    #expect(try await lap.status.candidates.isEmpty)
+    #expect(try await attic.status.candidates.isEmpty)
+  }
+
   @Test("a machine that was refused asks no more")
   func refused() async throws {
     let (desk, lap) = try await asked()
@@ -89,6 +117,14 @@ struct AnswerTests {
     #expect(try await desk.status.candidates.isEmpty)
     #expect(try await desk.sync(repository).refused.isEmpty)
     #expect(try await desk.status.candidates.isEmpty)
+  }
+
+  @Test("a machine that has asked in one circle and makes another one takes no file out of that one's repository")
+  func elsewhere() async throws {
+    let (_, lap) = try await asked()
+    try await lap.begin()
+    let files = try await lap.session.sync.files(after: nil, puttingBack: false).files
+    #expect(!files.isEmpty && files.allSatisfy { $0.contents != nil })
   }
 
   @Test("a machine that asks again takes its earlier request out of the repository")

@@ -10,8 +10,16 @@ import VaultDriver
 @testable import Vault
 @testable import VaultItems
 @testable import VaultStore
+@testable import VaultSync
 
 extension Vault {
+  /// What would name the record of an item if it were a kept version.
+  fileprivate func keptID(of title: String) throws -> String {
+    try presence.passcodes.store.read { snapshot in
+      try #require(try snapshot.records(where: "1").first { $0.head.title.description == title }).keptID
+    }
+  }
+
   /// Begins a circle after the passcode, and after something that happens between the two.
   fileprivate func beginCircle(
     in context: ContextHandle, after meanwhile: @Sendable () async throws -> Void
@@ -98,6 +106,45 @@ struct CircleProofTests {
     #expect(try await lap.status.members.count == 1)
   }
 
+  @Test("no program agrees to words, lets a machine in, removes or confirms one, or leaves, without the owner")
+  func unasked() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, attic) = (machines[0], try await SyncMachine("attic"))
+    try await attic.ask(repository)
+    try await desk.sync(repository)
+    try await desk.answer(attic)
+    for machine in [desk, attic, desk] { try await machine.sync(repository) }
+    let (id, other) = (try await attic.id, try await machines[1].id)
+    for (machine, change) in [
+      (attic, SyncMemberChange.agree), (desk, .approve(id, replacing: nil)), (desk, .remove(other)), (desk, .confirm),
+      (desk, .leave),
+    ] {
+      await #expect(throws: VaultError.interactionNotAllowed, "\(change)") {
+        try await machine.session.sync.change(change, .nobody)
+      }
+    }
+    #expect(try await attic.status.hasAgreed == false)
+    #expect(try await desk.status.members.count == 2)
+  }
+
+  @Test("without a passcode the members of a circle change by the recovery key alone")
+  func withoutPasscode() async throws {
+    let desk = try await repository.circle("desk")[0]
+    let lap = try await SyncMachine("lap", passcode: nil)
+    try await repository.admit(lap, by: desk)
+    let change = SyncMemberChange.remove(try await desk.id)
+    for person in [Person(), Person(recoveryKey: desk.store.recoveryKey)] {
+      await #expect(throws: VaultError.self) {
+        try await person.with(lap.session, ContextOptions(timeout: .seconds(20))) {
+          try await lap.session.sync.change(change, Asking(in: $0))
+        }
+      }
+      #expect(try await lap.status.members.count == 2)
+    }
+    try await lap.remove(desk)
+    #expect(try await lap.status.members.count == 1)
+  }
+
   @Test("a circle does not begin by a passcode that was changed after it was given")
   func changedPasscode() async throws {
     let desk = try await SyncMachine("desk")
@@ -134,6 +181,71 @@ struct CircleProofTests {
     await #expect(throws: VaultError.touchRefused) { try await lap.resolve(.bind(mail)) }
     #expect(try await lap.get("mail") == "mine")
     #expect(try await lap.status.waiting.count == 1)
+  }
+
+  @Test("nobody is asked before a change of a machine, or of an item, that is not there")
+  func nothingThere() async throws {
+    let desk = try await repository.circle("desk")[0]
+    try await desk.set("mail", "gold", .passcode)
+    let (unknown, mail) = (try #require(MemberID(String(repeating: "0", count: 32))), try ItemName(parsing: "mail"))
+    let sync = desk.session.sync
+    for change in [SyncMemberChange.approve(unknown, replacing: nil), .remove(unknown), .answer(unknown)] {
+      await #expect(throws: VaultError.itemGone, "\(change)") { try await sync.change(change, .nobody) }
+    }
+    // An item that is stored does not wait.
+    await #expect(throws: VaultError.itemGone) { try await sync.resolve(.bind(mail), .nobody) }
+    #expect(try await desk.get("mail") == "gold")
+    // One that waits is no version that lost against another one.
+    let lap = try await SyncMachine("lap")
+    try await repository.admit(lap, by: desk)
+    #expect(try await lap.status.waiting.count == 1)
+    let row = try await lap.vault.keptID(of: "mail")
+    for resolution in [SyncResolution.use(kept: row), .drop(kept: row)] {
+      await #expect(throws: VaultError.itemGone, "\(resolution)") {
+        try await lap.session.sync.resolve(resolution, .nobody)
+      }
+    }
+    #expect(try await lap.status.waiting.count == 1)
+  }
+
+  @Test("an item that was never shared and needs a finger is kept beside a synced one of its name by a touch")
+  func boundBeside() async throws {
+    let desk = try await repository.circle("desk")[0]
+    try await desk.set("mail", "gold", .presence)
+    try await desk.sync(repository)
+    let lap = try await SyncMachine("lap")
+    try await lap.enroll()
+    try await lap.set("mail", "iron", .currentSet)
+    try await repository.admit(lap, by: desk)
+    #expect(try await lap.status.waiting.map(\.reason) == [.touch])
+    // Its owner types the passcode where that is enough.
+    try await lap.resolve(.bind(ItemName(parsing: "mail")))
+    #expect(try await lap.get("mail") == "gold")
+    #expect(try await lap.status.kept.count == 1)
+  }
+
+  @Test("of the same secret that two machines store under different rules at the same time, both versions are kept")
+  func otherRule() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    for (machine, rule) in zip(machines, [AccessControl.Constraint.presence, .none]) {
+      try await machine.set("mail", "gold", rule)
+    }
+    for machine in machines + machines { try await machine.sync(repository) }
+    for machine in machines { #expect(try await machine.status.kept.count == 1, "\(machine.name)") }
+  }
+
+  @Test("a synced item takes the place of one that was never shared and that nothing opens any more")
+  func deadItem() async throws {
+    let desk = try await repository.circle("desk")[0]
+    try await desk.set("mail", "gold")
+    try await desk.sync(repository)
+    let lap = try await SyncMachine("lap")
+    try await lap.enroll()
+    try await lap.set("mail", "iron", .currentSet)
+    try await lap.enroll(.leftIndex)
+    try await repository.admit(lap, by: desk)
+    #expect(try await lap.get("mail") == "gold")
+    #expect(try await lap.status.waiting == [])
   }
 
   @Test("what another machine shares is no entry of the login, whatever its group: a login runs no command of it")
@@ -217,5 +329,18 @@ struct CircleProofTests {
     let third = try await SyncMachine("third")
     try await repository.admit(third, by: lap)
     #expect(try await third.items == ["mail": "new", "bank": "silver"])
+  }
+
+  @Test("a list of members that a recovered circle makes before it publishes first stays in the repository")
+  func listUsedAgain() async throws {
+    let machines = try await repository.circle("desk", "attic")
+    try await machines[0].set("mail", "gold")
+    try await machines[0].sync(repository)
+    let lap = try await SyncMachine("lap")
+    try await lap.recover(repository, recoveryKey: machines[0].store.recoveryKey) { try await lap.renewRecoveryKey() }
+    #expect(try await lap.vault.circle.epoch == 2)
+    let third = try await SyncMachine("third")
+    try await repository.admit(third, by: lap)
+    #expect(try await third.items == ["mail": "gold"])
   }
 }

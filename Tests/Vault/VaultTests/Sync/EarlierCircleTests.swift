@@ -12,8 +12,10 @@ import VaultDriver
 
 extension Vault {
   /// Puts the store into a circle of the first format, in which a version of an item was kept.
-  fileprivate func enterEarlierCircle(keeping secret: String, of name: String) throws {
-    var item = NewItem(named: try ItemName(parsing: name), access: AccessControl(.none))
+  fileprivate func enterEarlierCircle(
+    keeping secret: String, of name: String, _ rule: AccessControl.Constraint = .none
+  ) throws {
+    var item = NewItem(named: try ItemName(parsing: name), access: AccessControl(rule))
     item.attributes[.synchronizable] = .number(1)
     let keys = try MemberKeys.make()
     let id = try #require(MemberID(String(repeating: "a", count: 32)))
@@ -61,6 +63,18 @@ struct EarlierCircleTests {
     let all = try await desk.session.allItems(ItemSearch(groups: .all, synchronizable: .no)).compactMap(\.title)
     let other = try #require(all.first { $0.contains("other version") })
     #expect(try await desk.get(other) == "silver")
+  }
+
+  @Test("a version that a circle of the first format has kept under the fingers needs the passcode afterwards")
+  func bound() async throws {
+    let desk = try await SyncMachine("desk")
+    try await desk.vault.enterEarlierCircle(keeping: "silver", of: "mail", .currentSet)
+    try await desk.begin()
+    let items = try await desk.session.allItems(ItemSearch(groups: .all, synchronizable: .no))
+    let other = try #require(items.first { $0.title?.contains("other version") ?? false })
+    #expect(other.access == AccessControl(.passcode))
+    let title = try #require(other.title)
+    #expect(try await desk.get(title) == "silver")
   }
 
   @Test("a circle of the first format can be left without a proof")

@@ -127,6 +127,44 @@ struct ForgedFilesTests {
     }
   }
 
+  @Test("a kept version is gone by any deletion that a member signs, and no other version comes into its place")
+  func keptDeleted() async throws {
+    let machines = try await repository.circle("desk", "lap")
+    for machine in machines { try await machine.set("mail", machine.name) }
+    for machine in [machines[0], machines[1], machines[0]] { try await machine.sync(repository) }
+    let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
+    let kept = try #require(try await desk.status.kept.first)
+    let path = try #require(
+      repository.tip.keys.first { $0.hasPrefix("items/") && $0.filter { $0 != "/" }.hasPrefix("items\(kept.id)") })
+    guard case .item(let name)? = SyncPath(path) else { throw VaultError.itemGone }
+    // It claims to have seen nothing else.
+    let head = Revision.Head(
+      clock: valid.clock, created: 0, modified: 0, name: name, seen: [valid.id.description: valid.clock])
+    let file = try Revision(head, secretFile: [], of: valid.circleID, by: valid.keys, as: valid.id)
+      .sealed(to: valid.circle.members.recipients, epoch: valid.epoch)
+    #expect(try await desk.receive(repository.tip.merging([path: file]) { $1 }).refused.isEmpty)
+    #expect(try await desk.status.kept.isEmpty)
+    #expect(try await desk.status.pending == 0)
+  }
+
+  @Test("a synced secret that is shorter than the random bytes before each secret is not stored", arguments: [0, 31])
+  func shortSecret(count: Int) async throws {
+    let machines = try await repository.circle("desk", "lap")
+    let (desk, valid) = (machines[0], try Forgery(by: try await machines[1].circle))
+    let bytes = [UInt8](repeating: 7, count: count)
+    let head = Revision.Head(
+      clock: valid.clock, created: 0, item: DescribedItem(valid.item, secret: 0), commitment: Digest.sha256(bytes),
+      modified: 0, seen: [valid.id.description: valid.clock])
+    let members = valid.circle.members
+    let secret = try AgeMessage.seal(
+      SecretBytes(copying: bytes.span), to: members.recipients(of: valid.item.accessibility), epoch: valid.epoch)
+    let revision = try Revision(head, secretFile: secret, of: valid.circleID, by: valid.keys, as: valid.id)
+    let name = try #require(valid.circle.recordNames).name(of: ItemRecord(valid.item, head).primary)
+    let file = try revision.sealed(to: members.recipients, epoch: valid.epoch)
+    #expect(try await desk.receive(repository.tip.merging([SyncPath.item(name).text: file]) { $1 }).changed.isEmpty)
+    #expect(try await desk.status.waiting.map(\.reason) == [.recipients])
+  }
+
   @Test("an invalid synced passkey waits and is not stored, and a synced file that is too long ends the call")
   func unusable() async throws {
     let machines = try await repository.circle("desk", "lap")
@@ -205,6 +243,8 @@ struct ForgedFilesTests {
     // An earlier head, or a missing one, means that the repository was put back.
     files[path] = try head(49)
     #expect(try await desk.receive(files).wentBack)
+    // Then it publishes nothing, though no record is missing.
+    #expect(try await desk.status.lost > 0)
     // Also when it is seen again.
     desk.forget()
     #expect(try await desk.receive(files).wentBack)
@@ -273,6 +313,7 @@ struct ForgedFilesTests {
       ("after another record", try file(with { $0.previous = JSONBytes([1]) })),
       ("of another circle", try file(with { $0.circle = String(repeating: "0", count: 32) })),
       ("with a member twice", try file(with { $0.members.append($0.members[0]) })),
+      ("of the first format", try file(with { $0.format = 1 })),
       ("without members", try file(with { $0.members = [] })),
       ("with too many members", try file(with { $0.members = crowd })),
       ("with fewer bytes for the members than the key has", try file(with { $0.sealed = JSONBytes(short) })),

@@ -130,7 +130,12 @@ struct JoinMessageTests {
     let parties = try Parties()
     // Another text of the same signature.
     let padded = parties.answer.bytes.dropLast() + Array("==\n".utf8)
-    #expect(throws: VaultError.fileUnreadable("it has no signature")) { _ = try SignedLine(parsing: Array(padded)) }
+    let longer = parties.answer.bytes.dropLast() + Array(" x\n".utf8)
+    // More than any file may have.
+    let endless = [UInt8](repeating: 0x20, count: SignedLine.limit) + parties.answer.bytes
+    for file in [Array(padded), Array(longer), endless] {
+      #expect(throws: VaultError.fileUnreadable("it has no signature")) { _ = try SignedLine(parsing: file) }
+    }
     #expect(try SignedLine(parsing: parties.answer.bytes).bytes == parties.answer.bytes)
   }
 
@@ -148,19 +153,23 @@ struct JoinMessageTests {
   @Test("a list of members with a key that nothing can be encrypted to is refused")
   func unusableKeys() throws {
     let parties = try Parties()
-    let line = String(decoding: try JSONEncoder().encode(parties.asking), as: UTF8.self)
-    let key = parties.asker.encryption.publicKey.description
-    for field in ["encrypt", "recovery"] {
+    let publicKey = parties.asker.encryption.publicKey
+    let asking = Member(
+      parties.asker, recovery: publicKey, salt: [],
+      MemberLocks(classes: [.whenUnlocked: publicKey], passcode: publicKey, tier: .keyFile))
+    let line = String(decoding: try JSONEncoder().encode(asking), as: UTF8.self)
+    let key = publicKey.description
+    for field in ["encrypt", "recovery", "passcode", Accessibility.whenUnlocked.rawValue] {
       let changed = line.replacing("\"\(field)\":\"\(key)\"", with: "\"\(field)\":\"age1nothing\"")
       #expect(changed != line)
       let member = try JSONDecoder().decode(Member.self, from: Data(changed.utf8))
       let contents = CircleContents(nameKey: SharedSecret(try Random.key()), names: [:])
       // Signed as a liar's program would do it, which encrypts the contents to its own entry alone.
       let honest = try CircleRecord(
-        after: parties.list, circle: parties.list.circle, members: [parties.member, parties.asking], contents,
+        after: parties.list, circle: parties.list.circle, members: [parties.member, asking], contents,
         by: parties.keys, as: parties.member.id)
       let body = String(decoding: try SignedLine(parsing: honest.bytes).line, as: UTF8.self)
-      let own = String(decoding: try JSONLine.line(parties.asking).dropLast(), as: UTF8.self)
+      let own = String(decoding: try JSONLine.line(asking).dropLast(), as: UTF8.self)
       let forged = body.replacing(own, with: String(decoding: try JSONLine.line(member).dropLast(), as: UTF8.self))
       #expect(forged != body)
       let message = Array("whorl-sync \(SignedLine.Kind.circle.rawValue)\n".utf8) + Array(forged.utf8)

@@ -121,6 +121,59 @@ struct JoiningTests {
     #expect(try await lap.status.words == words)
   }
 
+  @Test("a member keeps the number and the consent of a machine that asks when other files take their place")
+  func firstMessages() async throws {
+    let (desk, lap) = try await answered()
+    try await lap.agree()
+    for machine in [lap, desk] { try await machine.sync(repository) }
+    let (id, before) = (try await lap.id, try await desk.status.candidates)
+    #expect(before.map(\.hasAgreed) == [true])
+    for path in [SyncPath.opening(id), .consent(id)] {
+      _ = try await desk.receive(repository.tip.merging([path.text: Array("nonsense\n".utf8)]) { $1 })
+      #expect(try await desk.status.candidates == before, "\(path)")
+    }
+    // Nor does it forget its answer when it sees everything once more.
+    try await desk.forgetAndSync(repository)
+    #expect(try await desk.status.candidates == before)
+    try await desk.approve(id)
+    #expect(try await desk.status.members.count == 2)
+  }
+
+  @Test("a machine does not ask to join with lists of members of which one is missing, or with none")
+  func incompleteLists() async throws {
+    try await repository.circle("desk", "attic", "cellar")
+    let lists = repository.tip.filter { $0.key.hasPrefix("circle/") }
+    #expect(lists.count == 3)
+    let lap = try await SyncMachine("lap")
+    for missing in [[SyncPath.circle(1)], [.circle(2)], [.circle(1), .circle(2), .circle(3)]] {
+      let left = MemoryRepository()
+      left.put(lists.filter { path, _ in !missing.contains { $0.text == path } })
+      await #expect(throws: VaultError.fileUnreadable("the records of your computers are not complete"), "\(missing)") {
+        try await lap.ask(left)
+      }
+    }
+    #expect(try await lap.status.standing == .none)
+  }
+
+  @Test("a machine that asks with a name that only looks like another one's gets a number")
+  func lookalike() async throws {
+    let desk = try await repository.circle("desk")[0]
+    try await repository.admit(try await SyncMachine("de\u{200B}sk"), by: desk)
+    #expect(try await desk.status.members.map(\.name).sorted() == ["desk", "desk (2)"])
+  }
+
+  @Test("a machine whose recovery key is replaced while it asks is in the list of members with the new one")
+  func newRecoveryKey() async throws {
+    let (desk, lap) = try await answered()
+    try await lap.agree()
+    try await lap.renewRecoveryKey()
+    for machine in [lap, desk] { try await machine.sync(repository) }
+    try await desk.approve(lap.id)
+    for machine in [desk, lap, desk] { try await machine.sync(repository) }
+    let (own, id) = (try await lap.vault.circle.own, try await lap.id)
+    #expect(try await desk.vault.circle.last.member(id) == own)
+  }
+
   @Test("whoever lets a machine in gives the passcode where something that is shared needs it")
   func passcode() async throws {
     let desk = try await repository.circle("desk")[0]

@@ -39,6 +39,26 @@ struct LyingClockTests {
     #expect(try await lap.get("shared") == "2")
   }
 
+  @Test("of two versions with the same clock all machines choose the same one, and keep the other for a person")
+  func sameClock() async throws {
+    let machines = try await repository.circle("desk", "attic", "liar")
+    let valid = try Forgery(by: try await machines[2].circle)
+    let files = try [AccessControl.Constraint.presence, .none].map { rule in
+      try valid.named("mail") { $0.item.access = AccessControl(rule) }.file()
+    }
+    for (machine, order) in [(machines[0], files), (machines[1], files.reversed())] {
+      for (path, contents) in order {
+        _ = try await machine.receive(repository.tip.merging([path: contents]) { $1 })
+      }
+    }
+    var current: [AccessControl] = []
+    for machine in machines[...1] {
+      #expect(try await machine.status.kept.map(\.item.description) == ["mail"], "\(machine.name)")
+      current += try await machine.session.allItems(ItemSearch(groups: .all, synchronizable: .yes)).map(\.access)
+    }
+    #expect(current.count == 2 && Set(current).count == 1)
+  }
+
   @Test("versions that together close the gap to a great clock are accepted, in whatever order they arrive")
   func closedGap() async throws {
     let machines = try await repository.circle("desk", "lap")
@@ -94,9 +114,16 @@ struct LyingClockTests {
     let valid = try Forgery(by: try await lap.circle)
     try await machines[2].leave()
     for machine in [machines[2], desk, lap] { try await machine.sync(repository) }
+    let members = try await desk.circle.members
+    let beyond = try valid.named("bank") {
+      $0.clock = LogicalClock($0.epoch, 0x20_0000_0000_0000)
+    }.file(for: members)
+    #expect(
+      try await desk.receive(repository.tip.merging([beyond.path: beyond.contents]) { $1 }).refused.map(\.path)
+        == [beyond.path])
     let (path, contents) = try valid.named("mail") {
       $0.clock = LogicalClock($0.epoch, 0x1F_FFFF_FFFF_FFFF)
-    }.file(for: try await desk.circle.members)
+    }.file(for: members)
     repository.put(repository.tip.merging([path: contents]) { $1 })
     for machine in [desk, lap] { #expect(try await machine.sync(repository).refused.isEmpty) }
     #expect(try await desk.get("mail") == "iron")

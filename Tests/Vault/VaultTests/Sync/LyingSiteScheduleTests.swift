@@ -98,10 +98,10 @@ private struct LyingSchedule {
     }
     for state in count..<repository.count {
       for (path, file) in repository[state] where path.hasPrefix("items/") && before[path] != file {
-        for (name, keys) in strangers {
-          #expect(throws: (any Error).self, "\(name) reads what \(machine.name) published: \(story)") {
-            _ = try AgeMessage.open(file, with: keys)
-          }
+        for (name, keys) in strangers where (try? AgeMessage.open(file, with: keys)) != nil {
+          // What another machine has published already may come back, also under the name of a version that is kept.
+          let isNew = (0..<state).allSatisfy { !repository[$0].values.contains(file) }
+          #expect(!isNew, "\(name) reads what \(machine.name) published: \(story)")
         }
       }
     }

@@ -284,6 +284,7 @@ extension MemoryRepository {
   }
 
   /// New machines that are all members of one circle in this repository.
+  @discardableResult
   func circle(_ names: String...) async throws -> [SyncMachine] {
     var machines: [SyncMachine] = []
     for name in names {

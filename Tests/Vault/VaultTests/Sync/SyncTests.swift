@@ -181,6 +181,8 @@ struct SyncTests {
     try await machines[0].set("mail", "old")
     try await machines[0].set("bank", "old")
     for machine in machines { try await machine.sync(repository) }
+    // Its clock is then the greater one.
+    for number in 1...3 { try await machines[0].set("bank", "\(number)") }
     try await machines[0].delete("mail")
     try await machines[0].delete("bank")
     try await machines[1].set("mail", "new")
