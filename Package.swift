@@ -363,8 +363,8 @@ let package = Package(
     tests(
       "CommandLineTests", in: "Programs",
       [
-        "Fingerprint", "Presence", "Primitives", "Processes", "ProgramDriver", "ReaderClient", "SDBus", "Vault",
-        "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
+        "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "ProgramDriver", "ReaderClient", "SDBus",
+        "SecretModel", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems", "VaultStore", "VirtualFinger",
       ]),
     // The examples and other clients of the libraries, run with a simulated user.
     tests("ExampleTests", in: "Programs", ["Fingerprint", "ProgramDriver", "VirtualFinger"]),
