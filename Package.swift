@@ -270,7 +270,7 @@ let package = Package(
     tests("PrimitivesTests", in: "Common", ["Primitives"]),
     tests("SDBusTests", in: "Common", ["MemorySearch", "Primitives", "SDBus"]),
     tests("FingerprintTests", in: "Common", ["Fingerprint"]),
-    tests("ProcessesTests", in: "Common", ["CLinux", "Processes", "ProgramDriver"]),
+    tests("ProcessesTests", in: "Common", ["CLinux", "Primitives", "Processes", "ProgramDriver"]),
     tests("KeysTests", in: "Vault", ["COpenSSL", "Keys", "MemorySearch", "Primitives"]),
     tests("TPMTests", in: "Vault", ["MemorySearch", "Primitives", "SoftwareTPM", "VaultStore"]),
     tests("AgeFormatTests", in: "Vault", ["Keys", "Primitives", "ProgramDriver", "SecretModel", "VaultSync"]),
@@ -363,8 +363,8 @@ let package = Package(
     tests(
       "CommandLineTests", in: "Programs",
       [
-        "Fingerprint", "Presence", "Primitives", "Processes", "ProgramDriver", "ReaderClient", "SDBus", "Vault",
-        "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger",
+        "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "ProgramDriver", "ReaderClient", "SDBus",
+        "SecretModel", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems", "VaultStore", "VirtualFinger",
       ]),
     // The examples and other clients of the libraries, run with a simulated user.
     tests("ExampleTests", in: "Programs", ["Fingerprint", "ProgramDriver", "VirtualFinger"]),

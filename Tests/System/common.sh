@@ -10,6 +10,19 @@ fail() {
   exit 1
 }
 
+# skip WHY: ends a story that cannot be told here. It counts as skipped, not as passed.
+skip() {
+  echo "  skipped: $*"
+  echo "$*" >/var/lib/whorl-skipped
+  exit 0
+}
+
+# skip_part WHY: the same for a part of a story, which goes on after it.
+skip_part() {
+  echo "  skipped: $*"
+  echo "$*" >/var/lib/whorl-skipped-part
+}
+
 # user NAME: makes the user if it does not exist.
 user() { id "$1" >/dev/null 2>&1 || useradd --create-home --shell /bin/bash "$1"; }
 

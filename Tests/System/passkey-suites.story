@@ -5,10 +5,6 @@
 
 suites=/usr/share/whorl-fido-suites
 run=/usr/src/whorl/Tests/Session/fido-suites
-skip() {
-  echo "  skipped: $*"
-  exit 0
-}
 [ -d "$suites" ] || skip "no suites: WHORL_FIDO_SUITES names a folder in which Tests/Session/fido-suites/run has been run"
 for name in current old; do
   "$suites/$name/bin/python" -c 'import fido2, pytest' 2>/dev/null || skip "the suites are for another version of Python"

@@ -41,7 +41,7 @@ case $output in *"has the reader"*) ;; *) fail "not told of the test: $output $(
 # A recorded reader, replayed by the unit for libfprint instead of the machine's readers.
 recording=/usr/share/whorl-recordings/elanmoc
 if [ ! -d "$recording" ]; then
-  echo "  skipped: there is no recording in $recording"
+  skip_part "there is no recording in $recording"
   exit 0
 fi
 unit=whorl-reader-libfprint.service

@@ -38,7 +38,7 @@ expect 66 "whorl init" boxed alice "$names /run/whorl" 'whorl get note/alice'
 if at_seat alice 'unshare --user true' 2>/dev/null; then
   expect 69 "user 65534 owns" at_seat alice 'unshare --user --map-user="$(id -u)" whorl get note/alice'
 else
-  echo "  skipped: this machine lets no user make a user namespace"
+  skip_part "this machine lets no user make a user namespace"
 fi
 kill "$sitting" 2>/dev/null || :
 wait "$sitting" 2>/dev/null || :

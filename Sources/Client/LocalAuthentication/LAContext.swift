@@ -165,7 +165,7 @@ open class LAContext: NSObject {
   ///   - accessControl: the access control. One without a constraint succeeds at once.
   ///   - operation: the planned operation. It makes no difference here.
   ///   - localizedReason: as in ``evaluatePolicy(_:localizedReason:reply:)``.
-  ///   - reply: called once, on a queue of the context's own: true, or false with an ``LAError``.
+  ///   - reply: called once, on a thread of its own, which it may block: true, or false with an ``LAError``.
   @preconcurrency
   open func evaluateAccessControl(
     _ accessControl: SecAccessControl, operation: LAAccessControlOperation, localizedReason: String,

@@ -2,7 +2,8 @@
 // (`TextEncodings.swift`), numbers from outside (`OutsideNumber`), and the kernel's clocks. `SecureMemory` has what
 // secrets live in, `Executors` where tasks run, `KeySchemes` the names of the algorithms of keys.
 //
-// Folders, small files, files that are whole or not there, and what tells one file from another.
+// Folders, small files, and what tells one file from another. `WholeFile` writes files that are whole or not there, and
+// `Unfinished` has what a signal takes back.
 
 package import Glibc
 
@@ -125,71 +126,6 @@ package enum SmallFile {
     }
     throw Failure(problem: "it is larger than \(limit) bytes")
   }
-}
-
-/// Writes a file that is whole under its name, or not there: it is NAME.new first, of this user alone. Freed before it is
-/// in place, it leaves nothing behind.
-package final class WholeFile {
-  package struct Failure: Error {
-    /// What could not be done, with the path.
-    package let what: String
-    package let code: Int32
-
-    /// Both in one line.
-    package var problem: String { unsafe "\(what): \(String(cString: strerror(code)))" }
-  }
-
-  /// Where the contents are written.
-  package let descriptor: Int32
-  private let path: String
-  private let new: String
-  private let mode: mode_t
-  private var isInPlace = false
-
-  /// Makes it under its other name. Removes what was left under that.
-  ///
-  /// - Parameter mode: who may read it under its name.
-  package init(_ path: String, mode: mode_t = 0o600) throws(Failure) {
-    (self.path, self.mode) = (path, mode)
-    new = path + ".new"
-    unsafe unlink(new)
-    descriptor = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    // The deinitializer runs after this.
-    guard descriptor >= 0 else {
-      isInPlace = true
-      throw unwritten
-    }
-  }
-
-  deinit {
-    if descriptor >= 0 { close(descriptor) }
-    if !isInPlace { unsafe unlink(new) }
-  }
-
-  package func write(_ bytes: [UInt8]) throws(Failure) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      // Borrows the rest for the call.
-      let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      guard count >= 0 || errno == EINTR else { throw unwritten }
-      if count > 0 { rest = rest.dropFirst(count) }
-    }
-  }
-
-  /// Gives it its name, in place of a file that has it. The file and its name are on the disk when this returns.
-  package func place() throws(Failure) {
-    guard mode == 0o600 || fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else { throw unwritten }
-    guard unsafe rename(new, path) == 0 else { throw unwritten }
-    isInPlace = true
-    try syncFolder()
-  }
-
-  private func syncFolder() throws(Failure) {
-    let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-    if let code = Folder.sync(folder) { throw Failure(what: "cannot write \(path)", code: code) }
-  }
-
-  private var unwritten: Failure { Failure(what: "cannot write \(path)", code: errno) }
 }
 
 /// The same for all names of a file. While a file is open somewhere, no other file gets its inode number.

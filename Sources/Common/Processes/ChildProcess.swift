@@ -243,3 +243,12 @@ final class Lifeline: Sendable {
     guard whorl_kill_on_hangup(childEnd, child) == 0 else { throw ChildStartError(code: errno) }
   }
 }
+
+extension Unfinished {
+  /// Starts a helper program that is killed if a signal ends this one.
+  package func start<Problem: Error>(
+    _ start: () throws(Problem) -> ChildProcess
+  ) throws(Problem) -> (value: ChildProcess, entry: Entry) {
+    try make(start) { $0.killAndWait() }
+  }
+}

@@ -202,13 +202,18 @@ struct WhorlAgent: ParsableCommand {
     let input = Glibc.open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { close(input) }
     do {
-      let child = try ChildProcess(
-        HelperProgram(at: whorl),
-        arguments: [whorl, "secret-service", "import", "--missed"]
-          + options.flatMap { name, value in value.map { [name, $0] } ?? [] },
-        environment: OwnEnvironment.entries, standardInput: input, showsDiagnostics: true)
+      let (child, entry) = try Unfinished.ofThisProgram.start {
+        try ChildProcess(
+          HelperProgram(at: whorl),
+          arguments: [whorl, "secret-service", "import", "--missed"]
+            + options.flatMap { name, value in value.map { [name, $0] } ?? [] },
+          environment: OwnEnvironment.entries, standardInput: input, showsDiagnostics: true)
+      }
       let end = DispatchSemaphore(value: 0)
-      child.onEnd { _ in end.signal() }
+      child.onEnd { _ in
+        Unfinished.ofThisProgram.forget(entry)
+        end.signal()
+      }
       _ = end.wait(timeout: .now() + Self.longestWait)
     } catch {
       Diagnostics.line("what programs stored before cannot be brought in: \(error)")

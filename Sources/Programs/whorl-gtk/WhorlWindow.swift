@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import CAdwaita
+internal import Primitives
 internal import Processes
 internal import Translation
 internal import Whorl
@@ -39,6 +40,13 @@ struct WhorlWindow: ParsableCommand {
   func run() throws {
     Text.begin()
     _ = Hardening()
+    // Before the first thread. GTK would leave behind what is unfinished, such as a copy on which a password is tried.
+    let endings = HeldEndingSignals()
+    Task.detached(executorPreference: BackgroundThread()) {
+      let signal = endings.wait().number
+      Unfinished.ofThisProgram.undoAll()
+      EndingSignals.die(of: signal)
+    }
     let (page, place) = (page, ShownStore.Place(directory: store, reader: reader, configuration: config))
     let isOwnStore = store != nil || config != nil
     let kind: WindowApplication.Kind = isService ? .service : isOwnStore ? .own : .shared
@@ -47,6 +55,7 @@ struct WhorlWindow: ParsableCommand {
       MainLoop.serveMainActor()
       return WindowApplication(place, kind).run(page)
     }
+    Unfinished.ofThisProgram.undoAll()
     throw ExitCode(status)
   }
 }

@@ -1,3 +1,4 @@
+import Fingerprint
 import Foundation
 import LocalAuthentication
 import Presence
@@ -41,6 +42,40 @@ struct CancellationTests {
     #expect(code == .invalidContext)
     #expect(!context.setCredential(Data("secret".utf8), type: .applicationPassword))
     #expect(person.heard == ["touch"])
+  }
+
+  @Test(
+    "the read after an evaluation that was invalidated is prompted at once where the reader reports fingers, also in the reply",
+    .timeLimit(.minutes(1)))
+  func afterInvalidated() async throws {
+    let machine = try await Machine()
+    // The clock stands still: the second in which another reader may still answer a touch never ends, and neither does
+    // the one after which a finger counts as lifted.
+    let stopped = ScanClock.now()
+    let desk = ReaderDesk(
+      machine.image.process, locks: ReaderLocks(runtimeFolder: machine.image.store.folder), clock: { stopped })
+    let store = SecretStore(service: VaultSession(of: try machine.image.store.open(desk: desk)))
+    let held = HeldContext()
+    let first = LAContext(store: store, prompt: PersonAtPrompt(machine, [.run { held.invalidate() }]))
+    held.context = first
+    let person = PersonAtPrompt(machine, [.press(.rightIndex), .press(.rightIndex)])
+    let context = LAContext(store: store, prompt: person)
+    let code = await withCheckedContinuation { continuation in
+      first.evaluatePolicy(Self.biometrics, localizedReason: "see") { success, error in
+        #expect(!success && (error as? LAError)?.code == .appCancel)
+        // The reply may wait for another evaluation.
+        let ended = DispatchSemaphore(value: 0)
+        let code = Mutex<LAError.Code?>(nil)
+        context.evaluatePolicy(Self.biometrics, localizedReason: "read") { _, error in
+          code.withLock { $0 = (error as? LAError)?.code }
+          ended.signal()
+        }
+        ended.wait()
+        continuation.resume(returning: code.withLock { $0 })
+      }
+    }
+    #expect(code == nil)
+    #expect(person.heard == ["touch", "matched"])
   }
 
   @Test("invalidating a context right after evaluatePolicy, before anything is asked, gives appCancel")

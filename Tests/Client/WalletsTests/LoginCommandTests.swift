@@ -124,6 +124,29 @@ struct LoginCommandTests {
     }
   }
 
+  @Test(
+    "whatever is answered to whorl login disable, the keyring opens with that, or its own secret is still in the store",
+    arguments: AnswerToLoss.allCases)
+  func answered(_ answer: AnswerToLoss) async throws {
+    try await TestStore.with { store in
+      try await KeyringDaemon.with { daemon in
+        try await enable(store, daemon).run().mustSucceed()
+        let disabling = whorl(store, daemon, "login", "disable", "gnome-keyring")
+        let terminal = try PseudoTerminal(disabling.arguments, environment: disabling.environment)
+        let status = try await terminal.walks { answer.answers($0) }
+        if status == 0 {
+          #expect(try await daemon.fileOpens(with: answer.rawValue), "\(terminal.shown)")
+        } else {
+          let later = try await whorl(
+            store, daemon, "login", "disable", "gnome-keyring", "--password-fd", "3", lines: ["later"]
+          ).run()
+          #expect(later.status == 0, "\(terminal.shown)\(later.diagnostics)")
+          #expect(try await daemon.fileOpens(with: "later"))
+        }
+      }
+    }
+  }
+
   @Test("a kill of whorl login enable after any step leaves a keyring that opens, and repair finds with which secret")
   func killed() async throws {
     let steps = [

@@ -58,6 +58,38 @@ struct WholeFileTests {
     }
   }
 
+  @Test("a file that must replace nothing keeps away from one that has appeared, and has the user's mask")
+  func exclusive() throws {
+    try withFolder { folder in
+      let path = "\(folder)/file"
+      let file = try WholeFile(path, mode: 0o644, suffix: nil)
+      try file.write([1])
+      let other = try WholeFile(path)
+      try other.place()
+      let failure = #expect(throws: WholeFile.Failure.self) { try file.place(replacing: false) }
+      #expect(failure?.code == EEXIST)
+      #expect(try SmallFile.read(path, limit: 100).isEmpty)
+    }
+  }
+
+  @Test("a signal before a file is in place removes what has its other name, and one afterwards leaves the file")
+  func signalled() throws {
+    for isInPlace in [false, true] {
+      try withFolder { folder in
+        let (path, unfinished) = ("\(folder)/file", Unfinished())
+        try WholeFile(path).place()
+        let file = try WholeFile(path, in: unfinished)
+        try file.write([1])
+        if isInPlace { try file.place() }
+        unfinished.undoAll()
+        #expect(Folder.names(in: folder) == ["file"])
+        // The thread that writes the file goes on meanwhile.
+        if !isInPlace { #expect(throws: WholeFile.Failure.self) { try file.place() } }
+        #expect(try SmallFile.read(path, limit: 100) == (isInPlace ? [1] : []))
+      }
+    }
+  }
+
   @Test("a file in a folder that is missing is refused with what could not be written, and why")
   func missing() throws {
     let failure = #expect(throws: WholeFile.Failure.self) { try WholeFile("/nowhere/at/all/file") }

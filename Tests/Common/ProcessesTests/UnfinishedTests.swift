@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 import ProgramDriver
 import Synchronization
 import Testing

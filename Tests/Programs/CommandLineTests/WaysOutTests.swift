@@ -2,41 +2,92 @@ import Glibc
 import ProgramDriver
 import Testing
 
-/// Every command that removes something, run by somebody who agrees to everything but does not type the word.
+/// Every command that takes something back, and everything that a person may answer to it.
 @Suite("The ways out of Whorl, and the only copy of a password")
 struct WaysOutTests {
   enum Way: String, CaseIterable {
-    case undo, disable, importRemovesOld, leaveCircle, leaveItem, purge
-  }
+    case undo, disable, importRemovesOld, leaveCircle, leaveItem, purge, adminRemove, removeOldStore
 
-  @Test("no way out deletes the only copy of a password after a yes alone, and each names it", arguments: Way.allCases)
-  func keeps(_ way: Way) async throws {
-    switch way {
-    case .undo: try await undo()
-    case .disable: try await disable()
-    case .importRemovesOld: try await importRemovesOld()
-    case .leaveCircle: try await leaveCircle()
-    case .leaveItem: try await leaveItem()
-    case .purge: try await purge()
+    /// Whether it deletes what exists nowhere else, for who types the word. The others never do.
+    var takesTheWord: Bool {
+      switch self {
+      case .undo, .leaveCircle, .leaveItem, .adminRemove, .removeOldStore: true
+      case .disable, .importRemovesOld, .purge: false
+      }
+    }
+
+    /// Whether it can be tried here.
+    var isPossible: Bool {
+      switch self {
+      case .adminRemove, .removeOldStore: MachineService.isPossible
+      default: true
+      }
     }
   }
 
-  private func undo() async throws {
+  // 'whorl login disable' is in WalletsTests, with a real keyring.
+  @Test(
+    "no way out deletes the only copy of a password unless the word is typed, and each names it",
+    arguments: Way.allCases, AnswerToLoss.allCases)
+  func keeps(_ way: Way, _ answer: AnswerToLoss) async throws {
+    guard way.isPossible else { return }
+    let isThere =
+      switch way {
+      case .undo: try await undo(answer)
+      case .disable: try await disable(answer)
+      case .importRemovesOld: try await importRemovesOld(answer)
+      case .leaveCircle: try await leaveCircle(answer)
+      case .leaveItem: try await leaveItem(answer)
+      case .purge: try await purge(answer)
+      case .adminRemove: try await adminRemove(answer)
+      case .removeOldStore: try await removeOldStore(answer)
+      }
+    #expect(isThere == !(way.takesTheWord && answer == .theWord))
+  }
+
+  @Test("nobody can agree for a person to lose the only copy of a password")
+  func unasked() async throws {
+    let input = Array("y\ndelete\n".utf8)
+    try await TestStore.with { store in
+      let home = ["HOME": store.folder, "XDG_RUNTIME_DIR": store.folder]
+      try await store.set("bank/alice", "only", "--access", "none")
+      for words in [["setup", "--undo", "--yes"], ["setup", "--undo"]] {
+        _ = try await Invocation(arguments: store.arguments(words), input: input, environment: home).run()
+        #expect(try await store.whorl("get", "bank/alice").text == "only")
+      }
+      guard MachineService.isPossible else { return }
+      try await MachineService.with { machine in
+        let migration = ["migrate", "--remove-old", "--from", store.directory]
+        for words in [migration, migration + ["--yes"]] {
+          let refused = try await machine.whorl(words, input: input)
+          #expect(refused.status == 77 && refused.diagnostics.contains("bank/alice"), "\(refused.diagnostics)")
+          #expect(try await store.whorl("get", "bank/alice").text == "only")
+        }
+        try await machine.whorl(["set", "bank/alice", "--access", "none"], input: Array("only".utf8)).mustSucceed()
+        for words in [["admin", "remove", "root"], ["admin", "remove", "root", "--yes"]] {
+          let refused = try await machine.whorl(words, input: input)
+          #expect(refused.status == 77 && refused.diagnostics.contains("bank/alice"), "\(refused.diagnostics)")
+          #expect(try await machine.whorl(["get", "bank/alice"]).text == "only")
+        }
+      }
+    }
+  }
+
+  /// Answers the questions of a command, which shows what exists nowhere else before the first of them.
+  private func walk(
+    _ terminal: PseudoTerminal, _ answer: AnswerToLoss, naming name: String
+  ) async throws {
+    _ = try await terminal.walks { answer.answers($0) }
+    #expect(terminal.shown.contains(name), "\(terminal.shown)")
+  }
+
+  private func undo(_ answer: AnswerToLoss) async throws -> Bool {
     try await TestStore.with { store in
       let home = ["HOME": store.folder, "XDG_RUNTIME_DIR": store.folder]
       try await store.set("bank/alice", "only", "--access", "none")
       let terminal = try PseudoTerminal(store.arguments(["setup", "--undo"]), environment: home)
-      try await terminal.waits(for: "Enter keeps it:")
-      #expect(terminal.shown.contains("nowhere else that Whorl knows of:\r\n  bank/alice\r\n"), "\(terminal.shown)")
-      terminal.type("yes\n")
-      #expect(try await terminal.status() == 0)
-      #expect(try await store.whorl("get", "bank/alice").text == "only")
-      // Nobody can agree for a person.
-      for words in [["setup", "--undo", "--yes"], ["setup", "--undo"]] {
-        _ = try await Invocation(arguments: store.arguments(words), input: Array("y\ndelete\n".utf8), environment: home)
-          .run()
-        #expect(try await store.whorl("get", "bank/alice").text == "only")
-      }
+      try await walk(terminal, answer, naming: "nowhere else that Whorl knows of:\r\n  bank/alice\r\n")
+      return try await store.whorl("get", "bank/alice").text == "only"
     }
   }
 
@@ -45,74 +96,105 @@ struct WaysOutTests {
   }
 
   /// Runs commands with another program that has these items.
-  private func with(
+  private func with<Value>(
     _ store: TestStore, _ changes: SecretServiceStandIn.Changes, _ items: [SecretServiceStandIn.Item],
-    _ words: String...
-  ) async throws -> (Invocation.Result, [SecretServiceStandIn.Item]) {
+    _ body: ([String: String], SecretServiceStandIn) async throws -> Value
+  ) async throws -> Value {
     try await PrivateBus.with { bus in
       let other = try await SecretServiceStandIn(
         on: bus, aliases: ["default": "/collection"], changes: changes, items)
       defer { other.close() }
-      let result = try await Invocation(
-        arguments: store.arguments(["secret-service"] + words),
-        environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address, "HOME": store.folder]
-      ).run()
-      return (result, other.items.compactMap(\.self))
+      return try await body(["DBUS_SESSION_BUS_ADDRESS": bus.address, "HOME": store.folder], other)
     }
   }
 
-  private func disable() async throws {
+  private func importOnce(_ store: TestStore, _ item: SecretServiceStandIn.Item) async throws {
+    try await with(store, .made, [item]) { environment, _ in
+      try await store.whorl("secret-service", "import", environment: environment).mustSucceed()
+    }
+  }
+
+  private func disable(_ answer: AnswerToLoss) async throws -> Bool {
     try await TestStore.with { store in
-      try await with(store, .made, [Self.item("Mail", "only")], "import").0.mustSucceed()
+      try await importOnce(store, Self.item("Mail", "only"))
       for changes in [SecretServiceStandIn.Changes.refused, .spoiled, .ending(after: 0)] {
-        let (told, _) = try await with(store, changes, [], "disable")
-        #expect(told.status == 79 && told.diagnostics.contains("Mail"), "\(told.diagnostics)")
+        try await with(store, changes, []) { environment, _ in
+          let terminal = try PseudoTerminal(store.arguments(["secret-service", "disable"]), environment: environment)
+          try await walk(terminal, answer, naming: "Mail")
+          #expect(try await terminal.status() == 79, "\(terminal.shown)")
+        }
         let id = try #require(try await store.whorl("ls", "Mail").text.split(separator: "\t").last)
-        #expect(try await store.whorl("get", String(id.dropLast())).text == "only")
+        guard try await store.whorl("get", String(id.dropLast())).text == "only" else { return false }
+      }
+      return true
+    }
+  }
+
+  private func importRemovesOld(_ answer: AnswerToLoss) async throws -> Bool {
+    try await TestStore.with { store in
+      try await importOnce(store, Self.item("Mail", "first"))
+      return try await with(store, .made, [Self.item("Mail", "only there")]) { environment, other in
+        let words = ["secret-service", "import", "--remove-old"]
+        for words in answer == .theWord ? [words, words + ["--yes"]] : [words] {
+          let terminal = try PseudoTerminal(store.arguments(words), environment: environment)
+          try await walk(terminal, answer, naming: "Mail")
+        }
+        return other.items.compactMap(\.self).map(\.secret) == [Array("only there".utf8)]
       }
     }
   }
 
-  private func importRemovesOld() async throws {
-    try await TestStore.with { store in
-      try await with(store, .made, [Self.item("Mail", "first")], "import").0.mustSucceed()
-      let (told, left) = try await with(
-        store, .made, [Self.item("Mail", "only there")], "import", "--remove-old", "--yes")
-      #expect(told.diagnostics.contains("  login: Mail"), "\(told.diagnostics)")
-      #expect(left.map(\.secret) == [Array("only there".utf8)])
-    }
-  }
-
-  private func has(_ store: TestStore, versions: Set<String>) async throws {
+  private func has(_ store: TestStore, versions: Set<String>) async throws -> Bool {
     let current = try await store.whorl("get", "x").text
-    try await store.whorl("sync", "resolve", "x", "--use").mustSucceed()
-    #expect([current, try await store.whorl("get", "x").text] as Set == versions)
+    guard try await store.whorl("sync", "resolve", "x", "--use").status == 0 else { return false }
+    return [current, try await store.whorl("get", "x").text] as Set == versions
   }
 
-  private func leaveCircle() async throws {
+  private func leaveCircle(_ answer: AnswerToLoss) async throws -> Bool {
     try await SyncMachines.with { machines in
       let (one, _) = try await machines.conflict()
       // While another machine has both versions, this one may leave.
       try await one.unlocked("sync", "remove", "two", "--yes").mustSucceed()
-      let refused = try await one.unlocked("sync", "leave", "--this-computer", "--yes")
-      #expect(refused.status == 77 && refused.failure.contains("that exist nowhere else (x)"), "\(refused.diagnostics)")
-      #expect(refused.diagnostics.contains("  x: another version, written on “"), "\(refused.diagnostics)")
-      try await has(one, versions: ["of one", "of two"])
-      try await one.unlocked("sync", "leave", "--this-computer", "--yes").mustSucceed()
+      let terminal = try PseudoTerminal(
+        one.arguments(["sync", "leave", "--this-computer"]), environment: ["HOME": one.folder])
+      try await walk(terminal, answer, naming: "  x: another version, written on “")
+      return try await has(one, versions: ["of one", "of two"])
     }
   }
 
-  private func leaveItem() async throws {
+  private func leaveItem(_ answer: AnswerToLoss) async throws -> Bool {
     try await SyncMachines.with { machines in
       let (one, _) = try await machines.conflict()
-      let refused = try await one.whorl("sync", "leave", "x")
-      #expect(refused.status == 77 && refused.failure.contains("that exist nowhere else (x)"), "\(refused.diagnostics)")
-      try await has(one, versions: ["of one", "of two"])
+      let terminal = try PseudoTerminal(one.arguments(["sync", "leave", "x"]), environment: ["HOME": one.folder])
+      try await walk(terminal, answer, naming: "  x: another version, written on “")
+      return try await has(one, versions: ["of one", "of two"])
+    }
+  }
+
+  private func adminRemove(_ answer: AnswerToLoss) async throws -> Bool {
+    try await MachineService.with { machine in
+      try await machine.whorl(["set", "bank/alice", "--access", "none"], input: Array("only".utf8)).mustSucceed()
+      try await walk(
+        try machine.terminal(["admin", "remove", "root"]), answer,
+        naming: "nowhere else that Whorl knows of:\r\n  bank/alice\r\n")
+      return try await machine.whorl(["get", "bank/alice"]).text == "only"
+    }
+  }
+
+  private func removeOldStore(_ answer: AnswerToLoss) async throws -> Bool {
+    try await MachineService.with { machine in
+      try await TestStore.with { store in
+        try await store.set("bank/alice", "only", "--access", "none")
+        try await walk(
+          try machine.terminal(["migrate", "--remove-old", "--from", store.directory]), answer,
+          naming: "nowhere else that Whorl knows of:\r\n  bank/alice")
+        return try await store.whorl("get", "bank/alice").text == "only"
+      }
     }
   }
 
   /// Runs the package's script for its purge, with a folder in place of the service's.
-  private func purge() async throws {
+  private func purge(_ answer: AnswerToLoss) async throws -> Bool {
     try await withFolder { folder in
       let repository = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(4)
         .joined(separator: "/")
@@ -132,14 +214,12 @@ struct WaysOutTests {
         try writeFile("\(folder)/bin/\(program)", Array("#!/bin/sh\nexit 2\n".utf8))
         chmod("\(folder)/bin/\(program)", 0o755)
       }
-      let purged = try await Invocation(
-        program: "/bin/sh", arguments: ["\(folder)/postrm", "purge"],
-        environment: ["PATH": "\(folder)/bin:/usr/bin:/bin"]
-      ).run()
-      #expect(purged.status == 0, "\(purged.diagnostics)")
-      #expect(try readFile("\(folder)/stores/1000-alice/vault.db") == Array("only".utf8))
-      #expect(purged.text.contains("whorl:   alice (\(folder)/stores/1000-alice)\n"), "\(purged.text)")
-      #expect(!purged.text.contains("rm -r \(folder)/stores &&"), "\(purged.text)")
+      let terminal = try PseudoTerminal(
+        ["\(folder)/postrm", "purge"], program: "/bin/sh", environment: ["PATH": "\(folder)/bin:/usr/bin:/bin"])
+      try await walk(terminal, answer, naming: "whorl:   alice (\(folder)/stores/1000-alice)\r\n")
+      #expect(try await terminal.status() == 0)
+      #expect(!terminal.shown.contains("rm -r \(folder)/stores &&"), "\(terminal.shown)")
+      return try readFile("\(folder)/stores/1000-alice/vault.db") == Array("only".utf8)
     }
   }
 }

@@ -82,9 +82,11 @@ struct FprintdSignalOrderTests {
   private static let print = enrolled(FprintdPrint(finger: .rightIndex, digest: nil).template)
 
   /// A reader process on a stand-in for fprintd, with its reader open.
-  private func withReader(_ body: (FprintdStandIn, ReaderProcess) async throws -> Void) async throws {
+  private func withReader(
+    _ device: FprintdStandIn.Device = .init(), _ body: (FprintdStandIn, ReaderProcess) async throws -> Void
+  ) async throws {
     try await PrivateBus.with { bus in
-      let fprintd = try await FprintdStandIn(on: bus, tellsFingers: true)
+      let fprintd = try await FprintdStandIn(on: bus, tellsFingers: true, [device])
       defer { fprintd.close() }
       let process = ReaderProcess(
         program: try readerProgram(), selection: .fprintd(device: nil),
@@ -120,6 +122,32 @@ struct FprintdSignalOrderTests {
       #expect(log.events == [.fingerNeeded, .fingerPresent])
       fprintd.change(needed: false, present: false)
       try await log.wait(for: .fingerLifted)
+    }
+  }
+
+  @Test(
+    "a reader that fprintd does not release after a failure is said to be unplugged only if it is",
+    arguments: [FprintdStandIn.Release.granted, .refused, .refusedWhenGone])
+  func notReleased(_ release: FprintdStandIn.Release) async throws {
+    try await withReader(.init(release: release)) { fprintd, process in
+      async let failed = readerError { try await process.verify(Self.print, nonce: nonce(1)) { _ in } }
+      try #require(try await eventually { fprintd.calls(of: "VerifyStart") == 1 })
+      fprintd.endScan("verify-unknown-error")
+      let error = await failed
+      guard release != .refusedWhenGone else {
+        #expect(error == .removed)
+        return
+      }
+      guard case .device(let words)? = error else {
+        Issue.record("\(String(describing: error))")
+        return
+      }
+      #expect(words.contains("fprintd does not release it") == (release == .refused), "\(words)")
+      // It is used again, where that is possible.
+      async let answer = process.verify(Self.print, nonce: nonce(2)) { _ in }
+      try #require(try await eventually { fprintd.calls(of: "VerifyStart") == 2 })
+      fprintd.endScan("verify-no-match")
+      #expect(try await answer.outcome == .noMatch)
     }
   }
 

@@ -20,6 +20,13 @@ final class FprintdStandIn: Sendable {
     var isBusy = false
     /// Whether the call that stops a scan is answered.
     var answersStop = true
+    var release = Release.granted
+  }
+
+  enum Release {
+    case granted, refused
+    /// Refused, since the reader was unplugged: it is listed no longer then.
+    case refusedWhenGone
   }
 
   private let connection: BusConnection
@@ -102,7 +109,8 @@ private final class StandInReaders: Sendable {
       return
     }
     guard call.member != "GetDevices" else {
-      return call.answer([.array(of: "o", devices.indices.map { .objectPath(Self.target(of: $0).path) })])
+      let listed = devices.indices.filter { devices[$0].release != .refusedWhenGone || calls(of: "Release", $0) == 0 }
+      return call.answer([.array(of: "o", listed.map { .objectPath(Self.target(of: $0).path) })])
     }
     guard let device = devices.indices.first(where: { Self.target(of: $0).path == call.path }).map({ devices[$0] })
     else { return call.fail("org.freedesktop.DBus.Error.UnknownObject", "no such object") }
@@ -120,6 +128,8 @@ private final class StandInReaders: Sendable {
     case "Claim" where !device.answersClaim: state.withLock { $0.unanswered.append(call) }
     case "Claim" where device.refusal != nil:
       call.fail("net.reactivated.Fprint.Error.Internal", device.refusal ?? "")
+    case "Release" where device.release != .granted:
+      call.fail("net.reactivated.Fprint.Error.Internal", "Release failed with error: the driver has failed")
     case "VerifyStop" where !device.answersStop: state.withLock { $0.unanswered.append(call) }
     case "VerifyStart", "Claim", "Release", "VerifyStop": call.answer()
     default: call.fail("org.freedesktop.DBus.Error.UnknownMethod", "no such member")

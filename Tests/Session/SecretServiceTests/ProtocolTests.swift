@@ -474,7 +474,7 @@ struct ProtocolTests {
 }
 
 /// A client's side of an encrypted session.
-private final class OwnKey {
+final class OwnKey {
   private let exchange: Oakley2
 
   init() throws { exchange = try Oakley2() }

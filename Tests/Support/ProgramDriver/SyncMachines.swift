@@ -7,15 +7,15 @@ package struct SyncMachines: Sendable {
   package let remote: String
 
   /// - Parameter place: of the repository in the machines' folder.
-  package static func with(
-    remoteAt place: String = "remote", format: String = "sha1", _ body: (SyncMachines) async throws -> Void
-  ) async throws {
+  package static func with<Value>(
+    remoteAt place: String = "remote", format: String = "sha1", _ body: (SyncMachines) async throws -> Value
+  ) async throws -> Value {
     try await withFolder { folder in
       let remote = "\(folder)/\(place)"
       try await Invocation(
         program: "/usr/bin/git", arguments: ["init", "--quiet", "--bare", "--object-format=\(format)", remote]
       ).run().mustSucceed()
-      try await body(SyncMachines(folder: folder, remote: remote))
+      return try await body(SyncMachines(folder: folder, remote: remote))
     }
   }
 

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import Primitives
 internal import Processes
 
 /// A git process. One of its outputs is read while it runs; the other is collected in a memory file.

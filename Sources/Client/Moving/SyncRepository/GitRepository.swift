@@ -35,7 +35,12 @@ package struct GitRepository: Sendable {
     let new = "\(place)/new"
     try SyncRunError.making { () throws(Folder.Failure) in try Folder.makePrivate(place) }
     try SyncRunError.making { () throws(Folder.Failure) in try Folder.remove(new) }
-    guard mkdir(new, 0o700) == 0 else { throw .system("\(new): \(String(cString: strerror(errno)))") }
+    let (_, entry) = try Unfinished.ofThisProgram.make { () throws(SyncRunError) in
+      guard mkdir(new, 0o700) == 0 else { throw .system("\(new): \(String(cString: strerror(errno)))") }
+    } undo: { _ in
+      try? Folder.remove(new)
+    }
+    defer { Unfinished.ofThisProgram.forget(entry) }
     // Not the format that this git makes by default, but the one of the remote.
     try await run(["init", "--quiet", "--bare", "--template=", "--object-format=\(format.rawValue)", new], in: new)
     try await run(["config", "remote.origin.url", remote.url], in: new)

@@ -174,13 +174,18 @@ package struct BrowserManifest: Sendable {
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     let bytes: [UInt8]
     do { bytes = Array(try encoder.encode(contents)) } catch { throw .defect(error) }
-    if state == .other {
-      guard rename(path, kept) == 0 else { throw .onFile("cannot move \(path)", errno) }
+    // Put back by a signal, too, as long as Whorl's file is not in its place.
+    let putBack: @Sendable () -> Void = { if hasKept, state == .missing { _ = rename(kept, path) } }
+    let (_, moved) = try Unfinished.ofThisProgram.make { () throws(Failure) in
+      guard state != .other || rename(path, kept) == 0 else { throw .onFile("cannot move \(path)", errno) }
+    } undo: { _ in
+      putBack()
     }
+    defer { Unfinished.ofThisProgram.forget(moved) }
     do throws(PersonalFile.Unwritten) {
       try PersonalFile(path).write(contents: bytes + [UInt8(ascii: "\n")], mode: 0o644)
     } catch {
-      if hasKept, state == .missing { _ = rename(kept, path) }
+      putBack()
       throw Failure(
         .inputOutput, "cannot write \(error.problem)", name: "errSecIO",
         advice: "see whether you may write to its folder, and whether there is room")

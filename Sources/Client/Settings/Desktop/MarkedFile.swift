@@ -4,8 +4,8 @@ internal import Primitives
 internal import Whorl
 
 /// A file of the user's configuration that Whorl writes and removes, and recognizes by its first line.
-package struct MarkedFile {
-  package enum State: String, Encodable {
+package struct MarkedFile: Sendable {
+  package enum State: String, Encodable, Sendable {
     case missing
     /// Written by Whorl, with the current contents.
     case current
@@ -16,7 +16,7 @@ package struct MarkedFile {
   }
 
   /// The commands that write and remove such files, by the words after `whorl`.
-  package enum Owner: String {
+  package enum Owner: String, Sendable {
     case secretService = "secret-service"
     case ssh
     case passkey
@@ -79,21 +79,13 @@ package struct MarkedFile {
       let folder = String(path[..<index])
       guard mkdir(folder, 0o755) == 0 || errno == EEXIST else { throw Self.failure("cannot make", folder) }
     }
-    let new = path + ".whorl-new"
-    unlink(new)
-    let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
-    guard file >= 0 else { throw Self.failure("cannot write", path) }
-    defer { unlink(new) }
-    // Borrows the contents for the call.
-    let count = contents.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
-    let isWritten = count == contents.count && fsync(file) == 0
-    close(file)
-    guard isWritten else { throw Self.failure("cannot write", path) }
-    if state == .missing {
-      // link(2) does not replace a file that has appeared meanwhile.
-      guard link(new, path) == 0 else { throw Self.failure("cannot write", path) }
-    } else {
-      guard rename(new, path) == 0 else { throw Self.failure("cannot write", path) }
+    do throws(WholeFile.Failure) {
+      let file = try WholeFile(path, mode: 0o644)
+      try file.write(contents)
+      // A file that has appeared meanwhile is not replaced.
+      try file.place(replacing: state != .missing)
+    } catch {
+      throw .onFile("cannot write \(path)", error.code)
     }
   }
 
@@ -114,15 +106,21 @@ package struct MarkedFile {
 
 extension [MarkedFile] {
   /// Writes the files that are missing or outdated, all or none: if one cannot be written, the new ones are removed
-  /// again.
+  /// again, and so they are when a signal comes in between.
   ///
   /// - Returns: the paths that were written.
   package func write() throws(Failure) -> [String] {
     var new: [MarkedFile] = []
     var written: [String] = []
+    var entries: [Unfinished.Entry] = []
+    defer { for entry in entries { Unfinished.ofThisProgram.forget(entry) } }
     for file in self {
       let before = file.state
       if before == .current { continue }
+      // Entered before, since writing enters the file under its other name: a signal undoes that first.
+      if before == .missing {
+        entries.append(Unfinished.ofThisProgram.make({}, undo: { _ in _ = try? file.remove() }).entry)
+      }
       do throws(Failure) {
         try file.write()
       } catch {

@@ -32,9 +32,9 @@ struct PersonalFile {
       }
     }
     do throws(WholeFile.Failure) {
-      let file = try WholeFile(path, mode: mode)
+      let file = try WholeFile(path)
       try file.write(contents)
-      try file.place()
+      try file.place(mode: mode)
     } catch {
       throw failure(error.code)
     }

@@ -52,8 +52,7 @@ package struct Delivery: Sendable {
     case .file:
       try PrivateFile.makeFolder(folder)
       let path = "\(folder)/\(entry.name)"
-      // A signal must not leave a part of the secret in the file that takes the place of the other one.
-      try Unfinished.ofThisProgram.whole { () throws(WalletError) in try PrivateFile.write(secret, to: path) }
+      try PrivateFile.write(secret, to: path)
     case .command: try await run(entry.name, giving: secret)
     case .gnomeKeyring, .kwallet, .passcode: throw .refused("to give the secret of a keyring to the session")
     }

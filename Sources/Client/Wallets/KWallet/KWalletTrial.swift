@@ -33,20 +33,17 @@ package final class KWalletTrial: Sendable {
     self.places = places
     self.limit = limit
     lock = try TrialLock(places.trial + ".lock")
+    // The folder first: the files in it are entered after it, and a signal undoes them before it.
     copies = try Unfinished.ofThisProgram.make { () throws(WalletError) in
       try? Folder.remove(places.trial)
-      do throws(WalletError) {
-        let copies = KWalletPlaces(data: "\(places.trial)/data", runtime: places.trial)
-        for folder in [places.trial, copies.folder] { try PrivateFile.makeFolder(folder) }
-        try PrivateFile.write(try PrivateFile.read(places.file), to: copies.file)
-        try PrivateFile.write(try PrivateFile.read(places.salt), to: copies.salt)
-      } catch {
-        try? Folder.remove(places.trial)
-        throw error
-      }
+      try PrivateFile.makeFolder(places.trial)
     } undo: { _ in
       try? Folder.remove(places.trial)
     }.entry
+    let copied = KWalletPlaces(data: "\(places.trial)/data", runtime: places.trial)
+    try PrivateFile.makeFolder(copied.folder)
+    try PrivateFile.write(try PrivateFile.read(places.file), to: copied.file)
+    try PrivateFile.write(try PrivateFile.read(places.salt), to: copied.salt)
   }
 
   deinit {

@@ -75,14 +75,11 @@ struct AgentCommand: Sendable {
     "run “\(shown)” with \(PromptLabel.names(names)), and says why: “\(why)”"
   }
 
-  /// Runs the command to its end.
+  /// Runs the command to its end. A signal that ends this program kills it, and what it has started.
   ///
-  /// - Parameters:
-  ///   - secrets: in the order of ``names``.
-  ///   - started: told of the running command before anything else.
+  /// - Parameter secrets: in the order of ``names``.
   func run(
-    with secrets: [SharedSecret], _ request: OpenRequest, _ hardening: Hardening,
-    started: (UnattendedCommand) -> Void, ended: (UnattendedCommand) -> Void
+    with secrets: [SharedSecret], _ request: OpenRequest, _ hardening: Hardening
   ) async throws(Failure) -> ToolResult {
     for (secret, name) in zip(secrets, names) where secret.bytes.withUnsafeBytes({ $0.contains(0) }) {
       throw Failure(
@@ -95,17 +92,17 @@ struct AgentCommand: Sendable {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let (source, target) = (ends[0], ends[1])
     defer { close(source) }
-    let command: UnattendedCommand
-    do throws(Failure) {
-      command = try program.start(
-        with: FilledEnvironment(zip(variables, secrets).map { (name: $0, value: $1) }), output: target, hardening)
-    } catch {
-      close(target)
-      throw error
+    let started = Result { () throws(Failure) in
+      try Unfinished.ofThisProgram.make { () throws(Failure) in
+        try program.start(
+          with: FilledEnvironment(zip(variables, secrets).map { (name: $0, value: $1) }), output: target, hardening)
+      } undo: {
+        $0.send(SIGKILL)
+      }
     }
     close(target)
-    started(command)
-    defer { ended(command) }
+    let (command, entry) = try started.get()
+    defer { Unfinished.ofThisProgram.forget(entry) }
     request.onCancel { Self.end(command) }
     defer { request.onCancel(nil) }
     let timer = Task.detached(executorPreference: BackgroundThread.shared) { [limit] in

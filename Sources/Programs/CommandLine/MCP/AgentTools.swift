@@ -6,7 +6,6 @@ internal import Prompts
 import SecretModel
 import SessionPrompts
 import Settings
-import Synchronization
 import Whorl
 
 /// The program that has started this one to ask for commands.
@@ -40,7 +39,6 @@ final class AgentTools: Sendable {
   private let patterns: [String]
   private let hardening: Hardening
   private let turns = PromptTurns(onBus: BaseDirectories.sessionBus)
-  private let running = Mutex<[ObjectIdentifier: UnattendedCommand]>([:])
 
   init(asker agent: AskingAgent, options: GlobalOptions, patterns: [String], hardening: Hardening) {
     (self.agent, self.options, self.patterns, self.hardening) = (agent, options, patterns, hardening)
@@ -59,9 +57,6 @@ final class AgentTools: Sendable {
       }
     }
   }
-
-  /// Kills the commands that run, and what they have started.
-  func killAll() { for command in running.withLock({ Array($0.values) }) { command.send(SIGKILL) } }
 
   // MARK: Names and rules
 
@@ -106,11 +101,7 @@ final class AgentTools: Sendable {
       try await self.released(for: command, session, request)
     }
     guard !request.isCancelled else { throw .cancelled }
-    return try await command.run(with: secrets, request, hardening) { started in
-      self.running.withLock { $0[ObjectIdentifier(started)] = started }
-    } ended: { started in
-      self.running.withLock { $0[ObjectIdentifier(started)] = nil }
-    }
+    return try await command.run(with: secrets, request, hardening)
   }
 
   /// The secrets for a command, in the order of its variables, once the person has allowed it.

@@ -43,7 +43,6 @@ struct MCPCommand: Command {
       asker: AskingAgent(getppid()), options: options, patterns: patterns, hardening: hardening)
     let server = MCPServer(tools)
     Interruption.onSignal { server.cancelAll() }
-    Interruption.atEnd { tools.killAll() }
     await server.serve()
   }
 }

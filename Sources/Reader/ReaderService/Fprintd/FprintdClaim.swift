@@ -66,12 +66,18 @@ struct FprintdClaim: Sendable {
   }
 
   /// Runs to its end even if the task is cancelled. If fprintd refuses, closing the connection releases the reader.
-  func release() async {
+  ///
+  /// - Returns: whether fprintd has refused.
+  @discardableResult
+  func release() async -> Bool {
     await Task(executorPreference: LoopTasks.shared) {
       do throws(ReaderError) {
         try await link.call(path, FprintdNames.device, "Release")
+        return false
       } catch {
+        let isRefused = await !link.isOver
         await link.close()
+        return isRefused
       }
     }.value
   }
@@ -91,6 +97,8 @@ final class FprintdHold: @unchecked Sendable {
   private(set) var isTaking = false
   /// The task that stops the last action or releases the claim. The answer of an action does not wait for it.
   private var ending: Task<Void, Never>?
+  /// Whether fprintd has refused to release the last claim.
+  private(set) var isRefused = false
 
   init(_ connector: FprintdConnector) { self.connector = connector }
 
@@ -111,7 +119,7 @@ final class FprintdHold: @unchecked Sendable {
     defer { isTaking = false }
     do throws(ReaderError) {
       let taken = try await FprintdClaim.takeFirstFree(of: readers, unless: isOver)
-      claim = taken
+      (claim, isRefused) = (taken, false)
       return taken
     } catch {
       // An fprintd without clients ends after a while, which frees a reader that it keeps for nobody.
@@ -133,7 +141,7 @@ final class FprintdHold: @unchecked Sendable {
     afterwards {
       await claim.stop(action.kind)
       if !isTold { await action.lastStatus() }
-      if !keepingClaim { await claim.release() }
+      if !keepingClaim { await self.release(claim) }
     }
   }
 
@@ -143,9 +151,13 @@ final class FprintdHold: @unchecked Sendable {
     BusLoop.shared.checkIsolated()
     if let claim {
       self.claim = nil
-      afterwards { await claim.release() }
+      afterwards { await self.release(claim) }
     }
     await ended(within: limit)
+  }
+
+  private func release(_ claim: FprintdClaim) async {
+    if await claim.release() { isRefused = true }
   }
 
   /// Waits until the last action is stopped, or its claim released, with the same limit as ``release(within:)``.

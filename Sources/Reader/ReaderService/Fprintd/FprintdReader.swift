@@ -340,17 +340,32 @@ package actor FprintdReader: FingerprintReader {
     return status
   }
 
-  /// Throws if the reader was unplugged. fprintd still lists such a reader while it is claimed, because libfprint keeps
-  /// it until it is closed.
+  /// How often it is looked whether a reader is gone that fprintd does not release, and how long after each other.
+  private static let looks = (count: 10, pause: Duration.milliseconds(100))
+
+  /// Throws if the reader was unplugged, or fprintd does not release it. fprintd still lists a reader that is gone while it
+  /// is claimed, because libfprint keeps it until it is closed.
   private func checkPresence() async throws(ReaderError) {
-    guard let device = opened, let link = await connector.link, await !link.isOver else { return }
-    // If the reader is gone, fprintd refuses to release it, and the connection is closed.
+    guard let device = opened, let link = await connector.link else { return }
+    let isOver = await link.isOver
+    guard !isOver || hold.isRefused else { return }
     await hold.release()
-    let listed = try? await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices").first?.asArray
-    guard let listed, listed.contains(where: { $0.asObjectPath == device.path }) else {
-      opened = nil
-      throw .removed
+    // The connection is closed then, and fprintd closes the reader after that.
+    let isRefused = hold.isRefused
+    for look in 0..<(isRefused ? Self.looks.count : 1) {
+      if look > 0 { try? await Pause.wait(for: Self.looks.pause) }
+      guard let link = try? await connector.connected(isOpen: false),
+        let listed = try? await link.call(FprintdNames.managerPath, FprintdNames.manager, "GetDevices").first?.asArray
+      else { break }
+      guard listed.contains(where: { $0.asObjectPath == device.path }) else {
+        opened = nil
+        throw .removed
+      }
     }
+    guard isRefused else { return }
+    throw .device(
+      "its driver has failed, and fprintd does not release it: attach it anew, or restart fprintd "
+        + "(sudo systemctl restart fprintd)")
   }
 
   /// Ends the running action, and a claim that is being made.

@@ -6,8 +6,8 @@ import Synchronization
 final class FingerLift: Sendable {
   /// If it is unknown when a finger was lifted, it counts as lifted after this many nanoseconds.
   static let assumedAfter: UInt64 = 1_000_000_000
-  /// How long a reader that reports no fingers may take to answer a touch.
-  static let answersWithin = Duration.seconds(1)
+  /// How many nanoseconds a reader that reports no fingers may take to answer a touch.
+  static let answersWithin: UInt64 = 1_000_000_000
 
   private struct State {
     /// Whether the reader has asked for a finger. Drivers that do so also report the finger.
@@ -21,6 +21,20 @@ final class FingerLift: Sendable {
   }
 
   private let state = Mutex(State())
+  private let clock: @Sendable () -> UInt64
+
+  /// - Parameter clock: returns nanoseconds since boot; tests pass their own.
+  init(clock: @escaping @Sendable () -> UInt64 = ScanClock.now) { self.clock = clock }
+
+  /// Waits until the clock shows that a moment is so many nanoseconds ago, or the task is cancelled. Does not wait for a
+  /// moment that is to come, since the clock has then begun anew.
+  static func wait(for duration: UInt64, since moment: UInt64, by clock: @Sendable () -> UInt64) async {
+    while !Task.isCancelled {
+      let now = clock()
+      guard moment <= now, now - moment < duration else { return }
+      try? await Pause.wait(for: .nanoseconds(duration - (now - moment)))
+    }
+  }
 
   func note(_ event: ScanEvent) {
     state.withLock {
@@ -68,8 +82,9 @@ final class FingerLift: Sendable {
       await running.result
     } onCancel: {
       guard state.withLock({ $0.possible }) else { return running.cancel() }
+      let clock = clock
       Task(executorPreference: BackgroundThread.shared) {
-        try? await Pause.wait(for: Self.answersWithin)
+        await Self.wait(for: Self.answersWithin, since: clock(), by: clock)
         running.cancel()
       }
     }

@@ -53,7 +53,7 @@ final class ReaderClaim: Sendable {
   let shutdowns: UInt64
   private let desk: any ReaderOwner
   private let fingerMayRestSince: UInt64?
-  private let clock: @Sendable () -> UInt64
+  fileprivate let clock: @Sendable () -> UInt64
   private let state: Mutex<State>
 
   init(
@@ -110,9 +110,7 @@ final class ReaderClaim: Sendable {
   /// this request's. A holder that did not see its finger leave has noted when its scan ended.
   private func fingerOff() async {
     let noted = state.withLock { $0.noted?.note } ?? 0
-    let (end, now) = (max(noted, fingerMayRestSince ?? 0), clock())
-    guard end <= now, now - end < FingerLift.assumedAfter else { return }
-    try? await Pause.wait(for: .nanoseconds(FingerLift.assumedAfter - (now - end)))
+    await FingerLift.wait(for: FingerLift.assumedAfter, since: max(noted, fingerMayRestSince ?? 0), by: clock)
   }
 
   /// Gives the reader back. Does not wait until the device is closed.
@@ -152,7 +150,7 @@ struct ReaderLease: Sendable {
 
   /// Starts to track the finger of a new scan: the next request waits until it has left the sensor.
   func beginScan() -> FingerLift {
-    let lift = FingerLift()
+    let lift = FingerLift(clock: claim.clock)
     claim.watch(lift)
     return lift
   }

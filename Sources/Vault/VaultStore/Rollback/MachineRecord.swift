@@ -196,20 +196,13 @@ extension MachineRecord {
   /// - Returns: the new file.
   func write(in folder: String, _ keys: MachineRecordKeys) throws(VaultError) -> File? {
     let path = Self.path(in: folder)
-    let temporary = path + ".new"
-    unlink(temporary)
-    let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .onFile("cannot make \(temporary)") }
-    let bytes = bytes(keys)
-    let isWritten = pwrite(descriptor, bytes, bytes.count, 0) == bytes.count && fsync(descriptor) == 0
-    let why = errno
-    Glibc.close(descriptor)
-    guard isWritten, rename(temporary, path) == 0 else {
-      let failure = VaultError.onFile("cannot write \(path)", isWritten ? errno : why)
-      unlink(temporary)
-      throw failure
+    do throws(WholeFile.Failure) {
+      let file = try WholeFile(path)
+      try file.write(bytes(keys))
+      try file.place()
+    } catch {
+      throw .onFile(error)
     }
-    try StoreDirectory(path: folder).sync()
     return File(in: folder)
   }
 }

@@ -46,20 +46,6 @@ package final class Unfinished: Sendable {
     return try made.get()
   }
 
-  /// Starts a helper program that is killed if a signal ends this one.
-  package func start<Problem: Error>(
-    _ start: () throws(Problem) -> ChildProcess
-  ) throws(Problem) -> (value: ChildProcess, entry: Entry) {
-    try make(start) { $0.killAndWait() }
-  }
-
-  /// Does something short as a whole: a signal is heard before or after it, and nothing of it has to be undone.
-  package func whole<Value: Sendable, Problem: Error>(_ work: () throws(Problem) -> Value) throws(Problem) -> Value {
-    let (value, entry) = try make(work) { _ in }
-    forget(entry)
-    return value
-  }
-
   /// Forgets what is finished, or was undone otherwise.
   package func forget(_ entry: Entry) {
     state.withLock { state in state.undoing.removeAll { $0.number == entry.number } }
