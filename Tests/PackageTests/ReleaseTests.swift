@@ -8,6 +8,8 @@ import Testing
     if: CommittedClone.isPossible && FileManager.default.fileExists(atPath: "/usr/bin/apt-ftparchive")))
 struct ReleaseTests {
   private static let version = "0.1.0"
+  /// Nothing is built for it, even if a release that has to be refused is not.
+  private static let noRelease = "NONE"
 
   /// A clone whose last commit says that it is 0.1.0.
   private func withClone(_ body: (URL) async throws -> Void) async throws {
@@ -219,7 +221,9 @@ struct ReleaseTests {
         sourceLocation: SourceLocation = #_sourceLocation
       ) async throws {
         // Without the configuration of whoever runs the tests.
-        let settings = ["GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"]
+        let settings = [
+          "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "RELEASES": Self.noRelease,
+        ]
         let answer = try await run("scripts/release", arguments, in: clone, environment: settings)
         #expect(
           answer.status != 0 && answer.output.isEmpty && answer.errors.hasPrefix("release: ")
@@ -274,7 +278,8 @@ struct ReleaseTests {
       _ = try await run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", ssh)
       _ = try await run("git", ["config", "whorl.ssh", ssh], in: clone)
       _ = try await run("git", ["config", "whorl.openpgp", "x@localhost"], in: clone)
-      let refused = try await release(Self.version, in: clone, environment: environment)
+      let refused = try await release(
+        Self.version, in: clone, environment: environment.merging(["RELEASES": Self.noRelease]) { $1 })
       #expect(refused.status == 1, "\(refused.output)")
       #expect(
         refused.errors.contains("packaging/keys/release.gpg is not the public half of your key"), "\(refused.errors)")
