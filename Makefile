@@ -19,7 +19,7 @@ SERVING = Sources/Common Sources/Reader Sources/Session Sources/Vault \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo examples test check lint format bench docs campaign fuzz system-test machine-test pictures hardware-test deb rpm dist build install install-window uninstall udev install-udev uninstall-udev clean
+.PHONY: help setup demo examples test check lint format bench docs campaign fuzz system-test machine-test pictures hardware-test deb deb-source rpm dist release reproducible build install install-window uninstall udev install-udev uninstall-udev clean
 
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -92,6 +92,10 @@ deb: $(if $(RELEASE),setup,build) ## Debian packages in .build/packages, checked
 	@$(if $(RELEASE),,scripts/build whorl-gtk)
 	@$(if $(RELEASE),scripts/deb-for '$(RELEASE)',scripts/deb)
 
+deb-source: ## source package for Debian of the last commit in .build/deb-source, checked by lintian
+	@scripts/setup deb
+	@scripts/deb-source
+
 rpm: build ## RPM packages in .build/packages, checked by rpmlint; with the SELinux module
 	@scripts/setup rpm
 	@scripts/build whorl-gtk
@@ -99,6 +103,14 @@ rpm: build ## RPM packages in .build/packages, checked by rpmlint; with the SELi
 
 dist: ## source archive of the last commit, with its dependencies, in .build/dist; the same commit gives the same bytes
 	@scripts/dist
+
+release: ## sign and tag the last commit as VERSION=0.1.0, with packages, apt repository and checksums; UNSIGNED=yes
+	@scripts/setup release system deb
+	@scripts/release $(if $(UNSIGNED),--unsigned) '$(VERSION)'
+
+reproducible: setup ## build the Debian packages twice, in different places and times, and compare them; REBUILD=no only packs twice
+	@scripts/setup deb reproducible
+	@scripts/reproducible
 
 build: setup ## release build of the programs in .build/release
 	@scripts/build

@@ -4,7 +4,7 @@ import PackageDescription
 // A separate package, as a client of Whorl writes it: it depends on Whorl on Linux only, so that the same sources build
 // with Apple's frameworks on macOS. Yours has a URL and a version in place of the path:
 //
-//     .package(url: "https://github.com/OWNER/whorl", from: "0.1.0")
+//     .package(url: "ADDRESS", from: "0.1.0")
 func product(_ name: String) -> Target.Dependency {
   .product(name: name, package: "whorl", condition: .when(platforms: [.linux]))
 }

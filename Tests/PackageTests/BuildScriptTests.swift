@@ -50,6 +50,46 @@ struct BuildScriptTests {
     }
   }
 
+  @Test("scripts/build gives the same program in two folders, with debugging information and code from C")
+  func sameInTwoFolders() async throws {
+    try await withTemporaryFolder { folder in
+      var programs: [Data] = []
+      for name in ["one", "another/folder"] {
+        let tree = folder.appending(path: name)
+        for (path, text) in [
+          (
+            "Package.swift",
+            """
+            // swift-tools-version: 6.0
+            import PackageDescription
+            let package = Package(
+              name: "door", targets: [.executableTarget(name: "door", dependencies: ["CLock"]), .target(name: "CLock")])
+            """
+          ),
+          ("Sources/door/main.swift", "import CLock\nstruct Door { var turns = turn(3) }\nprint(Door(), #fileID)\n"),
+          ("Sources/CLock/include/CLock.h", "int turn(int count);\n"),
+          ("Sources/CLock/turn.c", "#include \"CLock.h\"\nint turn(int count) { return count + 1; }\n"),
+          ("scripts/build", try Repository.text("scripts/build")),
+        ] {
+          let file = tree.appending(path: path)
+          try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+          try text.write(to: file, atomically: true, encoding: .utf8)
+        }
+        try FileManager.default.createDirectory(
+          at: tree.appending(path: ".build"), withIntermediateDirectories: true)
+        let built = try await run("sh", "scripts/build", "door", in: tree)
+        #expect(built.status == 0, "\(built.output)\(built.errors)")
+        programs.append(try Data(contentsOf: tree.appending(path: ".build/release/door")))
+      }
+      let sections = try await run(
+        "readelf", "--sections", "--wide", folder.appending(path: "one/.build/release/door").path)
+      #expect(sections.output.contains(".debug_info"))
+      #expect(programs[0] == programs[1])
+      #expect(programs[0].range(of: Data(folder.path.utf8)) == nil)
+    }
+  }
+
   // It may inspect every process of the machine.
   @Test("scripts/build links only the C library into whorl-program-path")
   func smallProgram() async throws {

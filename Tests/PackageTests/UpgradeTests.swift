@@ -22,7 +22,8 @@ struct UpgradeTests {
           .split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.hasPrefix("${") }
         return (line[..<colon], words.joined(separator: ", ").replacing("any", with: "all"))
       }
-      return fields + [("Version", version), ("Maintainer", "Nobody <nobody@localhost>")]
+      // Fields that only the build fills in
+      return fields.filter { !$0.1.isEmpty } + [("Version", version), ("Maintainer", "Nobody <nobody@localhost>")]
     }
   }
 
@@ -115,7 +116,7 @@ struct UpgradeTests {
       let files = FileManager.default
       let parts = [
         "CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "data", "docs", "po", "scripts", "udev", "Sources/Login",
-        "Tests/System", "packaging/debian",
+        "Tests/System", "packaging/debian", "packaging/project.txt",
       ]
       for part in parts {
         let copy = folder.appending(path: part)

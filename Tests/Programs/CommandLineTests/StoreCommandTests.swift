@@ -245,4 +245,31 @@ struct StoreCommandTests {
       #expect(result.diagnostics.hasSuffix("74\n"), "\(result.diagnostics)")
     }
   }
+
+  @Test("a store of a newer version of Whorl is refused in a sentence that says so, and stays as it is")
+  func newerStore() async throws {
+    try await TestStore.with { store in
+      try await store.set("mail", "of mail", "--access", "none")
+      let database = "\(store.directory)/vault.db"
+      let ours = try readFile(database)
+      let script = """
+        import sqlite3
+        file = sqlite3.connect("\(database)")
+        file.execute("PRAGMA user_version = 1000")
+        file.close()
+        """
+      try await Invocation(program: "/usr/bin/python3", arguments: ["-c", script]).run().mustSucceed()
+      let newer = try readFile(database)
+      for command in ["get", "rm"] {
+        let refused = try await store.whorl(command, "mail")
+        #expect(refused.status == 65, "\(command): \(refused.diagnostics)")
+        #expect(
+          refused.failure.contains("the store is of a newer format (1000)")
+            && refused.failure.contains("update whorl"), "\(command): \(refused.failure)")
+      }
+      #expect(try readFile(database) == newer)
+      try writeFile(database, ours)
+      #expect(try await store.whorl("get", "mail").text == "of mail")
+    }
+  }
 }
