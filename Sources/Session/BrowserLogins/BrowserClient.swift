@@ -43,10 +43,22 @@ final class BrowserClient: Sendable {
     (self.key, self.identity, self.access, findDesk) = (key, identity, access, desk)
   }
 
-  /// Answers a request.
+  /// Has the person open a closed store.
   ///
-  /// - Parameter unlocks: whether the person has asked for the store to be opened.
-  func answer(_ action: BrowserAction, _ request: BrowserRequest, unlocks: Bool, into reply: inout BrowserReply)
+  /// - Returns: whether they have.
+  func unlock() async -> Bool {
+    do throws(VaultError) {
+      let desk = try findDesk()
+      guard try await !desk.isOpen() else { return false }
+      try await desk.unlock()
+      return try await desk.isOpen()
+    } catch {
+      return false
+    }
+  }
+
+  /// Answers a request.
+  func answer(_ action: BrowserAction, _ request: BrowserRequest, into reply: inout BrowserReply)
     async throws(BrowserError)
   {
     switch action {
@@ -58,7 +70,6 @@ final class BrowserClient: Sendable {
     default: break
     }
     let desk = try await vault { () async throws(VaultError) in try findDesk() }
-    if unlocks { try await vault { () async throws(VaultError) in try await desk.unlock() } }
     guard try await vault({ () async throws(VaultError) in try await desk.isOpen() }) else { throw .closed }
     switch action {
     case .databaseHash: reply.add("hash", hash)
@@ -81,10 +92,12 @@ final class BrowserClient: Sendable {
 
   private var hash: String { Hexadecimal.text(of: MessageBox.digest("Whorl \(identity)")) }
 
-  /// The one place for logins.
+  /// The one place for logins. The extension shows it beside each.
+  private static let group = "Whorl"
+
   private static var groups: SecretBytes {
     var text = SecretBytes(count: 0)
-    text.append(#"[{"name":"Whorl","uuid":"\#(String(repeating: "0", count: 32))","children":[]}]"#)
+    text.append(#"[{"name":"\#(group)","uuid":"\#(String(repeating: "0", count: 32))","children":[]}]"#)
     return text
   }
 
@@ -179,6 +192,7 @@ final class BrowserClient: Sendable {
       entries.append(json: found.login.account)
       entries.append(#","name":"#)
       entries.append(json: found.login.title)
+      entries.append(#","group":"\#(Self.group)""#)
       entries.append(#","password":"#)
       entries.append(json: item.secret)
       if let seed = found.seed {

@@ -12,6 +12,8 @@ final class BrowserConversation: Sendable {
     let refusal: String
     /// Makes the answer, as JSON.
     let answer: @Sendable () async -> String
+    /// What is done after the answer. Returns a message of its own, as JSON; nil for none.
+    var followUp: @Sendable () async -> String? = { nil }
   }
 
   private struct State {
@@ -57,10 +59,10 @@ final class BrowserConversation: Sendable {
     }
     let unlocks = action == .databaseHash && envelope.triggerUnlock == "true"
     let mayAsk = unlocks || [.associate, .logins, .setLogin, .oneTimeCode].contains(action)
-    return Errand(mayAsk: mayAsk, refusal: Self.refusal(.refused, of: envelope)) {
+    let errand = Errand(mayAsk: mayAsk, refusal: Self.refusal(.refused, of: envelope)) {
       do throws(BrowserError) {
         var reply = BrowserReply(nonce: opened.nonce)
-        try await opened.client.answer(action, opened.request, unlocks: unlocks, into: &reply)
+        try await opened.client.answer(action, opened.request, into: &reply)
         let message = reply.finished()
         guard let sealed = opened.box.seal(message, nonce: opened.nonce) else { throw .tooLong }
         let text = BrowserReply.envelope(action.rawValue, sealed: sealed, nonce: opened.nonce)
@@ -69,6 +71,12 @@ final class BrowserConversation: Sendable {
       } catch {
         return Self.refusal(error, of: envelope)
       }
+    }
+    guard unlocks else { return errand }
+    // The extension takes no answer within half a second for a broken connection. So it is told that the store is closed, and
+    // that it is open once the person has opened it.
+    return Errand(mayAsk: errand.mayAsk, refusal: errand.refusal, answer: errand.answer) {
+      await opened.client.unlock() ? BrowserReply.plain([("action", "database-unlocked")]) : nil
     }
   }
 

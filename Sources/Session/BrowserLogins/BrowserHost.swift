@@ -78,7 +78,10 @@ package struct BrowserHost: Sendable {
         continue
       }
       // What more than a person can answer is refused.
-      let waits = waiting.begin(Self.mostWaiting) { [output] in _ = output.write(await errand.answer()) }
+      let waits = waiting.begin(Self.mostWaiting) { [output] in
+        guard output.write(await errand.answer()), let message = await errand.followUp() else { return }
+        _ = output.write(message)
+      }
       if !waits, !output.write(errand.refusal) { break }
     }
     await waiting.end()

@@ -25,6 +25,16 @@ extension ClientProgram {
     return named(own, installed.desktopFile(ofProgramAt: path))
   }
 
+  /// The program as prompts name it where it asks for another one. GnuPG's agent keeps its memory from other programs of
+  /// the user, and with it the name of its file: then the details have the other program, as a claim.
+  package func asker(for other: ClientProgram, among installed: InstalledPrograms = .system) -> PromptAsker {
+    var asker = asker(among: installed)
+    guard path == nil, earlierPath == nil else { return asker }
+    if let login = other.remoteLogin { asker.name += " (\(login.words))" }
+    asker.details = Text.of("{name}, says {program}", ["name": other.words, "program": words])
+    return asker
+  }
+
   /// - Parameter name: used without a desktop file, or if its name cannot be shown.
   private func named(_ name: String, _ file: DesktopFile?) -> PromptAsker {
     let title = file.map { PromptLabel.text($0.name) } ?? ""

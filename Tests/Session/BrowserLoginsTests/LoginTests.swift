@@ -136,6 +136,8 @@ struct LoginTests {
         #expect(try await keep("alice", "three") == "error 6")
         let entries = try await browser.logins("https://example.com/")["entries"] as? [[String: Any]]
         #expect(entries?.first?["password"] as? String == "two")
+        // The extension shows it, and "undefined" without it.
+        #expect(entries?.first?["group"] as? String == "Whorl")
         let uuid = try #require(entries?.first?["uuid"] as? String)
         #expect(try await keep("alice", "four", uuid: uuid) == "success")
         // Another site's page cannot change it.

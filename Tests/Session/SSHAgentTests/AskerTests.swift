@@ -125,6 +125,27 @@ struct AskerTests {
     }
   }
 
+  @Test("a prompt of a program that hides its file says for which program and from where it asks, as a claim")
+  func hidden() async throws {
+    try await Machine.with { machine in
+      let login = RemoteLogin(from: "203.0.113.7")
+      let gpg = ClientProgram(8, path: "/usr/bin/gpg", arguments: ["gpg"], remoteLogin: login)
+      let asker = ClientProgram(7, path: nil, arguments: []).asker(for: gpg, among: machine.installed)
+      #expect(asker.name == "a program that cannot be identified (in a login over the network from 203.0.113.7)")
+      #expect(
+        asker.details == "/usr/bin/gpg in a login over the network from 203.0.113.7, says process 7, unverified")
+      let local = ClientProgram(7, path: nil, arguments: []).asker(
+        for: ClientProgram(8, path: "/usr/bin/gpg", arguments: ["gpg"]), among: machine.installed)
+      #expect(local.name == "a program that cannot be identified")
+      #expect(local.details == "/usr/bin/gpg, says process 7, unverified")
+      // One that does not hide is named itself.
+      let path = try machine.program("tool")
+      let known = ClientProgram(7, path: path, arguments: []).asker(for: gpg, among: machine.installed)
+      #expect(known.name == "tool")
+      #expect(known.details == path)
+    }
+  }
+
   @Test("a prompt names a sandboxed program by the desktop file that Flatpak exports, if an installed portal asks")
   func flatpak() async throws {
     try await Machine.with { machine in

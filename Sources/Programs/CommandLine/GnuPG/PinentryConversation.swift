@@ -165,6 +165,7 @@ struct PinentryConversation {
       let value = argument.drop { $0 != "=" }.dropFirst().drop { $0 == " " }.prefix { $0.isNumber }
       if let process = pid_t(value), process > 1 {
         kept.session.clientTerminal = ClientTerminal(ofTheJobOf: process)
+        kept.session.asker = ClientProgram(getppid()).asker(for: ClientProgram(process))
       }
       set("OPTION owner", line)
     default: set("OPTION \(name)", line)
