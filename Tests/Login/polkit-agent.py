@@ -2,9 +2,9 @@
 """Starts polkit's helper as systemd does for an agent, with a socket that this process has made, and passes everything on
 between it and the test.
 
-usage: polkit-agent.py COMMAND...
+usage: polkit-agent.py NAME COMMAND...
 
-First it says "agent NUMBER." and waits for a line.
+The kernel shows NAME as the name of this process. First it says "agent NUMBER." and waits for a line.
 """
 import os
 import select
@@ -12,11 +12,13 @@ import socket
 import subprocess
 import sys
 
+with open("/proc/self/comm", "w", encoding="ascii") as name:
+    name.write(sys.argv[1])
 print(f"agent {os.getpid()}.", flush=True)
 while os.read(0, 1) != b"\n":
     pass
 end, other = socket.socketpair()
-helper = subprocess.Popen(sys.argv[1:], stdin=other, stdout=other)
+helper = subprocess.Popen(sys.argv[2:], stdin=other, stdout=other)
 other.close()
 sources = [0, end]
 while end in sources:

@@ -27,6 +27,8 @@ enum {
 typedef struct {
   const whorl_login *login;
   const struct pam_conv *conversation;
+  // Whether the agent shows the prompt.
+  int shows_prompt;
   // The helper's descriptor 0, and the end of the pipe that stands in its place.
   int input, pipe;
   // Events: the reader is ready or will not be, the prompt is about to be shown, nothing is waited for any more.
@@ -159,7 +161,8 @@ static int start(dialog *dialog, pthread_t *thread) {
 // Shows the prompt, and waits until the agent has answered or a finger has matched. Returns what was typed; the caller
 // frees it.
 static char *converse(pam_handle_t *pamh, dialog *dialog) {
-  dialog->names_reader = wait_for(dialog->ready, dialog->stop, reader_milliseconds) && dialog->wants_touch;
+  dialog->names_reader =
+    dialog->shows_prompt && wait_for(dialog->ready, dialog->stop, reader_milliseconds) && dialog->wants_touch;
   char *typed = NULL;
   const char *prompt = whorl_text("Password: ");
   if (dialog->names_reader)
@@ -197,11 +200,11 @@ static int ask(pam_handle_t *pamh, dialog *dialog) {
   return is_verified || dialog->result < 0 ? dialog->result : -EINTR;
 }
 
-int whorl_at_dialog(pam_handle_t *pamh, const whorl_login *login, whorl_outcome *outcome) {
+int whorl_at_dialog(pam_handle_t *pamh, const whorl_login *login, int shows_prompt, whorl_outcome *outcome) {
   const void *conversation = NULL;
   if (pam_get_item(pamh, PAM_CONV, &conversation) != PAM_SUCCESS || conversation == NULL) return -ENOTTY;
   dialog dialog = {
-    .login = login, .conversation = conversation, .outcome = whorl_no_finger,
+    .login = login, .conversation = conversation, .shows_prompt = shows_prompt, .outcome = whorl_no_finger,
     .input = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3), .pipe = -1, .ready = eventfd(0, EFD_CLOEXEC),
     .go = eventfd(0, EFD_CLOEXEC), .stop = eventfd(0, EFD_CLOEXEC), .line = whorl_page_make()};
   int result = -ENOTTY;

@@ -10,7 +10,8 @@
 
 #include "service.h"
 
-// Like whorl_at_terminal. -ENOTTY if the thread could not be started, so that nothing was asked.
-int whorl_at_dialog(pam_handle_t *pamh, const whorl_login *login, whorl_outcome *outcome);
+// Like whorl_at_terminal. -ENOTTY if the thread could not be started, so that nothing was asked. Where the agent does not show
+// the prompt, a message names the reader.
+int whorl_at_dialog(pam_handle_t *pamh, const whorl_login *login, int shows_prompt, whorl_outcome *outcome);
 
 #endif

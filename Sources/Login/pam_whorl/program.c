@@ -152,20 +152,31 @@ static int read_small(const char *path, char *text, size_t size) {
   return count > 0;
 }
 
-// Whether the agent reads a terminal, as pkttyagent does: it would not notice a match before somebody presses Enter. One
-// that is not known counts as such, too.
-static int has_terminal(int agent) {
+// The agents of XFCE and MATE, as the kernel cuts their names. They read nothing from the helper while their dialog asks.
+static const char *const one_at_a_time[] = {"polkit-gnome-au", "polkit-mate-aut"};
+// KDE's.
+static const char *const without_prompt[] = {"polkit-kde-auth"};
+
+// An agent that reads a terminal, as pkttyagent does, or one at a time, would notice a match only after somebody has pressed
+// Enter. One that is not known counts as such, too.
+static whorl_program_kind kind_for(int agent) {
   char path[64], text[1024];
   int process = getppid(), terminal = 0;
   if (agent >= 0) {
     snprintf(path, sizeof path, "/proc/self/fdinfo/%d", agent);
     const char *number = read_small(path, text, sizeof text) ? strstr(text, "\nPid:") : NULL;
-    if (number == NULL || sscanf(number, "\nPid: %d", &process) != 1) return 1;
+    if (number == NULL || sscanf(number, "\nPid: %d", &process) != 1) return whorl_program_other;
   }
   snprintf(path, sizeof path, "/proc/%d/stat", process);
   // The name of the program, in brackets, may have any letters.
-  const char *rest = read_small(path, text, sizeof text) ? strrchr(text, ')') : NULL;
-  return rest == NULL || sscanf(rest, ") %*c %*d %*d %*d %d", &terminal) != 1 || terminal != 0;
+  const char *name = read_small(path, text, sizeof text) ? strchr(text, '(') : NULL;
+  const char *rest = name == NULL ? NULL : strrchr(name, ')');
+  if (rest == NULL || sscanf(rest, ") %*c %*d %*d %*d %d", &terminal) != 1 || terminal != 0) return whorl_program_other;
+  size_t length = (size_t)(rest - ++name);
+  if (is_one_of(one_at_a_time, sizeof one_at_a_time / sizeof *one_at_a_time, name, length)) return whorl_program_other;
+  return is_one_of(without_prompt, sizeof without_prompt / sizeof *without_prompt, name, length)
+           ? whorl_program_of_polkit_without_prompt
+           : whorl_program_of_polkit;
 }
 
 // MARK: The program
@@ -225,7 +236,7 @@ whorl_program whorl_program_read(pam_handle_t *pamh) {
     program.kind = whorl_program_at_terminal;
   else if (strcmp(name, "polkit-agent-helper-1") == 0) {
     program.agent = agent_at_input();
-    program.kind = has_terminal(program.agent) ? whorl_program_other : whorl_program_of_polkit;
+    program.kind = kind_for(program.agent);
   }
   return program;
 }

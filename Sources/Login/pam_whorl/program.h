@@ -9,8 +9,10 @@ typedef enum {
   whorl_program_other,
   // It reads the password from its terminal: sudo, su, doas, login.
   whorl_program_at_terminal,
-  // polkit's helper, which reads it from descriptor 0, for an agent without a terminal.
+  // polkit's helper, which reads it from descriptor 0, for an agent that notices a match while it asks.
   whorl_program_of_polkit,
+  // The same, for an agent that shows messages, and a text of its own in the place of the prompt.
+  whorl_program_of_polkit_without_prompt,
 } whorl_program_kind;
 
 typedef struct {

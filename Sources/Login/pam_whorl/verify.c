@@ -86,8 +86,8 @@ int whorl_verify(pam_handle_t *pamh, const struct passwd *account, int is_greete
   int result = -ENOTTY;
   if (!is_serial && program.kind == whorl_program_at_terminal)
     result = whorl_at_terminal(pamh, &program, &login, &outcome);
-  else if (!is_serial && program.kind == whorl_program_of_polkit)
-    result = whorl_at_dialog(pamh, &login, &outcome);
+  else if (!is_serial && program.kind != whorl_program_other)
+    result = whorl_at_dialog(pamh, &login, program.kind == whorl_program_of_polkit, &outcome);
   if (result == -ENOTTY) result = serially(pamh, &login, &outcome);
   if (program.agent >= 0) close(program.agent);
   return result_of(pamh, result, outcome);

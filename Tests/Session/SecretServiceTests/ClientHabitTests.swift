@@ -1,10 +1,12 @@
 import ProgramDriver
 import SDBus
 import Testing
+import VaultDriver
 
-@Suite("What the most used clients of the Secret Service do, ten times over", .serialized)
+@Suite("What the most used clients of the Secret Service do, again and again", .serialized)
 struct ClientHabitTests {
-  private static let times = 10
+  /// How many days of use.
+  private static let times = Campaign.count(short: 2, long: 10)
 
   /// A connection with what a client does on it.
   private struct Connection {

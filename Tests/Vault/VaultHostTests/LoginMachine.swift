@@ -232,12 +232,13 @@ final class LoginMachine: Sendable {
   ///
   /// - Parameters:
   ///   - user: the real user id of the helper. Another one than root's has it started by a program of that user.
+  ///   - name: the agent's, as the kernel cuts it.
   ///   - changes: how the agent's session differs from one at the seat.
   func polkitHelper(
-    startedBy user: UInt32 = 0, in changes: [String: BusValue] = [:]
+    startedBy user: UInt32 = 0, for name: String = "agent", in changes: [String: BusValue] = [:]
   ) async throws -> PolkitHelper {
     remove(mark)
-    let helper = try PolkitHelper(agent(startedBy: user), mark: mark)
+    let helper = try PolkitHelper(agent(name, startedBy: user), mark: mark)
     try await begin(changes, { helper.said() }, { helper.send($0) })
     return helper
   }
@@ -245,7 +246,7 @@ final class LoginMachine: Sendable {
   /// The same for an agent that reads its terminal.
   func polkitHelperAtTerminal() async throws -> PseudoTerminal {
     remove(mark)
-    let terminal = try PseudoTerminal(agent(startedBy: 0), program: "/usr/bin/python3")
+    let terminal = try PseudoTerminal(agent("agent", startedBy: 0), program: "/usr/bin/python3")
     try await begin([:], { terminal.shown }, { terminal.type($0) })
     return terminal
   }
@@ -254,8 +255,8 @@ final class LoginMachine: Sendable {
   func hasLetIn() -> Bool { access(mark, F_OK) == 0 }
 
   /// The words after `python3` that run an agent and its helper.
-  private func agent(startedBy user: UInt32) -> [String] {
-    ["\(Self.sources)/Tests/Login/polkit-agent.py", "/bin/sh"]
+  private func agent(_ name: String, startedBy user: UInt32) -> [String] {
+    ["\(Self.sources)/Tests/Login/polkit-agent.py", name, "/bin/sh"]
       + becoming(["setpriv", "--ruid", "\(user)", PolkitHelper.program, Self.name])
   }
 

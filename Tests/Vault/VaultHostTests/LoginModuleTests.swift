@@ -124,6 +124,38 @@ struct LoginModuleTests {
   }
 
   @Test(
+    "polkit's helper asks for the finger and then the password for the agents of XFCE and MATE",
+    .enabled(if: hasPolkit, "polkit is not installed"))
+  func agentThatBlocks() async throws {
+    try await LoginMachine.with { machine in
+      for (number, agent) in ["polkit-gnome-au", "polkit-mate-aut"].enumerated() {
+        let helper = try await machine.polkitHelper(for: agent)
+        let said = try await helper.waits(for: "PAM_TEXT_INFO Swipe the fingerprint reader.")
+        #expect(!said.contains("PAM_PROMPT_ECHO_OFF"))
+        try await machine.press(UInt64(90 + number))
+        #expect(await helper.letsIn())
+      }
+    }
+  }
+
+  @Test(
+    "polkit's helper names the reader in a message for KDE's agent, which shows no prompt",
+    .enabled(if: hasPolkit, "polkit is not installed"))
+  func agentWithoutPrompt() async throws {
+    try await LoginMachine.with { machine in
+      let finger = try await machine.polkitHelper(for: "polkit-kde-auth")
+      let said = try await finger.waits(for: "PAM_TEXT_INFO Or swipe the reader.")
+      #expect(said.contains("PAM_PROMPT_ECHO_OFF Password:"))
+      try await machine.press(92)
+      #expect(await finger.letsIn())
+      let typed = try await machine.polkitHelper(for: "polkit-kde-auth")
+      _ = try await typed.waits(for: "PAM_TEXT_INFO Or swipe the reader.")
+      typed.send("\(LoginMachine.password)\n")
+      #expect(await typed.letsIn())
+    }
+  }
+
+  @Test(
     "polkit's helper asks for the password alone where its agent is elsewhere, or a person's program has started it",
     .enabled(if: hasPolkit, "polkit is not installed"))
   func agentElsewhere() async throws {

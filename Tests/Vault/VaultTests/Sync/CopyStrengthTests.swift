@@ -222,27 +222,6 @@ struct CopyStrengthTests {
     #expect(try await lap.get("mail") == "gold")
   }
 
-  @Test("a machine with a shared item of a closed class joins, and shares what is open")
-  func ownItemClosed() async throws {
-    let desk = try await repository.circle("desk")[0]
-    let lap = try await SyncMachine("lap", classKeys: ClassKeys(firstUnlock: .passcode))
-    try await lap.set("mail", "gold")
-    for (name, accessibility) in [("open", Accessibility.afterFirstUnlock), ("closed", .whenUnlocked)] {
-      var item = NewItem(
-        named: try ItemName(parsing: name), access: AccessControl(.none), accessibility: accessibility)
-      item.attributes[.synchronizable] = .number(1)
-      let new = item
-      _ = try await lap.asking {
-        try await lap.session.add(new, secret: SecretBytes(text: "gold"), replacing: true, $0)
-      }
-    }
-    lap.sessions.unlocked.withLock { $0 = false }
-    try await repository.admit(lap, by: desk)
-    #expect(try await lap.status.standing == .member)
-    #expect(try await desk.get("open") == "gold")
-    #expect(try await desk.get("closed") == nil)
-  }
-
   @Test("a machine whose sessions were locked before is not taken for locked when it joins")
   func joinsAfterLock() async throws {
     let desk = try await repository.circle("desk")[0]
