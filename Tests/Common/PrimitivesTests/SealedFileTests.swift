@@ -65,6 +65,8 @@ struct SealedFileTests {
   @Test("sealed memory files leave no descriptor open, after success and after failure")
   func noDescriptorLeft() async {
     await #expect(processExitsWith: .success) {
+      // A test that runs at the same time can have one that the process inherits.
+      let before = (0..<1_024).filter { isMemoryFile($0) }
       for _ in 0..<10 {
         let file = try SealedFile.make(of: SecretBytes(count: 10))
         _ = try? SealedFile(received: dup(file.descriptor), limit: 1).count
@@ -72,7 +74,7 @@ struct SealedFileTests {
         _ = try SealedFile.Writer().seal().count
       }
       // Check only these files: the process opens others at any time.
-      #expect((0..<1_024).allSatisfy { !isMemoryFile($0) })
+      #expect((0..<1_024).filter { isMemoryFile($0) } == before)
     }
   }
 
