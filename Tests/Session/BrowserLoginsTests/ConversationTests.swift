@@ -2,9 +2,6 @@ import BrowserLogins
 import Foundation
 import SecretModel
 import Testing
-import Vault
-import VaultDriver
-import VaultStore
 import Whorl
 import WhorlTesting
 
@@ -132,32 +129,6 @@ struct ConversationTests {
       }
       await browser.end()
     }
-  }
-
-  @Test("a browser that asks for a closed store is answered at once, and told when the person has opened it")
-  func opening() async throws {
-    let keys = ClassKeys(firstUnlock: .passcode)
-    let scratch = try await ScratchStore(passcode: "1234", classKeys: keys)
-    let vault = try scratch.open(classKeys: keys)
-    try await Desk.with { desk in
-      let browser = ScriptedBrowser(desk) { () throws(VaultError) in SecretStore(service: VaultSession(of: vault)) }
-      try await browser.exchange()
-      func askToOpen() async throws -> String? {
-        var request = try browser.sealed(["action": "get-databasehash"])
-        request["triggerUnlock"] = "true"
-        try browser.send(request)
-        return try await browser.receive()?["errorCode"] as? String
-      }
-      desk.person.willRespond(.cancel)
-      #expect(try await askToOpen() == "1")
-      #expect(try await askToOpen() == "1")
-      // Of the second time alone.
-      #expect(try await browser.receive()?["action"] as? String == "database-unlocked")
-      #expect(try await browser.ask(["action": "get-databasehash"])["hash"] != nil)
-      #expect(try await askToOpen() == nil)
-      await browser.end()
-    }
-    await vault.shutdown()
   }
 
   @Test("other messages are answered while a request waits for a finger, which ends with the connection")
