@@ -148,6 +148,7 @@ tell_of_a_gate() {
 # ask_as_administrator: tests polkit's dialog in a desktop, with a finger and with the password. The story defines, beside keys,
 # keys_return and keys_escape:
 #   dialog    prints the text of polkit's dialog on the display, and fails if there is none
+# The argument is pkexec's status after Escape.
 ask_as_administrator() {
   usermod -aG sudo alice
   echo "alice:$password" | chpasswd
@@ -181,10 +182,10 @@ ask_as_administrator() {
   press "$right"
   ended 0 "root"
 
-  # Cancelled, and the reader is free for the next.
+  # Cancelled, and the reader is free for the next. pkexec says 126 if the agent reports the cancel, and else 127.
   dialog_asked
   keys_escape
-  ended 126 ""
+  ended "${1:-126}" ""
   wait_for "the end of the dialog" no_dialog
   dialog_asked
   press "$right"

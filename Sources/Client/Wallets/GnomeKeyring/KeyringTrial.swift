@@ -30,15 +30,19 @@ package final class KeyringTrial: Sendable {
     try KeyringFile.requireSealed(places.file)
     self.places = places
     lock = try TrialLock(places.trial + ".lock")
-    // The folder first: the files in it are entered after it, and a signal undoes them before it.
+    let keyrings = "\(places.trial)/data/keyrings"
+    // All folders in one step. The files in them are entered after it, and a signal undoes them before it.
     copies = try Unfinished.ofThisProgram.make { () throws(WalletError) in
       Self.clear(places)
-      try PrivateFile.makeFolder(places.trial)
+      do throws(WalletError) {
+        for folder in [keyrings, "\(places.trial)/control"] { try PrivateFile.makeFolder(folder) }
+      } catch {
+        Self.clear(places)
+        throw error
+      }
     } undo: { _ in
       try? Folder.remove(places.trial)
     }.entry
-    let keyrings = "\(places.trial)/data/keyrings"
-    for folder in [keyrings, "\(places.trial)/control"] { try PrivateFile.makeFolder(folder) }
     try PrivateFile.write(try PrivateFile.read(places.file), to: "\(keyrings)/login.keyring")
     for name in others {
       try PrivateFile.write(try PrivateFile.read("\(places.folder)/\(name)"), to: "\(keyrings)/\(name)")

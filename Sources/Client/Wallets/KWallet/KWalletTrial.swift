@@ -33,15 +33,19 @@ package final class KWalletTrial: Sendable {
     self.places = places
     self.limit = limit
     lock = try TrialLock(places.trial + ".lock")
-    // The folder first: the files in it are entered after it, and a signal undoes them before it.
+    let copied = KWalletPlaces(data: "\(places.trial)/data", runtime: places.trial)
+    // All folders in one step. The files in them are entered after it, and a signal undoes them before it.
     copies = try Unfinished.ofThisProgram.make { () throws(WalletError) in
       try? Folder.remove(places.trial)
-      try PrivateFile.makeFolder(places.trial)
+      do throws(WalletError) {
+        for folder in [places.trial, copied.folder] { try PrivateFile.makeFolder(folder) }
+      } catch {
+        try? Folder.remove(places.trial)
+        throw error
+      }
     } undo: { _ in
       try? Folder.remove(places.trial)
     }.entry
-    let copied = KWalletPlaces(data: "\(places.trial)/data", runtime: places.trial)
-    try PrivateFile.makeFolder(copied.folder)
     try PrivateFile.write(try PrivateFile.read(places.file), to: copied.file)
     try PrivateFile.write(try PrivateFile.read(places.salt), to: copied.salt)
   }
