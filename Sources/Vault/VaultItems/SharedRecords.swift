@@ -56,6 +56,7 @@ extension StoreTransaction {
 
   /// Encrypts records for the newest members that need the passcode, with its key.
   func encryptAgain(for circle: Circle, with passcodeKey: SharedSecret) throws {
+    guard try circle.standing == .member else { return }
     let rewriter = RecordRewriter(self, circle, try SecretKeys(of: self, passcodeKey: passcodeKey))
     for row in try records(where: "epoch < ?", [circle.epoch]) { _ = try rewriter.current(row) }
   }

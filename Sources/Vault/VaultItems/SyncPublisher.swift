@@ -88,6 +88,7 @@ struct SyncPublisher {
     switch SyncPath(path) {
     case .circle(let epoch): epoch <= circle.epoch
     case .item(let name): try change.record(name) != nil
+    case .head(let id): try circle.last.member(id) != nil
     default: false
     }
   }

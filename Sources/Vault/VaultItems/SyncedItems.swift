@@ -167,6 +167,8 @@ package struct SyncedItems {
       var progress = try change.syncProgress()
       switch what {
       case .answer(let id):
+        // The answer names the newest list, so that this machine's own entry has to be up to date before it.
+        try circle.use(change.newLocks(after: circle.own.locks, tier: store.seal.tier))
         try progress.answer(id, in: circle)
       case .agree: try circle.consent()
       case .approve(let id, let replaced):

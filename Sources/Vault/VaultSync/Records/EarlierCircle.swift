@@ -12,7 +12,7 @@ package struct EarlierCircle {
     let bytes = try slot.unwrap(
       under: store.keys.root, databaseID: store.keys.databaseID,
       otherwise: .storeDamaged("its keys for your other computers do not verify"))
-    // They are the first of the slot's secrets, whose length was checked as that of a circle of this format.
+    guard bytes.count >= MemberKeys.byteCount else { return nil }
     keys = try MemberKeys(
       bytes.withUnsafeBytes {
         SecretBytes(copying: UnsafeRawBufferPointer(rebasing: $0[..<MemberKeys.byteCount]))
