@@ -129,9 +129,11 @@ def click(name):
     node = next(labels, None)
     if node is None:
         return False
-    # The windows are in the corner of a display without a window manager.
+    # The windows are in the corner of a display without a window manager. A page that still moves takes no click.
     area = place(node)
-    return area.width > 0 and Atspi.generate_mouse_event(area.x + area.width // 2, area.y + area.height // 2, "b1c")
+    time.sleep(0.5)
+    rests = (area.x, area.y) == (place(node).x, place(node).y)
+    return rests and area.width > 0 and Atspi.generate_mouse_event(area.x + area.width // 2, area.y + area.height // 2, "b1c")
 
 
 def type_into(name, words):
