@@ -106,16 +106,16 @@ kill %1
 exit $status
 END
 chmod 755 /home/alice/sway.sh
-# A virtual keyboard's first key may be lost.
+# A virtual keyboard's first key may be lost, so the first one is Escape.
 expect 0 "" at_seat alice "sh sway.sh 'wtype -k Escape -s 500 -k Return -s 300; $press'"
-expect 0 "" at_seat alice "sh sway.sh 'wtype \"$password\" -k Return'"
+expect 0 "" at_seat alice "sh sway.sh 'wtype -k Escape -s 500 \"$password\" -k Return'"
 
 # The service hangs, or is gone: the password is tried at once.
 systemctl kill --kill-whom=main -s STOP whorld.service
-expect 0 "" at_seat alice "sh sway.sh 'wtype \"$password\" -k Return'"
+expect 0 "" at_seat alice "sh sway.sh 'wtype -k Escape -s 500 \"$password\" -k Return'"
 systemctl kill --kill-whom=main -s CONT whorld.service
 systemctl stop whorld.socket whorld.service
-expect 0 "" at_seat alice "sh sway.sh 'wtype \"$password\" -k Return'"
+expect 0 "" at_seat alice "sh sway.sh 'wtype -k Escape -s 500 \"$password\" -k Return'"
 systemctl start whorld.socket
 expect 0 "" at_seat alice "whorl status"
 

@@ -44,7 +44,7 @@ systemctl stop whorld.service whorld.socket
 rm -f /etc/machine-id && systemd-machine-id-setup >/dev/null
 systemctl start whorld.socket
 expect 0 "" at_seat bob 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
-expect 65 "is a backup of another user's store" at_seat bob 'whorl restore copy --yes --passcode-fd 3 3<passcode'
+expect 77 "the copy of another store" at_seat bob 'whorl restore copy --yes --passcode-fd 3 3<passcode'
 expect 0 "Brought in 2 items" at_seat bob 'whorl import moving.age --yes --skip-bound --passphrase-fd 4 4<passphrase'
 expect 0 silver at_seat bob 'whorl get note/alice'
 expect 0 "is enrolled" touching "$theirs $theirs $theirs $theirs $theirs $theirs $theirs $theirs" \
