@@ -75,10 +75,14 @@ for name in alice bob; do
   expect 0 "" at_seat "$name" 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 done
 expect 0 "fprintd" at_seat alice 'whorl status'
-# Both units have answered, and fprintd's ends after its fingers were read. Each has only the rights that it needs.
-runs libfprint
-expect 0 "" systemctl start whorl-reader-fprintd.service
-runs fprintd
+# Both units have answered, and end after that, since another user's vault may want the readers. Each has only the rights that it
+# needs.
+for unit in libfprint fprintd; do
+  [ -n "$(systemctl show --value --property InactiveEnterTimestamp "whorl-reader-$unit.service")" ] ||
+    fail "the unit of $unit was not asked"
+  expect 0 "" systemctl start "whorl-reader-$unit.service"
+  runs "$unit"
+done
 for pair in libfprint:0000000000000000 fprintd:0000000000000004; do
   pid=$(systemctl show --value --property MainPID "whorl-reader-${pair%:*}.service")
   expect 0 "${pair#*:}" grep CapEff "/proc/$pid/status"
