@@ -66,7 +66,8 @@ final class SyncReceiver {
         try change.put(circle)
       } else if !progress.heads.isEmpty {
         let records = JSONBytes(try change.publishedDigest())
-        receipt.isMixed = !progress.heads.values.contains { $0.records == records } || !progress.strangeLists.isEmpty
+        let heads = progress.heads.values
+        receipt.isMixed = !heads.contains { $0.records == records } || heads.contains { $0.knowsMore(than: circle) }
       }
       if progress.lost > 0, !receipt.wentBack, try isWhole() { progress.lost = 0 }
     }
@@ -174,10 +175,8 @@ final class SyncReceiver {
     guard head.signer == id else { throw VaultError.fileUnreadable("another machine has signed it") }
     if head.sequence < known { wentBack() }
     progress.heads[id.description] = SyncProgress.Head(
-      sequence: max(head.sequence, known), records: JSONBytes(head.records))
+      sequence: max(head.sequence, known), records: JSONBytes(head.records), list: JSONBytes(head.list))
     if id == circle.id { progress.sequence = max(progress.sequence, head.sequence) }
-    progress.strangeLists.removeAll { $0 == id.description }
-    if !circle.chain.contains(where: { $0.digest == head.list }) { progress.strangeLists.append(id.description) }
   }
 
   /// Notes that the repository was rolled back.

@@ -18,8 +18,6 @@ package struct SyncProgress: Codable, Sendable {
   package var candidates: [Candidate] = []
   /// The messages of this machine, which asks to join, that the repository has.
   package var ownMessages: [String] = []
-  /// Members who know a list of members that this machine has not seen.
-  package var strangeLists: [String] = []
   /// Whether the repository has ``SyncPath/format``.
   package var hasFormat = false
   /// How many records of members the repository has.
@@ -30,8 +28,17 @@ package struct SyncProgress: Codable, Sendable {
   package struct Head: Codable, Sendable, Hashable {
     package var sequence: Int
     package var records: JSONBytes
+    /// The digest of the newest list of members that it knows; nil from a version of Whorl that did not keep it.
+    package var list: JSONBytes?
 
-    package init(sequence: Int, records: JSONBytes) { (self.sequence, self.records) = (sequence, records) }
+    package init(sequence: Int, records: JSONBytes, list: JSONBytes) {
+      (self.sequence, self.records, self.list) = (sequence, records, list)
+    }
+
+    /// Whether the member knows a list of members that this machine has not seen.
+    package func knowsMore(than circle: Circle) -> Bool {
+      list.map { list in !circle.chain.contains { $0.digest == list.bytes } } ?? false
+    }
   }
 
   /// A machine that asks to join, with the messages that were exchanged with it.

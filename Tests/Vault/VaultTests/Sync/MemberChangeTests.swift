@@ -194,6 +194,8 @@ struct MemberChangeTests {
     let path = SyncPath.head(try await machines[0].id).text
     let files = before.merging([path: repository.tip[path] ?? []]) { $1 }
     #expect(try await machines[1].receive(files).isMixed)
+    // Once it is shown, all is well.
+    #expect(try await !machines[1].receive(repository.tip).isMixed)
   }
 
   @Test("two changes of the members at the same time, of which one reaches the repository first, are both made")
