@@ -5,7 +5,10 @@ import Testing
 @Suite(
   "Releases",
   .enabled(
-    if: CommittedClone.isPossible && FileManager.default.fileExists(atPath: "/usr/bin/apt-ftparchive")))
+    if: CommittedClone.isPossible
+      && ["apt-ftparchive", "gpg", "gpgv", "ssh-keygen"].allSatisfy {
+        FileManager.default.fileExists(atPath: "/usr/bin/\($0)")
+      }, "no git repository, or no apt-utils, gnupg, gpgv or openssh-client"))
 struct ReleaseTests {
   private static let version = "0.1.0"
   /// Nothing is built for it, even if a release that has to be refused is not.

@@ -6,7 +6,8 @@ import Testing
 @Suite(
   "make reproducible",
   .enabled(
-    if: ["faketime", "diffoscope"].allSatisfy { FileManager.default.fileExists(atPath: "/usr/bin/\($0)") }))
+    if: ["faketime", "diffoscope"].allSatisfy { FileManager.default.fileExists(atPath: "/usr/bin/\($0)") },
+    "faketime or diffoscope is not installed"))
 struct ReproducibleTests {
   /// Compares two builds whose packages contain the output of a command.
   private func compare(_ command: String, rebuild: Bool = true) async throws -> Finished {

@@ -68,7 +68,10 @@ struct SourcePackageTests {
 
   @Test(
     "the source package has Whorl's sources and the Swift packages as two archives, and the form 3.0 (quilt)",
-    .enabled(if: CommittedClone.isPossible && FileManager.default.fileExists(atPath: "/usr/bin/dpkg-source")))
+    .enabled(
+      if: CommittedClone.isPossible
+        && ["dh", "dpkg-buildpackage"].allSatisfy { FileManager.default.fileExists(atPath: "/usr/bin/\($0)") },
+      "no git repository, or no debhelper or dpkg-dev"))
   func archives() async throws {
     try await CommittedClone.with { clone in
       // The check takes a minute and is part of `make deb-source`.
