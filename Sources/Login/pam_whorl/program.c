@@ -157,8 +157,8 @@ static const char *const one_at_a_time[] = {"polkit-gnome-au", "polkit-mate-aut"
 // KDE's.
 static const char *const without_prompt[] = {"polkit-kde-auth"};
 
-// An agent that reads a terminal, as pkttyagent does, or one at a time, would notice a match only after somebody has pressed
-// Enter. One that is not known counts as such, too.
+// How an agent is asked. One that reads a terminal, as pkttyagent does, or that is in the first list above would notice a match
+// only after somebody has pressed Enter: it is asked one after the other, and so is one that is not known.
 static whorl_program_kind kind_for(int agent) {
   char path[64], text[1024];
   int process = getppid(), terminal = 0;

@@ -67,7 +67,7 @@ struct Arrival {
   func wins(over row: RecordRow) -> Bool {
     let mine = (revision.head.clock, revision.writer.description)
     let other = (row.head.clock, row.head.writer)
-    // A machine that lies, or was put back, has signed two versions with one clock.
+    // A machine that lies, or was restored from a backup, has signed two versions with one clock.
     return mine == other ? row.head.version.bytes.lexicographicallyPrecedes(revision.signed.digest) : mine > other
   }
 

@@ -266,7 +266,7 @@ final class SyncReceiver {
     case (false, true):
       if row.isPublished { wentBack() }
       try row.notePublished(arrival.file, change)
-    // Neither has seen the other one, or one machine has signed two versions with the same clock: it lies, or was put back.
+    // Neither version has seen the other, or one machine has signed both with the same clock: it lies, or was restored.
     case _ where (arrival.item != nil) != row.head.isItem: try revive(arrival, row)
     case (true, true), (false, false):
       let old = try row.revision(for: circle)

@@ -340,7 +340,7 @@ package actor FprintdReader: FingerprintReader {
     return status
   }
 
-  /// How often it is looked whether a reader is gone that fprintd does not release, and how long after each other.
+  /// How many times to check whether fprintd still lists a reader that it does not release, and the pause between.
   private static let looks = (count: 10, pause: Duration.milliseconds(100))
 
   /// Throws if the reader was unplugged, or fprintd does not release it. fprintd still lists a reader that is gone while it
