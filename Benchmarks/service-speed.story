@@ -1,7 +1,10 @@
 # The speed of the installed service beside GNOME Keyring, in one session of one machine.
 . /usr/share/whorl-tests/common.sh
 
+# In its short form, which CI runs, it shows that everything can be measured.
 starts=10
+options='--rounds 40'
+[ -z "$SHORT" ] || starts=1 options='--rounds 2 --items 1000'
 user alice
 own_password_is_typed
 # No passcode is needed after a start of the service, so that a start can be measured without scrypt.
@@ -12,12 +15,12 @@ expect 0 "" at_seat alice 'umask 077; echo "open sesame, please" >passcode
   whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 
 # The whole table. The keyring daemon lives as long as the session.
-at_seat alice '
-  export DBUS_SESSION_BUS_ADDRESS=unix:path=$XDG_RUNTIME_DIR/bus
-  eval "$(printf bench | gnome-keyring-daemon --unlock --components=secrets)"
-  whorl-bench service --rounds 40' || fail "whorl-bench service"
+at_seat alice "
+  export DBUS_SESSION_BUS_ADDRESS=unix:path=\$XDG_RUNTIME_DIR/bus
+  eval \"\$(printf bench | gnome-keyring-daemon --unlock --components=secrets)\"
+  whorl-bench service $options" || fail "whorl-bench service"
 
-echo "whorld with 100,000 items, proportional: $(awk '/^Pss:/ { print $2 / 1024 " MiB" }' \
+echo "whorld with all items, proportional: $(awk '/^Pss:/ { print $2 / 1024 " MiB" }' \
   "/proc/$(vault_of alice)/smaps_rollup") (at most 25)"
 
 tries=0
@@ -27,4 +30,4 @@ while [ "$tries" -lt "$starts" ]; do
   at_seat alice 'whorl-bench first-answer' || fail "whorl-bench first-answer"
   tries=$((tries + 1))
 done >/tmp/first-answers
-echo "activation to first answer, median of $starts: $(sort -n /tmp/first-answers | sed -n "$((starts / 2))p") ms (at most 40)"
+echo "activation to first answer, median of $starts: $(sort -n /tmp/first-answers | sed -n "$(((starts + 1) / 2))p") ms (at most 40)"

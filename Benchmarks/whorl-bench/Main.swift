@@ -12,7 +12,7 @@ enum Main {
            whorl-bench library WORK                      the calls of the library alone
            whorl-bench passkeys WORK                     stores with one and with 1,000 passkeys alone
            whorl-bench secret-service WORK               the Secret Services on the buses of WORK alone
-           whorl-bench service [--rounds N]              the caller's own, empty store in the system service
+           whorl-bench service --rounds N [--items N]    the caller's own, empty store in the system service
            whorl-bench first-answer                      one item of that store, in milliseconds
 
     """
@@ -54,9 +54,10 @@ enum Main {
       var report = Report()
       try LibraryTimes(work: words[1]).measure(into: &report)
       print(report.text)
-    case "service" where words.count == 1 || words.count == 3 && words[1] == "--rounds":
-      guard let rounds = words.count == 1 ? 30 : Int(words[2]), rounds > 0 else { fail(usage) }
-      print(try await ServiceTimes(rounds: rounds).report().text)
+    case "service" where words.count == 3 || words.count == 5 && words[3] == "--items":
+      guard words[1] == "--rounds", let rounds = Int(words[2]), rounds > 0 else { fail(usage) }
+      guard let items = words.count == 3 ? 100_000 : Int(words[4]), items >= 100 else { fail(usage) }
+      print(try await ServiceTimes(rounds: rounds, upTo: items).report().text)
     case "first-answer" where words.count == 1:
       print(try await ServiceTimes.firstAnswer())
     case "measure" where words.count > 1:
