@@ -43,6 +43,11 @@ enum Program {
         }
         return .done
       }
+      if words == ["--version"] {
+        // The parser examines every command before it answers.
+        try StandardOutput.line(Version.text)
+        return .done
+      }
       if let page = try HelpPage.text(for: words) {
         try StandardOutput.line(page)
         return .done
