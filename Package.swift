@@ -76,6 +76,9 @@ let package = Package(
     library("Translation", in: "Sources/Common", ["CLinux"]),
     library("SDBus", in: "Sources/Common", ["CSystemd", "Primitives"], onTheWay),
     library("TerminalGuard", in: "Sources/System"),
+    .target(
+      name: "EmptyICUData", path: "Sources/System/EmptyICUData",
+      cSettings: [.define("RELEASE", .when(configuration: .release))]),
     library("Processes", in: "Sources/Common", ["CLinux", "Fingerprint", "Primitives", "SDBus"], onTheWay),
     library("Fingerprint", in: "Sources/Common", ["Primitives"], onTheWay),
     library("Keys", in: "Sources/Vault", ["COpenSSL", "Primitives"]),
@@ -186,8 +189,8 @@ let package = Package(
     .executableTarget(
       name: "whorld",
       dependencies: [
-        "CLinux", "CSystemd", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "SDBus", "SecretModel",
-        "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
+        "CLinux", "CSystemd", "EmptyICUData", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "SDBus",
+        "SecretModel", "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
       ],
       path: "Sources/Programs/whorld"),
     .executableTarget(

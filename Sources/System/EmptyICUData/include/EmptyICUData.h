@@ -1,0 +1,2 @@
+#pragma once
+// Nothing is called: the program is only linked with the data.
