@@ -2,7 +2,6 @@ import Presence
 import Primitives
 package import SecretModel
 import Synchronization
-import SystemPolicy
 import Vault
 import VaultStore
 
