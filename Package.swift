@@ -71,57 +71,56 @@ let package = Package(
     .systemLibrary(
       name: "CPSL", path: "Sources/System/CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev", "libidn2-dev"])]),
     .systemLibrary(name: "CPNG", path: "Sources/System/CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
-    library("Primitives", in: "Sources/Common", ["CLinux"]),
+    library("Primitives", in: "Sources/Common", ["CLinux"], onTheWay),
     library("CBOR", in: "Sources/Common", ["CCBOR", "Primitives"]),
-    library("Translation", in: "Sources/Common", ["CLinux"]),
     library("SDBus", in: "Sources/Common", ["CSystemd", "Primitives"], onTheWay),
     library("TerminalGuard", in: "Sources/System"),
+<<<<<<< HEAD
     .target(
       name: "EmptyICUData", path: "Sources/System/EmptyICUData",
       cSettings: [.define("RELEASE", .when(configuration: .release))]),
-    library("Processes", in: "Sources/Common", ["CLinux", "Fingerprint", "Primitives", "SDBus"], onTheWay),
-    library("Fingerprint", in: "Sources/Common", ["Primitives"], onTheWay),
+    library("Processes", in: "Sources/Common", ["CLinux", "Primitives", "SDBus"], onTheWay),
+=======
+    library("Processes", in: "Sources/Common", ["CLinux", "Primitives", "SDBus"], onTheWay),
+>>>>>>> side-4
     library("Keys", in: "Sources/Vault", ["COpenSSL", "Primitives"]),
     library(
-      "ReaderBus", in: "Sources/Reader", ["Fingerprint", "Primitives", "Processes", "SDBus"], onTheWay),
-    library("SecretModel", in: "Sources/Vault", ["Fingerprint", "Primitives", "Translation"], onTheWay),
+      "ReaderBus", in: "Sources/Reader", ["Primitives", "Processes", "SDBus"], onTheWay),
+    library("SecretModel", in: "Sources/Vault", ["Primitives"], onTheWay),
     // Layers 4 to 7: the vault. Only Presence makes evidence that a person was there.
     library(
       "VaultStore", in: "Sources/Vault",
-      ["CSQLite", "CTSS", "Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", grdb], onTheWay),
+      ["CSQLite", "CTSS", "Keys", "Primitives", "Processes", "SecretModel", grdb], onTheWay),
     library(
       "Presence", in: "Sources/Vault",
-      ["Fingerprint", "Keys", "Primitives", "Processes", "SecretModel", "VaultStore", grdb], onTheWay),
+      ["Keys", "Primitives", "Processes", "SecretModel", "VaultStore", grdb], onTheWay),
     library(
       "VaultSync", in: "Sources/Vault",
       ["Keys", "Primitives", "SecretModel", "VaultStore", grdb], onTheWay),
     library(
       "VaultItems", in: "Sources/Vault",
-      ["CBOR", "Fingerprint", "Keys", "Presence", "Primitives", "SecretModel", "VaultStore", "VaultSync", grdb],
+      ["CBOR", "Keys", "Presence", "Primitives", "SecretModel", "VaultStore", "VaultSync", grdb],
       onTheWay),
     library(
       "Vault", in: "Sources/Vault",
-      [
-        "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "SecretModel", "VaultItems", "VaultStore",
-        "VaultSync", grdb,
-      ], onTheWay),
+      ["Keys", "Presence", "Primitives", "Processes", "SecretModel", "VaultItems", "VaultStore", "VaultSync", grdb],
+      onTheWay),
     // Layer 4
     library(
       "ReaderService", in: "Sources/Reader",
-      ["CFprint", "CLinux", "CPNG", "Fingerprint", "Primitives", "ReaderBus", "SDBus"],
+      ["CFprint", "CLinux", "CPNG", "Primitives", "ReaderBus", "SDBus"],
       onTheWay),
     library(
       "ReaderClient", in: "Sources/Reader",
-      ["Fingerprint", "Primitives", "Processes", "ReaderBus", "SDBus"], onTheWay),
+      ["Primitives", "Processes", "ReaderBus", "SDBus"], onTheWay),
     library(
       "VaultBus", in: "Sources/Vault",
-      ["Fingerprint", "Primitives", "Processes", "ReaderBus", "SDBus", "SecretModel"],
+      ["Primitives", "Processes", "ReaderBus", "SDBus", "SecretModel"],
       onTheWay),
-    library("SystemPolicy", in: "Sources/Vault", ["Primitives", "Processes", "SDBus", "SecretModel", "Translation"]),
     // What a client shows and keeps, over any vault
     library(
       "Prompts", in: "Sources/Client",
-      ["CLinux", "Fingerprint", "Primitives", "SecretModel", "TerminalGuard", "Translation"], onTheWay
+      ["CLinux", "Primitives", "SecretModel", "TerminalGuard"], onTheWay
     ),
     library(
       "Moving", in: "Sources/Client",
@@ -130,45 +129,42 @@ let package = Package(
     library(
       "VaultHost", in: "Sources/Vault",
       [
-        "CLinux", "CSystemd", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "ReaderBus", "ReaderClient",
-        "SDBus", "SecretModel", "SystemPolicy", "Translation", "Vault", "VaultItems", "VaultStore", "VaultSync",
+        "CLinux", "CSystemd", "Keys", "Presence", "Primitives", "Processes", "ReaderBus", "ReaderClient", "SDBus",
+        "SecretModel", "Vault", "VaultItems", "VaultStore", "VaultSync",
       ], onTheWay),
     library(
-      "Wallets", in: "Sources/Client", ["CLinux", "Primitives", "Processes", "SDBus", "SecretModel"],
-      onTheWay),
-    library(
       "Whorl", in: "Sources/Client",
-      ["CLinux", "Fingerprint", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "VaultBus"], onTheWay),
+      ["CLinux", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "VaultBus"], onTheWay),
     // Layer 7 and 8: the Apple-shaped API
     library(
       "KeychainServices", in: "Sources/Client",
-      ["Fingerprint", "Keys", "Primitives", "SDBus", "SecretModel", "Whorl"], onTheWay),
+      ["Keys", "Primitives", "SDBus", "SecretModel", "Whorl"], onTheWay),
     library(
       "LocalAuthentication", in: "Sources/Client",
-      ["Fingerprint", "KeychainServices", "Primitives", "SecretModel", "Whorl"]),
+      ["KeychainServices", "Primitives", "SecretModel", "Whorl"]),
     // The same under the name of Apple's module, which makes `canImport(Security)` true in every target of a build.
     library("Security", in: "Sources/Client", ["KeychainServices"]),
     library(
       "SessionPrompts", in: "Sources/Session",
-      ["CSystemd", "Fingerprint", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "Translation", "Whorl"]),
+      ["CSystemd", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "Whorl"]),
     // What is set up, and what can be: for the command line and the window.
     library(
       "Settings", in: "Sources/Client",
       [
-        "CLinux", "Fingerprint", "Moving", "Primitives", "Processes", "Prompts", "ReaderBus", "ReaderClient", "SDBus",
-        "SecretModel", "Wallets", "Whorl",
+        "CLinux", "Moving", "Primitives", "Processes", "Prompts", "ReaderBus", "ReaderClient", "SDBus", "SecretModel",
+        "Whorl",
       ], onTheWay),
     library(
       "SecretService", in: "Sources/Session",
-      ["Keys", "Primitives", "Prompts", "SDBus", "SecretModel", "SessionPrompts", "Translation", "VaultBus", "Whorl"],
+      ["Keys", "Primitives", "Prompts", "SDBus", "SecretModel", "SessionPrompts", "VaultBus", "Whorl"],
       onTheWay),
     library(
       "SSHAgent", in: "Sources/Session",
-      ["CLinux", "Keys", "Primitives", "Prompts", "SDBus", "SecretModel", "SessionPrompts", "Translation", "Whorl"],
+      ["CLinux", "Keys", "Primitives", "Prompts", "SDBus", "SecretModel", "SessionPrompts", "Whorl"],
       onTheWay),
     library(
       "Passkeys", in: "Sources/Session",
-      ["CBOR", "Keys", "Primitives", "Prompts", "SecretModel", "SessionPrompts", "Translation", "Whorl"], onTheWay),
+      ["CBOR", "Keys", "Primitives", "Prompts", "SecretModel", "SessionPrompts", "Whorl"], onTheWay),
     library(
       "BrowserLogins", in: "Sources/Session",
       [
@@ -176,26 +172,30 @@ let package = Package(
       ], onTheWay),
     library(
       "WhorlTesting", in: "Sources/Testing",
-      ["Fingerprint", "Primitives", "Processes", "SecretModel", "VirtualFinger", "Whorl"]),
+      ["Primitives", "Processes", "SecretModel", "VirtualFinger", "Whorl"]),
     // Layer 9: thin executables
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "BrowserLogins",
-        "CLinux", "Fingerprint", "Moving", "Primitives", "Processes", "Prompts", "ReaderBus", "ReaderClient",
-        "SecretModel", "SessionPrompts", "Settings", "Wallets", "Whorl", argumentParser,
+        "BrowserLogins", "CLinux", "Moving", "Primitives", "Processes", "Prompts", "ReaderBus", "ReaderClient",
+        "SecretModel", "SessionPrompts", "Settings", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/CommandLine"),
     .executableTarget(
       name: "whorld",
       dependencies: [
+<<<<<<< HEAD
         "CLinux", "CSystemd", "EmptyICUData", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "SDBus",
         "SecretModel", "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
+=======
+        "CLinux", "CSystemd", "Keys", "Presence", "Primitives", "Processes", "SDBus", "SecretModel", "Vault",
+        "VaultBus", "VaultHost", "VaultItems", "VaultStore",
+>>>>>>> side-4
       ],
       path: "Sources/Programs/whorld"),
     .executableTarget(
       name: "whorl-reader",
-      dependencies: ["CSystemd", "Fingerprint", "Primitives", "Processes", "ReaderBus", "ReaderService", "SDBus"],
+      dependencies: ["CSystemd", "Primitives", "Processes", "ReaderBus", "ReaderService", "SDBus"],
       path: "Sources/Programs/whorl-reader", swiftSettings: onTheWay),
     // One may inspect every process, the other make input devices, so they are small and written in C.
     .executableTarget(name: "whorl-program-path", path: "Sources/Programs/whorl-program-path", cSettings: strictC),
@@ -204,7 +204,7 @@ let package = Package(
       linkerSettings: [.linkedLibrary("systemd")]),
     // Attacks from within the confinement of the reader process, for tests.
     .executableTarget(
-      name: "whorl-intruder", dependencies: ["CLinux", "Fingerprint", "Processes"],
+      name: "whorl-intruder", dependencies: ["CLinux", "Primitives", "Processes"],
       path: "Tests/Support/whorl-intruder"),
     // Checks of GLibKit, for tests: the test runner does not link GLib.
     .executableTarget(
@@ -213,20 +213,19 @@ let package = Package(
       name: "whorl-agent",
       dependencies: [
         "CLinux", "CSystemd", "Passkeys", "Primitives", "Processes", "Prompts", "SDBus", "SecretModel", "SecretService",
-        "SessionPrompts", "SSHAgent", "Translation", "Whorl", argumentParser,
+        "SessionPrompts", "SSHAgent", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/whorl-agent"),
     // GTK's thread is the main thread, so its code is the main actor's.
     .executableTarget(
       name: "whorl-gtk",
       dependencies: [
-        "CAdwaita", "Fingerprint", "Moving", "Primitives", "Processes", "Prompts", "SecretModel", "Settings",
-        "Translation", "Whorl", argumentParser,
+        "CAdwaita", "Moving", "Primitives", "Processes", "Prompts", "SecretModel", "Settings", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/whorl-gtk", resources: [.embedInCode("ui")],
       swiftSettings: strict + [.defaultIsolation(MainActor.self)]),
     .executableTarget(
-      name: "whorl-finger", dependencies: ["VirtualFinger", "Fingerprint", argumentParser],
+      name: "whorl-finger", dependencies: ["VirtualFinger", "Primitives", argumentParser],
       path: "Sources/Programs/whorl-finger"),
     // Layer 10: the programs in Swift that are installed, to build them together (scripts/build).
     library(
@@ -234,8 +233,8 @@ let package = Package(
     .executableTarget(
       name: "whorl-bench",
       dependencies: [
-        "CSQLite", "Fingerprint", "Keys", "Passkeys", "Primitives", "Processes", "ReaderClient", "SDBus", "SecretModel",
-        "Security", "SessionPrompts", "VaultBus", "VirtualFinger", "Whorl",
+        "CSQLite", "Keys", "Passkeys", "Primitives", "Processes", "ReaderClient", "SDBus", "SecretModel", "Security",
+        "SessionPrompts", "VaultBus", "VirtualFinger", "Whorl",
       ],
       path: "Benchmarks/whorl-bench"),
     // The examples, for the tests. `Examples/Package.swift` builds them as a package of their own, as a client does.
@@ -254,9 +253,9 @@ let package = Package(
       name: "documented-code", dependencies: ["LocalAuthentication", "Security"], path: "Tests/Support/DocumentedCode",
       swiftSettings: []),
     // Layer T: fingers for machines without a reader
-    library("VirtualFinger", in: "Sources/Testing", ["Fingerprint", "CPNG"]),
+    library("VirtualFinger", in: "Sources/Testing", ["Primitives", "CPNG"]),
     // and what the tests of several layers share: running programs, searching memory, a vault with a simulated user
-    library("ProgramDriver", in: "Tests/Support", ["SDBus", "Fingerprint", "ReaderClient", "VirtualFinger"]),
+    library("ProgramDriver", in: "Tests/Support", ["SDBus", "Primitives", "ReaderClient", "VirtualFinger"]),
     library("Introspection", in: "Tests/Support"),
     library("SoftwareTPM", in: "Tests/Support", ["CLinux", "VaultStore"]),
     // In C, since its functions take the place of the C library's.
@@ -265,14 +264,13 @@ let package = Package(
     library(
       "VaultDriver", in: "Tests/Support",
       [
-        "Fingerprint", "Keys", "Presence", "Primitives", "ReaderClient", "SecretModel", "Vault", "VaultItems",
-        "VaultStore", "VirtualFinger",
+        "Keys", "Presence", "Primitives", "ReaderClient", "SecretModel", "Vault", "VaultItems", "VaultStore",
+        "VirtualFinger",
       ]),
     // Tests, a target per layer. None depends on a program, whose objects SwiftPM would link into the test runner. The
     // programs are built with the tests, into the folder of the runner.
     tests("PrimitivesTests", in: "Common", ["Primitives"]),
     tests("SDBusTests", in: "Common", ["MemorySearch", "Primitives", "SDBus"]),
-    tests("FingerprintTests", in: "Common", ["Fingerprint"]),
     tests("ProcessesTests", in: "Common", ["CLinux", "Primitives", "Processes", "ProgramDriver"]),
     tests("KeysTests", in: "Vault", ["COpenSSL", "Keys", "MemorySearch", "Primitives"]),
     tests("TPMTests", in: "Vault", ["MemorySearch", "Primitives", "SoftwareTPM", "VaultStore"]),
@@ -280,37 +278,35 @@ let package = Package(
     tests(
       "ReaderTests", in: "Reader",
       [
-        "Fingerprint", "Introspection", "Primitives", "Processes", "ProgramDriver", "ReaderBus", "ReaderClient",
-        "SDBus", "VirtualFinger",
+        "Introspection", "Primitives", "Processes", "ProgramDriver", "ReaderBus", "ReaderClient", "SDBus",
+        "VirtualFinger",
       ]),
-    tests("VirtualFingerTests", in: "Support", ["VirtualFinger", "Fingerprint", "Processes", "ReaderClient"]),
+    tests("VirtualFingerTests", in: "Support", ["VirtualFinger", "Primitives", "Processes", "ReaderClient"]),
     tests(
       "VaultTests", in: "Vault",
       [
-        "DiskWrites", "Fingerprint", "Keys", "MemorySearch", "Presence", "Primitives", "ProgramDriver", "ReaderClient",
-        "SecretModel", "SoftwareTPM", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VaultSync", "VirtualFinger",
-        grdb,
+        "DiskWrites", "Keys", "MemorySearch", "Presence", "Primitives", "ProgramDriver", "ReaderClient", "SecretModel",
+        "SoftwareTPM", "Vault", "VaultDriver", "VaultItems", "VaultStore", "VaultSync", "VirtualFinger", grdb,
       ]),
     tests(
       "VaultBusTests", in: "Vault",
       [
-        "CLinux", "Fingerprint", "Introspection", "Presence", "Primitives", "ProgramDriver", "ReaderBus",
-        "ReaderClient", "SDBus", "SecretModel", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems",
-        "VaultStore", "VirtualFinger",
+        "CLinux", "Introspection", "Presence", "Primitives", "ProgramDriver", "ReaderBus", "ReaderClient", "SDBus",
+        "SecretModel", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems", "VaultStore", "VirtualFinger",
       ]),
     // The service in this process: many users' stores behind a listening socket, and how clients find it.
     tests(
       "VaultHostTests", in: "Vault",
       [
-        "Fingerprint", "Keys", "Moving", "Presence", "Primitives", "Processes", "ProgramDriver", "ReaderBus",
-        "ReaderClient", "SDBus", "SecretModel", "SoftwareTPM", "SystemPolicy", "Vault", "VaultBus", "VaultDriver",
-        "VaultHost", "VaultItems", "VaultStore", "VirtualFinger", "Wallets", "Whorl", grdb,
+        "Keys", "Moving", "Presence", "Primitives", "Processes", "ProgramDriver", "ReaderBus", "ReaderClient", "SDBus",
+        "SecretModel", "Settings", "SoftwareTPM", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems",
+        "VaultStore", "VirtualFinger", "Whorl", grdb,
       ]),
-    tests("SystemPolicyTests", in: "Vault", ["SystemPolicy", "SecretModel", "SDBus", "Processes", "ProgramDriver"]),
+    tests("SystemPolicyTests", in: "Vault", ["VaultHost", "SecretModel", "SDBus", "Processes", "ProgramDriver"]),
     tests(
       "SecurityTests", in: "Client",
       [
-        "Fingerprint", "Keys", "Presence", "Primitives", "Security", "Vault", "VaultDriver", "VaultItems", "VaultStore",
+        "Keys", "Presence", "Primitives", "Security", "Vault", "VaultDriver", "VaultItems", "VaultStore",
         "VirtualFinger", "Whorl",
       ]),
     .testTarget(
@@ -322,17 +318,17 @@ let package = Package(
     tests(
       "LocalAuthenticationTests", in: "Client",
       [
-        "Fingerprint", "LocalAuthentication", "Presence", "Primitives", "ReaderClient", "SecretModel", "Security",
-        "Vault", "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
+        "LocalAuthentication", "Presence", "Primitives", "ReaderClient", "SecretModel", "Security", "Vault",
+        "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", "Whorl",
       ]),
-    tests("PromptsTests", in: "Client", ["Fingerprint", "Primitives", "Prompts", "SecretModel"]),
+    tests("PromptsTests", in: "Client", ["Primitives", "Prompts", "SecretModel"]),
     // The window as a process, on a display and a bus of its own, read as a screen reader does.
-    tests("WindowTests", in: "Programs", ["Fingerprint", "Primitives", "ProgramDriver", "SDBus", "VirtualFinger"]),
+    tests("WindowTests", in: "Programs", ["Primitives", "ProgramDriver", "SDBus", "VirtualFinger"]),
     tests(
       "WhorlTests", in: "Client",
       [
-        "Fingerprint", "Moving", "Primitives", "Processes", "ProgramDriver", "Prompts", "SDBus", "SecretModel",
-        "VaultBus", "VaultDriver", "VaultHost", "Whorl",
+        "Moving", "Primitives", "Processes", "ProgramDriver", "Prompts", "SDBus", "SecretModel", "VaultBus",
+        "VaultDriver", "VaultHost", "Whorl",
       ]),
     tests(
       "SSHAgentTests", in: "Session",
@@ -344,21 +340,21 @@ let package = Package(
     tests(
       "SecretServiceTests", in: "Session",
       [
-        "Fingerprint", "Keys", "Presence", "Primitives", "ProgramDriver", "SDBus", "SecretModel", "SecretService",
-        "SessionPrompts", "Vault", "VaultDriver", "VaultItems", "VaultStore", "Whorl",
+        "Keys", "Presence", "Primitives", "ProgramDriver", "SDBus", "SecretModel", "SecretService", "SessionPrompts",
+        "Vault", "VaultDriver", "VaultItems", "VaultStore", "Whorl",
       ]),
     tests(
       "WalletsTests", in: "Client",
       [
-        "Moving", "Presence", "Primitives", "ProgramDriver", "SDBus", "SecretModel", "Vault", "VaultDriver",
-        "VaultItems", "VaultStore", "Wallets",
+        "Moving", "Presence", "Primitives", "ProgramDriver", "SDBus", "SecretModel", "Settings", "Vault", "VaultDriver",
+        "VaultItems", "VaultStore",
       ]),
     tests(
       "MovingTests", in: "Client",
       ["MemorySearch", "Moving", "Primitives", "ProgramDriver", "SecretModel", "VaultDriver"]),
     tests(
       "SettingsTests", in: "Client",
-      ["Primitives", "SecretModel", "Settings", "Wallets", "Whorl"]),
+      ["Primitives", "SecretModel", "Settings", "Whorl"]),
     tests(
       "WhorlTestingTests", in: "Client",
       ["WhorlTesting", "Whorl", "LocalAuthentication", "KeychainServices", "VaultDriver"]),
@@ -366,25 +362,24 @@ let package = Package(
     tests(
       "CommandLineTests", in: "Programs",
       [
-        "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "ProgramDriver", "ReaderClient", "SDBus",
-        "SecretModel", "Vault", "VaultBus", "VaultDriver", "VaultHost", "VaultItems", "VaultStore", "VirtualFinger",
+        "Keys", "Presence", "Primitives", "Processes", "ProgramDriver", "ReaderClient", "SDBus", "SecretModel", "Vault",
+        "VaultBus", "VaultDriver", "VaultHost", "VaultItems", "VaultStore", "VirtualFinger",
       ]),
     // The examples and other clients of the libraries, run with a simulated user.
-    tests("ExampleTests", in: "Programs", ["Fingerprint", "ProgramDriver", "VirtualFinger"]),
+    tests("ExampleTests", in: "Programs", ["Primitives", "ProgramDriver", "VirtualFinger"]),
     // Attacks on the security promises: kills, faults, restores, many clients at once.
     tests(
       "HardeningTests", in: "Programs",
       [
-        "Fingerprint", "Keys", "MemorySearch", "Presence", "Primitives", "ProgramDriver", "ReaderClient", "Vault",
-        "VaultDriver", "VaultItems", "VaultStore", "VirtualFinger", grdb,
+        "Keys", "MemorySearch", "Presence", "Primitives", "ProgramDriver", "ReaderClient", "Vault", "VaultDriver",
+        "VaultItems", "VaultStore", "VirtualFinger", grdb,
       ]),
     tests("CBORTests", in: "Common", ["CBOR", "Primitives"]),
-    tests("TranslationTests", in: "Common", ["Translation"]),
     tests(
       "PasskeysTests", in: "Session",
       [
-        "CBOR", "Fingerprint", "Keys", "Passkeys", "Primitives", "SecretModel", "SessionPrompts", "Vault",
-        "VaultDriver", "VaultStore", "Whorl",
+        "CBOR", "Keys", "Passkeys", "Primitives", "SecretModel", "SessionPrompts", "Vault", "VaultDriver", "VaultStore",
+        "Whorl",
       ]),
     tests(
       "BrowserLoginsTests", in: "Session",
@@ -401,7 +396,7 @@ for target in package.targets where target.swiftSettings == nil && target.type !
   target.swiftSettings = strict
 }
 // Every unsafe expression of these targets is marked.
-let marked: Set = ["Fingerprint", "Primitives", "Prompts", "SecretModel", "Whorl"]
+let marked: Set = ["Primitives", "Prompts", "SecretModel", "Whorl"]
 for target in package.targets where marked.contains(target.name) {
   target.swiftSettings?.append(.strictMemorySafety())
 }

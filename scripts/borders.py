@@ -42,7 +42,7 @@ BORDERS = [
     "Sources/Vault/SecretModel/OneTimeCode.swift",
     "Sources/Vault/VaultItems/CodeSeed.swift",
     # readers
-    "Sources/Common/Fingerprint",
+    "Sources/Common/Primitives/Fingerprint",
     "Sources/Reader/ReaderService/Fprintd/FprintdDescription.swift",
     # security keys
     "Sources/Common/CBOR",

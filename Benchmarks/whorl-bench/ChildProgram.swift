@@ -1,5 +1,5 @@
-import Fingerprint
 import Glibc
+import Primitives
 
 /// A command that is measured as a whole process, from before it is spawned until it is reaped.
 struct ChildProgram {

@@ -1,4 +1,3 @@
-import Fingerprint
 import Keys
 import Primitives
 import SecretModel

@@ -1,5 +1,5 @@
-import Fingerprint
 import Glibc
+import Primitives
 
 /// The durations of one operation, in nanoseconds, in the order they were measured.
 struct Samples {

@@ -1,4 +1,4 @@
-import Fingerprint
+import Primitives
 import SDBus
 
 /// The calls of programs on the Secret Service of `whorl-agent` and on that of GNOME Keyring, by the same client. Each

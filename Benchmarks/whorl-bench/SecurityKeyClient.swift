@@ -1,6 +1,6 @@
-import Fingerprint
 import Glibc
 import Passkeys
+import Primitives
 import SecretModel
 import SessionPrompts
 import Synchronization

@@ -7,8 +7,8 @@ struct MessageTests {
   func plain() throws {
     let files = try Repository.files(
       under: [
-        "Sources/Programs/CommandLine", "Sources/Programs/whorl-agent", "Sources/Session", "Sources/Client/Wallets",
-        "Sources/Client/Settings", "Sources/Client/Moving/SyncRepository", "Sources/Vault/VaultSync",
+        "Sources/Programs/CommandLine", "Sources/Programs/whorl-agent", "Sources/Session", "Sources/Client/Settings",
+        "Sources/Client/Moving/SyncRepository", "Sources/Vault/VaultSync",
       ], extensions: ["swift"])
     #expect(files.count > 100)
     let foreign = /errSec|LAError|kSec|(?i:polkit)|d-bus|D-Bus|\btier\b/

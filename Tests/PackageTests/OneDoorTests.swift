@@ -8,9 +8,7 @@ struct OneDoorTests {
 
   /// The libraries below `Whorl` whose work is one request: they get the vault from whoever makes it. A place that no
   /// longer names it fails the test.
-  private static let lent = [
-    "Sources/Client/Moving/", "Sources/Client/Wallets/",
-  ]
+  private static let lent = ["Sources/Client/Moving/", "Sources/Client/Settings/Wallets/"]
 
   @Test("only the vault, its wire, the library Whorl and what it lends the vault to name its interface")
   func sources() throws {
@@ -47,9 +45,9 @@ struct UndoneBySignalTests {
   /// The files that have one of them without `Unfinished`, and why.
   private static let others = [
     "Sources/Client/Moving/SyncRepository/RunLock.swift": "a lock's file stays",
-    "Sources/Client/Wallets/TrialLock.swift": "a lock's file stays",
-    "Sources/Client/Wallets/TrialBus.swift": "those who start it enter it",
-    "Sources/Client/Wallets/KWallet/KWalletStart.swift": "the one who starts it makes it a step",
+    "Sources/Client/Settings/Wallets/TrialLock.swift": "a lock's file stays",
+    "Sources/Client/Settings/Wallets/TrialBus.swift": "those who start it enter it",
+    "Sources/Client/Settings/Wallets/KWallet/KWalletStart.swift": "the one who starts it makes it a step",
     "Sources/Client/Whorl/PrivateVault.swift": "whorld ends with its connection",
     "Sources/Programs/CommandLine/Process/ReplacementProgram.swift": "the one who starts it enters it",
     "Sources/Vault/": "whorld finishes what it has begun, and clears away at its next start what a kill has left",

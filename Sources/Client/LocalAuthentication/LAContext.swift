@@ -6,7 +6,6 @@
 // The names are Apple's.
 
 internal import Dispatch
-internal import Fingerprint
 @_exported public import KeychainServices
 internal import Primitives
 package import SecretModel

@@ -1,7 +1,6 @@
 package import Primitives
 internal import Prompts
 package import SecretModel
-internal import Wallets
 package import Whorl
 
 /// What a person should hear while something is changed: a terminal says it in lines, a window shows it in rows.

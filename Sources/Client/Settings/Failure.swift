@@ -1,8 +1,7 @@
-package import Fingerprint
 internal import Glibc
 package import Moving
+package import Primitives
 package import SecretModel
-package import Wallets
 internal import Whorl
 
 /// Something failed: what, and what to do, as a terminal and a window say it. The technical names are for `--verbose` and

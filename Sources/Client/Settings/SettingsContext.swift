@@ -8,12 +8,12 @@
 // - `KeyringChange`, `KWalletChange`, `LoginPasscodeChange`, `SecretServiceTakeover` and their neighbours: what a person
 //   changes. They ask through a `ChangeDialogue`, and tell it each step as a `ChangeProgress`.
 // - `Desktop/`: the files, units and settings by which the desktop gets ssh, the Secret Service, passkeys and sync.
+// - `Wallets/`: what is delivered at login, to GNOME Keyring, KWallet, files and commands; the PAM stacks that do it.
 // - `SettingsContext`: what a program gives so that these can look. `Failure`: what went wrong, and what to do.
 
-package import Fingerprint
 internal import Moving
+package import Primitives
 package import SecretModel
-package import Wallets
 package import Whorl
 
 /// A program that looks at the settings of a store, and keeps the store open from one look to the next.

@@ -1,4 +1,3 @@
-internal import Fingerprint
 public import Primitives
 public import SecretModel
 internal import Synchronization

@@ -1,7 +1,6 @@
-package import Fingerprint
 internal import FoundationEssentials
 internal import Glibc
-internal import Primitives
+package import Primitives
 internal import Prompts
 internal import SDBus
 package import SecretModel

@@ -7,7 +7,6 @@
 // - `AuthenticationPrompt`: shows the questions of a context; `TerminalPrompt` does so at the terminal.
 // - `StoreLink` opens the store when it is needed, over a connection of `VaultConnector`, as `Configuration` says.
 
-@_exported public import Fingerprint
 internal import Glibc
 @_exported public import Primitives
 @_exported public import SecretModel

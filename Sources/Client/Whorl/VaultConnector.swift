@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 package import SecretModel
 
 /// Connects a program to the vault that holds its store.

@@ -1,6 +1,7 @@
 // Primitives: what everything stands on, and which stands on the C library alone: files (here), bytes as text
 // (`TextEncodings.swift`), numbers from outside (`OutsideNumber`), and the kernel's clocks. `SecureMemory` has what
-// secrets live in, `Executors` where tasks run, `KeySchemes` the names of the algorithms of keys.
+// secrets live in, `Executors` where tasks run, `KeySchemes` the names of the algorithms of keys, `Fingerprint` readers and
+// fingers as plain values, and `Translation` the language of what a person reads.
 //
 // Folders, small files, and what tells one file from another. `WholeFile` writes files that are whole or not there, and
 // `Unfinished` has what a signal takes back.

@@ -2,6 +2,7 @@
 
 internal import CLinux
 internal import Glibc
+internal import Primitives
 internal import SDBus
 
 /// A process, named by a pidfd (pidfd_open(2)). Unlike a process number, a pidfd never comes to name another process.
@@ -129,33 +130,20 @@ extension ProcessHandle {
 
   /// What follows a name in a file of the kernel's.
   private static func line(_ name: String, of path: String) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    // read: writes at most as many bytes as it is told
-    let count = read(descriptor, &buffer, buffer.count)
-    guard count > 0 else { return nil }
-    for line in buffer[..<count].split(separator: UInt8(ascii: "\n")) where line.starts(with: name.utf8) {
-      return String(decoding: line.dropFirst(name.utf8.count + 1), as: UTF8.self)
-    }
-    return nil
+    let lines = kernelFile(path)?.split(separator: UInt8(ascii: "\n"))
+    guard let line = lines?.first(where: { $0.starts(with: name.utf8) }) else { return nil }
+    return String(decoding: line.dropFirst(name.utf8.count + 1), as: UTF8.self)
   }
 
   /// When the process with this number was started, in clock ticks since boot (`starttime` of proc_pid_stat(5)). Nil if
   /// there is none, or if `/proc` hides it.
   package static func start(of pid: Int32) -> UInt64? {
-    let descriptor = open("/proc/\(pid)/stat", O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    // read: writes at most as many bytes as it is told
-    let count = read(descriptor, &buffer, buffer.count)
-    guard count > 0 else { return nil }
     // "PID (NAME) STATE …": the name may hold any bytes, so count from the last parenthesis. Search bytes: a String takes
     // U+0600 and a parenthesis behind it for one character.
-    guard let end = buffer[..<count].lastIndex(of: UInt8(ascii: ")")) else { return nil }
-    let fields = buffer[(end + 1)..<count].split(separator: UInt8(ascii: " "))
+    guard let stat = kernelFile("/proc/\(pid)/stat"), let end = stat.lastIndex(of: UInt8(ascii: ")")) else {
+      return nil
+    }
+    let fields = stat[(end + 1)...].split(separator: UInt8(ascii: " "))
     // The state is field 3, and the start field 22.
     return fields.count > 19 ? UInt64(String(decoding: fields[19], as: UTF8.self)) : nil
   }
@@ -353,13 +341,11 @@ package enum ProgramLabel {
   }
 
   private static func contents(of path: String) -> String? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    // read: writes at most as many bytes as it is told
-    let count = read(descriptor, &buffer, buffer.count)
-    guard count > 0 else { return nil }
-    return String(decoding: buffer.prefix(count), as: UTF8.self)
+    kernelFile(path).map { String(decoding: $0, as: UTF8.self) }
   }
+}
+
+/// A file in which the kernel describes a process. Nil if there is none, or if it is empty.
+private func kernelFile(_ path: String) -> [UInt8]? {
+  (try? SmallFile.read(path, limit: 64 << 10)).flatMap { $0.isEmpty ? nil : $0 }
 }

@@ -11,7 +11,6 @@ internal import SecretModel
 internal import SecretService
 internal import SessionPrompts
 internal import Synchronization
-internal import Translation
 internal import Whorl
 
 /// An SSH agent whose keys are in the vault, or the Secret Service with its items.

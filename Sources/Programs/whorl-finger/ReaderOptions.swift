@@ -1,6 +1,6 @@
 public import ArgumentParser
-public import Fingerprint
 internal import Glibc
+public import Primitives
 internal import VirtualFinger
 
 extension Finger: ExpressibleByArgument {}

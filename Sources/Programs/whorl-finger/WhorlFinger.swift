@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Fingerprint
+internal import Primitives
 internal import VirtualFinger
 
 @main

@@ -2,7 +2,6 @@ internal import CAdwaita
 internal import Primitives
 internal import Prompts
 internal import SecretModel
-internal import Translation
 internal import Whorl
 
 /// The window: one of its states (opening, a problem, the first start, closed, open), and in an open store its pages.

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import CAdwaita
 internal import Primitives
 internal import Processes
-internal import Translation
 internal import Whorl
 
 /// The window of Whorl.

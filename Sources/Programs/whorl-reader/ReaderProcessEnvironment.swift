@@ -1,5 +1,5 @@
-internal import Fingerprint
 internal import Glibc
+internal import Primitives
 internal import ReaderBus
 
 /// Empties the environment.

@@ -1,5 +1,4 @@
 internal import CSystemd
-internal import Fingerprint
 internal import Glibc
 internal import Primitives
 

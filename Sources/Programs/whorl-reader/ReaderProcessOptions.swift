@@ -1,4 +1,4 @@
-internal import Fingerprint
+internal import Primitives
 
 /// The command line of the reader process, as written by ``ReaderCommand`` and the system units.
 struct ReaderProcessOptions {

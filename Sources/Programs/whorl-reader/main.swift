@@ -2,8 +2,8 @@
 // end of standard input, or for a system unit a program that connects to its socket.
 
 internal import CSystemd
-internal import Fingerprint
 internal import Glibc
+internal import Primitives
 internal import Processes
 internal import ReaderBus
 internal import ReaderService

@@ -6,7 +6,6 @@ internal import Primitives
 internal import Processes
 internal import SDBus
 internal import SecretModel
-internal import SystemPolicy
 internal import Vault
 internal import VaultBus
 internal import VaultHost

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 internal import SDBus
 
 /// The readers of all adapters: `--reader auto`.

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 internal import Processes
 
 /// The complete environment of a reader process, for the program that starts it and for the process itself.

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 package import SDBus
 
 // What the two sides of a reader process say to each other: org.whorl.Reader1, and org.whorl.ReaderStarter1 in the other

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 package import SDBus
 
 /// A call to the reader process: a method of ``ReaderInterface`` and its arguments after the number of the call.

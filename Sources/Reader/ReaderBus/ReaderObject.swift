@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 package import SDBus
 
 /// Serves a ``FingerprintReader`` to one peer as `org.whorl.Reader1`: the D-Bus object of the reader process, and of a

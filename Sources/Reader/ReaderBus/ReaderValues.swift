@@ -1,6 +1,5 @@
-package import Fingerprint
 internal import Glibc
-internal import Primitives
+package import Primitives
 package import SDBus
 
 extension Finger: BusCodable {}

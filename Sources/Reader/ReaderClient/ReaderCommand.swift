@@ -1,7 +1,7 @@
 // How a reader process comes to be: the command that starts it, and its sockets to message buses.
 
-internal import Fingerprint
 internal import Glibc
+internal import Primitives
 internal import Processes
 internal import ReaderBus
 internal import SDBus

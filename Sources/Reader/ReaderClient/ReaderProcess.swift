@@ -2,9 +2,8 @@
 // process; `ReaderSession` is one connection to it, `ReaderUnits` the readers of the system,
 // `RecordingFolder` a recorded reader.
 
-package import Fingerprint
 internal import Glibc
-internal import Primitives
+package import Primitives
 internal import Processes
 internal import ReaderBus
 internal import SDBus

@@ -1,4 +1,3 @@
-internal import Fingerprint
 internal import Glibc
 internal import Primitives
 internal import Processes

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 internal import ReaderBus
 
 /// The readers of the system units, one for each adapter. Each is a process without keys that systemd starts on demand.

@@ -128,7 +128,8 @@ package struct USBDevice: Sendable, Equatable {
     var found: [USBDevice] = []
     for name in Folder.names(in: folder) ?? [] {
       func attribute(_ key: String) -> String? {
-        guard let bytes = try? readAttribute("\(folder)/\(name)/\(key)") else { return nil }
+        // sysfs reports 4096 bytes as the size of every file.
+        guard let bytes = try? SmallFile.read("\(folder)/\(name)/\(key)", limit: 4_096) else { return nil }
         return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
       }
       guard attribute("idVendor").flatMap({ UInt16($0, radix: 16) }) == vendor,
@@ -144,16 +145,5 @@ package struct USBDevice: Sendable, Equatable {
   private static func padded(_ number: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
-  }
-
-  /// sysfs reports 4096 bytes as the size of every file, so read to the end.
-  private static func readAttribute(_ path: String) throws(RecordingError) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw RecordingError(path: path, problem: String(cString: strerror(errno))) }
-    defer { close(file) }
-    return [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
-      // read: writes at most as much as it is told
-      count = max(0, read(file, buffer.baseAddress, buffer.count))
-    }
   }
 }

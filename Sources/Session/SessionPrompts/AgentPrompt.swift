@@ -1,9 +1,7 @@
-internal import Fingerprint
 internal import Primitives
 package import Prompts
 package import SecretModel
 internal import Synchronization
-internal import Translation
 package import Whorl
 
 /// Asks for a touch with a desktop notification, and for the passcode with pinentry. Without notifications it writes

@@ -1,5 +1,5 @@
+internal import Primitives
 package import Prompts
-internal import Translation
 
 extension ClientProgram {
   /// The program as prompts name it: as the desktop's menus do where root has installed it with a desktop file, and

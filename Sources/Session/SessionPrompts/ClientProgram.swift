@@ -1,8 +1,8 @@
 package import Glibc
+internal import Primitives
 internal import Processes
 internal import Prompts
 package import SecretModel
-internal import Translation
 
 /// A program that makes a request, as the kernel identifies it. Another program of the same user can replace its
 /// executable or use its connection, so the name is shown to the person but grants nothing.

@@ -1,6 +1,6 @@
+internal import Primitives
 internal import SDBus
 internal import Synchronization
-internal import Translation
 
 /// One notification of the desktop (`org.freedesktop.Notifications`), with actions.
 ///

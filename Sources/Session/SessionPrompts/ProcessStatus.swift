@@ -2,7 +2,6 @@ internal import CSystemd
 internal import Glibc
 internal import Primitives
 internal import Prompts
-internal import Translation
 
 /// A process's entry in `/proc/PID/stat` (proc_pid_stat(5)).
 struct ProcessStatus {

@@ -1,7 +1,7 @@
 // A synthetic finger and its impressions on a sensor.
 
-package import Fingerprint
 internal import Glibc
+package import Primitives
 internal import Synchronization
 
 /// A generated finger. The same person and finger always have the same ridges, on every machine.

@@ -2,8 +2,8 @@
 // drive libfprint's own virtual readers; `SyntheticFinger.swift` makes the fingers, `RidgePattern.swift` their ridges.
 
 internal import Dispatch
-package import Fingerprint
 internal import Glibc
+package import Primitives
 
 /// Presses fingers on libfprint's virtual image reader.
 ///

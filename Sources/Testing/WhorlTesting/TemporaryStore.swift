@@ -1,7 +1,6 @@
 // WhorlTesting: a temporary store with a simulated user, for the tests of programs that use Whorl. Begin with
 // `TemporaryStore`; `SyntheticPerson` answers its prompts.
 
-internal import Fingerprint
 internal import FoundationEssentials
 internal import Glibc
 internal import Primitives

@@ -2,8 +2,7 @@
 // finds what a context still needs (`Need`), an `Authenticator` asks for it at the `ReaderDesk`, and the answer is
 // `Evidence`.
 
-package import Fingerprint
-import Primitives
+package import Primitives
 @_exported public import SecretModel
 package import VaultStore
 

@@ -1,7 +1,7 @@
 // The log: an entry, the prompts that it counts, and its lines of JSON.
 
-public import Fingerprint
 internal import FoundationEssentials
+public import Primitives
 
 /// An entry of the service's log: what a program requested, what the person was asked for, and the result. It contains
 /// no secret, no attribute of an item and no data of a finger.

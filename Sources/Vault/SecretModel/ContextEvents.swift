@@ -1,7 +1,6 @@
 // A context, in which a person is asked: what it may ask, what happens in it, what the person answers, and the enrolled
 // fingers.
 
-package import Fingerprint
 package import Primitives
 import Synchronization
 

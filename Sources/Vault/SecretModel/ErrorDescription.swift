@@ -1,7 +1,6 @@
 // The parts of which errors are described: for a person, for the exit status, for the bus, and for Apple's API.
 
-package import Fingerprint
-internal import Translation
+package import Primitives
 
 /// All that the programs and libraries have to know of an error.
 package struct ErrorDescription<Name: Sendable & Hashable>: Sendable, Hashable {

@@ -1,4 +1,3 @@
-package import Fingerprint
 package import Primitives
 
 // Logins: the calls of the PAM module, and the secrets that are handed over at login.

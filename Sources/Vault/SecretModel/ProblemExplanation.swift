@@ -1,6 +1,6 @@
 // What a problem with permissions, the TPM or a credential means to a person, and what to do about it.
 
-internal import Translation
+internal import Primitives
 
 extension SessionRefusal {
   /// The reason, in words that follow a colon.

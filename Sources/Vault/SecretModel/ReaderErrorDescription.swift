@@ -1,5 +1,4 @@
-package import Fingerprint
-internal import Translation
+package import Primitives
 
 /// The description of a reader error, for programs and libraries.
 package struct ReaderErrorDescription: Sendable, Hashable {

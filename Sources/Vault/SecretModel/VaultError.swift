@@ -1,6 +1,5 @@
-public import Fingerprint
 internal import Glibc
-internal import Translation
+public import Primitives
 
 /// The errors of calls to the vault. Different outcomes have different cases; none carries a secret.
 @nonexhaustive(warn)

@@ -2,7 +2,6 @@
 
 internal import Glibc
 package import Primitives
-internal import Translation
 
 extension VaultError {
   /// All that is known of the error.

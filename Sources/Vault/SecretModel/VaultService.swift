@@ -1,7 +1,6 @@
 // SecretModel: what a client and a vault say to each other, as plain values. Begin with `VaultService`, all requests of a
 // client to an open vault; `Item`, `AccessControl` and `VaultError` are what most of them are about.
 
-package import Fingerprint
 package import Primitives
 
 /// The calls of an open vault, over plain values and opaque handles. A vault in this process and a connection to one in

@@ -1,4 +1,3 @@
-package import Fingerprint
 package import Primitives
 
 /// How a call may prompt the person, and in which context.

@@ -1,7 +1,7 @@
 // A store as its owner sees it: its place, its state, and its reader.
 
-package import Fingerprint
 import Glibc
+package import Primitives
 
 /// The status that `whorl status` shows.
 package struct VaultStatus: Sendable {

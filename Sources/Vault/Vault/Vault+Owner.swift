@@ -1,4 +1,3 @@
-package import Fingerprint
 package import Presence
 package import Primitives
 package import SecretModel

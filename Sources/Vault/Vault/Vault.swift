@@ -1,7 +1,6 @@
 // Vault: the vault of one owner, made of `VaultStore`, `Presence` and `VaultItems`. Begin with `Vault`, which opens and makes
 // stores, and `VaultSession`, which answers the calls of one client.
 
-package import Fingerprint
 import GRDB
 import Glibc
 package import Keys

@@ -1,4 +1,3 @@
-import Fingerprint
 import Glibc
 import Presence
 package import Primitives

@@ -1,6 +1,5 @@
+internal import Primitives
 package import SecretModel
-package import SystemPolicy
-internal import Translation
 package import Vault
 
 extension OwnersChange {

@@ -1,10 +1,8 @@
-import Fingerprint
 import Glibc
 import Primitives
 package import Processes
 import SecretModel
 import Synchronization
-import SystemPolicy
 
 /// Finds the file that a calling program runs, for its name on prompts and for limits, and never for a permission. The
 /// service itself may not inspect the processes of other users, so it asks a system unit that may (`whorl-program-path`).

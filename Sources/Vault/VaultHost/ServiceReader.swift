@@ -1,5 +1,5 @@
-package import Fingerprint
 import Presence
+package import Primitives
 import Processes
 package import ReaderClient
 import SecretModel

@@ -1,6 +1,5 @@
-package import Fingerprint
 import Glibc
-import Primitives
+package import Primitives
 package import Processes
 package import SecretModel
 package import VaultStore

@@ -1,8 +1,12 @@
+// VaultHost: runs vaults for the programs that connect. Begin with `SystemVaults`, the stores of a machine's users, each of
+// which is a `UserStore`; in the system service `VaultBroker` starts a process for each user. `LocalVaultConnection` serves
+// one program its own store, `Logins` the PAM module, `LentReader` a test of a reader. `SystemPolicy` asks logind and polkit
+// what a program may do; `Log` keeps the log of the service's stores.
+
 import Presence
 import Primitives
 package import SecretModel
 import Synchronization
-import SystemPolicy
 import Vault
 import VaultStore
 

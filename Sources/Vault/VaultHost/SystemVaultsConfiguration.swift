@@ -1,7 +1,6 @@
 package import Keys
 internal import Primitives
 package import SecretModel
-package import SystemPolicy
 package import Vault
 package import VaultStore
 

@@ -1,11 +1,9 @@
-import Fingerprint
 import Glibc
 import Keys
 import Presence
 import Primitives
 import SecretModel
 import Synchronization
-import SystemPolicy
 import Vault
 import VaultItems
 import VaultStore

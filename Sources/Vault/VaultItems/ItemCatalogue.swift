@@ -1,7 +1,6 @@
 // VaultItems: the items of a store. Begin with `ItemCatalogue`, through which the vault finds, adds, releases and changes
 // them; `ItemRelease` consumes the evidence that Presence made. `Sync…` and `Arrival` are the items of a circle.
 
-import Fingerprint
 import GRDB
 import Keys
 package import Presence

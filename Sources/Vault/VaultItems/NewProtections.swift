@@ -1,6 +1,5 @@
 // What a new or changed item is protected with.
 
-import Fingerprint
 import Keys
 import Presence
 import Primitives

@@ -1,6 +1,6 @@
-import Fingerprint
 import Foundation
 import Presence
+import Primitives
 import SecretModel
 import Security
 import Testing

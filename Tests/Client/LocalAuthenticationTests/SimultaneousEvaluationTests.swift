@@ -1,7 +1,7 @@
-import Fingerprint
 import Foundation
 import LocalAuthentication
 import Presence
+import Primitives
 import Synchronization
 import Testing
 import Vault

@@ -1,6 +1,5 @@
 import Foundation
 import Testing
-import Wallets
 import Whorl
 
 @testable import Settings

@@ -9,7 +9,7 @@ import VaultDriver
 import VaultItems
 import VaultStore
 
-@testable import Wallets
+@testable import Settings
 
 /// A user's desktop with a wallet of the real daemon, in its own folders and on its own bus.
 final class KWalletDesktop: Sendable {

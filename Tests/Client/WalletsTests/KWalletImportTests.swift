@@ -3,7 +3,7 @@ import Primitives
 import ProgramDriver
 import Testing
 
-@testable import Wallets
+@testable import Settings
 
 @Suite("Importing from a real KWallet", .withKWallet)
 struct KWalletImportTests {

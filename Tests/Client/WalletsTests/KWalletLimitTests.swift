@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import VaultDriver
 
-@testable import Wallets
+@testable import Settings
 
 @Suite("Limits on KWallet's daemon: its socket, its program and its time", .timeLimit(.minutes(2)))
 struct KWalletLimitTests {

@@ -9,7 +9,7 @@ import VaultDriver
 import VaultItems
 import VaultStore
 
-@testable import Wallets
+@testable import Settings
 
 @Suite("Opening the wallet of KWallet", .withKWallet, .serialized)
 struct KWalletTests {

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import VaultDriver
 
-@testable import Wallets
+@testable import Settings
 
 /// A gnome-keyring-daemon of a user with a login keyring, in its own folders. Without a bus it serves only its control
 /// socket.

@@ -2,7 +2,7 @@ import Glibc
 import ProgramDriver
 import Testing
 
-@testable import Wallets
+@testable import Settings
 
 @Suite("Returning the Secret Service to a real GNOME Keyring", .withKeyring)
 struct KeyringReturnTests {

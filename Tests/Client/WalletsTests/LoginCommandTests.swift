@@ -2,7 +2,7 @@ import Glibc
 import ProgramDriver
 import Testing
 
-@testable import Wallets
+@testable import Settings
 
 /// The commands on the command line, with a real daemon.
 @Suite("whorl login", .withKeyring, .serialized)

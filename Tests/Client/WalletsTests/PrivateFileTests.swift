@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Wallets
+@testable import Settings
 
 @Suite("Files beside a wallet")
 struct PrivateFileTests {

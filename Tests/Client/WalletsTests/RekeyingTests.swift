@@ -9,7 +9,7 @@ import VaultDriver
 import VaultItems
 import VaultStore
 
-@testable import Wallets
+@testable import Settings
 
 @Suite("Changing the login keyring's password to a random secret", .withKeyring, .serialized)
 struct RekeyingTests {

@@ -1,7 +1,7 @@
 import ProgramDriver
 import Testing
 
-@testable import Wallets
+@testable import Settings
 
 @Suite("The PAM stacks of a machine")
 struct StackTests {

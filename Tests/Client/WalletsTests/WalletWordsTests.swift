@@ -1,7 +1,7 @@
 import ProgramDriver
 import SecretModel
+import Settings
 import Testing
-import Wallets
 
 @Suite("What a wallet's error says to a person")
 struct WalletWordsTests {

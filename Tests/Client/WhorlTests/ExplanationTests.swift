@@ -1,6 +1,6 @@
-import Fingerprint
 import Glibc
 import Moving
+import Primitives
 import ProgramDriver
 import Prompts
 import SecretModel

@@ -1,7 +1,7 @@
-import Fingerprint
 import Glibc
 import Keys
 import Presence
+import Primitives
 import Processes
 import ProgramDriver
 import SecretModel

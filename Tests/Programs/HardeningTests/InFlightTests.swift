@@ -1,5 +1,5 @@
-import Fingerprint
 import Presence
+import Primitives
 import Synchronization
 import Testing
 import Vault

@@ -1,6 +1,6 @@
-import Fingerprint
 import Glibc
 import Presence
+import Primitives
 import ProgramDriver
 import ReaderClient
 import Synchronization

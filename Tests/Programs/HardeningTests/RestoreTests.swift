@@ -1,6 +1,6 @@
-import Fingerprint
 import Glibc
 import Keys
+import Primitives
 import ProgramDriver
 import Synchronization
 import Testing

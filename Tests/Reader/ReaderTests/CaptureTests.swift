@@ -1,4 +1,3 @@
-import Fingerprint
 import Glibc
 import Primitives
 import ReaderBus

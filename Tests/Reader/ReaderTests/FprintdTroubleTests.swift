@@ -1,5 +1,5 @@
-import Fingerprint
 import Glibc
+import Primitives
 import ProgramDriver
 import ReaderClient
 import SDBus

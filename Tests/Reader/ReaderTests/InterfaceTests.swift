@@ -1,6 +1,6 @@
-import Fingerprint
 import Foundation
 import Introspection
+import Primitives
 import ReaderBus
 import SDBus
 import Testing

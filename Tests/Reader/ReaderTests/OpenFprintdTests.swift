@@ -1,4 +1,4 @@
-import Fingerprint
+import Primitives
 import ProgramDriver
 import ReaderClient
 import Testing

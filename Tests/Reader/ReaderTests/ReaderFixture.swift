@@ -1,5 +1,5 @@
-import Fingerprint
 import Glibc
+import Primitives
 import Processes
 import ProgramDriver
 import ReaderClient

@@ -1,6 +1,6 @@
-import Fingerprint
 import Foundation
 import Glibc
+import Primitives
 import ProgramDriver
 import ReaderClient
 import Testing

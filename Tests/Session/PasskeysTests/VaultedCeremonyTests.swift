@@ -1,5 +1,4 @@
 import CBOR
-import Fingerprint
 import Keys
 import Passkeys
 import Primitives

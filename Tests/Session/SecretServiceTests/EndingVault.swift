@@ -1,4 +1,3 @@
-import Fingerprint
 import Presence
 import Primitives
 import SecretModel

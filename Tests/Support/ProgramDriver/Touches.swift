@@ -1,5 +1,5 @@
-package import Fingerprint
 import Glibc
+package import Primitives
 import Synchronization
 package import VirtualFinger
 

@@ -1,5 +1,5 @@
-package import Fingerprint
 package import Glibc
+package import Primitives
 package import ReaderClient
 import Synchronization
 

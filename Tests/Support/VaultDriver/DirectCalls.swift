@@ -1,4 +1,3 @@
-package import Fingerprint
 import Presence
 package import Primitives
 package import SecretModel

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 package import SecretModel
 
 /// An error of each case, some with and without associated values.

@@ -1,5 +1,5 @@
-import Fingerprint
 import Presence
+import Primitives
 import ReaderClient
 import Vault
 import VaultStore

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 internal import Synchronization
 
 /// Forwards to another reader. A test may act at each step of a scan, and change the reader's description, its chip

@@ -1,4 +1,3 @@
-package import Fingerprint
 import Glibc
 import Keys
 package import Presence

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 internal import Synchronization
 
 /// A fake reader whose scans end as a test says, and otherwise match. For tests of the vault without fingers; tests of

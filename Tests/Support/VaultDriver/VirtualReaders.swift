@@ -1,6 +1,6 @@
-package import Fingerprint
 import Glibc
 package import Presence
+package import Primitives
 package import ReaderClient
 package import Vault
 import VirtualFinger

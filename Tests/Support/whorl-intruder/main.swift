@@ -7,8 +7,8 @@
 // Started as a vault process starts its reader program, with `--reader virtual-image:FOLDER/sensor`, it attacks the
 // stores in FOLDER (`AttackOnStores`).
 
-internal import Fingerprint
 internal import Glibc
+internal import Primitives
 internal import Processes
 
 let words = CommandLine.arguments.dropFirst()

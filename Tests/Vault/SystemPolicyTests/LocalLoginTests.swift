@@ -1,8 +1,8 @@
 import Glibc
 import ProgramDriver
 import SDBus
-import SystemPolicy
 import Testing
+import VaultHost
 
 @Suite("A local login", .timeLimit(.minutes(2)))
 struct LocalLoginTests {

@@ -3,8 +3,8 @@ import Processes
 import ProgramDriver
 import SDBus
 import SecretModel
-import SystemPolicy
 import Testing
+import VaultHost
 
 @Suite("A finger for a login is allowed", .timeLimit(.minutes(2)))
 struct LoginProgramTests {

@@ -3,8 +3,8 @@ import Processes
 import ProgramDriver
 import SecretModel
 import Synchronization
-import SystemPolicy
 import Testing
+import VaultHost
 
 /// A test's machine: a bus with logind and polkit, and this process in its user's session "c1" at the seat.
 struct Machine {

@@ -2,8 +2,8 @@ import Glibc
 import ProgramDriver
 import SDBus
 import SecretModel
-import SystemPolicy
 import Testing
+import VaultHost
 
 @Suite("The reader is armed", .timeLimit(.minutes(2)))
 struct RefusalTests {

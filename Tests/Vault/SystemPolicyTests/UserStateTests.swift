@@ -2,8 +2,8 @@ import Glibc
 import ProgramDriver
 import SDBus
 import SecretModel
-import SystemPolicy
 import Testing
+import VaultHost
 
 @Suite("A user's sessions", .timeLimit(.minutes(2)))
 struct UserStateTests {

@@ -1,4 +1,4 @@
-import Fingerprint
+import Primitives
 import SDBus
 import SecretModel
 import Testing

@@ -1,4 +1,3 @@
-import Fingerprint
 import Primitives
 import ReaderBus
 import SDBus

@@ -1,6 +1,6 @@
 import Dispatch
-import Fingerprint
 import Glibc
+import Primitives
 import ReaderBus
 import SDBus
 import Synchronization

@@ -1,6 +1,6 @@
 import CLinux
-import Fingerprint
 import Glibc
+import Primitives
 import SecretModel
 import Testing
 import VaultDriver

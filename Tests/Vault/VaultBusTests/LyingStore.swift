@@ -1,4 +1,3 @@
-import Fingerprint
 import Glibc
 import Presence
 import Primitives

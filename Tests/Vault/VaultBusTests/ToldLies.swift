@@ -1,4 +1,4 @@
-import Fingerprint
+import Primitives
 import SecretModel
 import Testing
 import VaultDriver

@@ -1,7 +1,6 @@
 import Glibc
 import ProgramDriver
 import SDBus
-import SystemPolicy
 import Testing
 import VaultHost
 

@@ -2,10 +2,10 @@ import Glibc
 import Primitives
 import ProgramDriver
 import SecretModel
+import Settings
 import Testing
 import VaultDriver
 import VaultHost
-import Wallets
 
 /// `whorl` as a client of the service, which this process serves, on a machine where root has set another login password.
 @Suite(

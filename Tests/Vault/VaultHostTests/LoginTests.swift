@@ -1,10 +1,10 @@
 import Glibc
 import Primitives
 import SecretModel
+import Settings
 import Testing
 import VaultDriver
 import VaultHost
-import Wallets
 
 @Suite("A login, in the system service")
 struct LoginTests {

@@ -1,4 +1,3 @@
-import Fingerprint
 import Glibc
 import Primitives
 import Processes
@@ -6,7 +5,6 @@ import ProgramDriver
 import SDBus
 import SecretModel
 import Synchronization
-import SystemPolicy
 import Testing
 import VaultDriver
 import VaultHost

@@ -1,4 +1,3 @@
-import Fingerprint
 import Keys
 import Moving
 import Presence

@@ -1,11 +1,9 @@
-import Fingerprint
 import Glibc
 import Keys
 import Presence
 import Primitives
 import Processes
 import SecretModel
-import SystemPolicy
 import Vault
 import VaultBus
 import VaultDriver

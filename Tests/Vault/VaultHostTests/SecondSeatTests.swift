@@ -1,11 +1,10 @@
-import Fingerprint
 import Glibc
 import Primitives
 import ProgramDriver
 import SecretModel
-import SystemPolicy
 import Testing
 import VaultDriver
+import VaultHost
 import VirtualFinger
 
 @Suite("A session at a second seat", .timeLimit(.minutes(3)))

@@ -1,4 +1,3 @@
-import Fingerprint
 import Glibc
 import Primitives
 import Processes
@@ -7,7 +6,6 @@ import ReaderClient
 import SDBus
 import SecretModel
 import Synchronization
-import SystemPolicy
 import Testing
 import Vault
 import VaultDriver

@@ -1,6 +1,6 @@
-import Fingerprint
 import Glibc
 import Presence
+import Primitives
 import Processes
 import SecretModel
 import Testing

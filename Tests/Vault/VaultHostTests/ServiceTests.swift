@@ -1,4 +1,3 @@
-import Fingerprint
 import Foundation
 import Glibc
 import Primitives

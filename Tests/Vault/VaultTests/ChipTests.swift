@@ -1,4 +1,4 @@
-import Fingerprint
+import Primitives
 import ReaderClient
 import Synchronization
 import Testing

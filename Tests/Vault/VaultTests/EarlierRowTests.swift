@@ -1,5 +1,5 @@
-import Fingerprint
 import GRDB
+import Primitives
 import Testing
 import VaultDriver
 

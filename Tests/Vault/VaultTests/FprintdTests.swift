@@ -1,4 +1,3 @@
-import Fingerprint
 import FoundationEssentials
 import GRDB
 import Presence

@@ -1,4 +1,3 @@
-import Fingerprint
 import Foundation
 import GRDB
 import Glibc

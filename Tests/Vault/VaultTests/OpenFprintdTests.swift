@@ -1,5 +1,5 @@
-import Fingerprint
 import Presence
+import Primitives
 import ProgramDriver
 import ReaderClient
 import Testing

@@ -1,4 +1,3 @@
-import Fingerprint
 import GRDB
 import Keys
 import Primitives

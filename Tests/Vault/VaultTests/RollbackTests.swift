@@ -1,6 +1,6 @@
-import Fingerprint
 import GRDB
 import Keys
+import Primitives
 import Synchronization
 import Testing
 import VaultDriver

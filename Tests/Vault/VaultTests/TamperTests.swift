@@ -1,7 +1,7 @@
-import Fingerprint
 import FoundationEssentials
 import GRDB
 import Keys
+import Primitives
 import Testing
 import VaultDriver
 

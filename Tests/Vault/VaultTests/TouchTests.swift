@@ -1,4 +1,3 @@
-import Fingerprint
 import GRDB
 import Glibc
 import Primitives

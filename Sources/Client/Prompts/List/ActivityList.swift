@@ -1,5 +1,5 @@
+internal import Primitives
 package import SecretModel
-internal import Translation
 
 /// An entry of the store's log as a list shows it, with the text by which a filter finds it.
 package struct ActivityEntry: Sendable, Hashable {

@@ -1,5 +1,5 @@
+internal import Primitives
 package import SecretModel
-internal import Translation
 
 /// An item as a list shows it, with the text by which a search finds it.
 package struct SecretEntry: Sendable, Hashable, Identifiable {

@@ -2,9 +2,8 @@
 // the names of strangers safe to show. `Terminal` has the keys and lines of a terminal, `List` the items of a store as a
 // window lists them.
 
-package import Fingerprint
+package import Primitives
 package import SecretModel
-internal import Translation
 
 /// The texts of prompts. Texts chosen by other programs, such as the names of items, pass through ``PromptLabel``.
 package enum PromptText {

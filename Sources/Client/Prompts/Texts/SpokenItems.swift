@@ -1,5 +1,5 @@
+internal import Primitives
 package import SecretModel
-internal import Translation
 
 /// What a person reads about an item. Scripts, `--json` and `--verbose` get the words of the options.
 extension AccessControl {

@@ -1,5 +1,5 @@
+internal import Primitives
 package import SecretModel
-internal import Translation
 
 extension AuditEntry {
   /// What the person was asked for and what else happened, each in a few words.

@@ -1,9 +1,8 @@
 // Text that is safe to show, and values in words.
 
-package import Fingerprint
 internal import Glibc
+package import Primitives
 package import SecretModel
-internal import Translation
 
 /// Makes text safe to show. Characters that move the cursor, change the reading direction or break the line are
 /// escaped, so that an item's name cannot imitate a prompt.

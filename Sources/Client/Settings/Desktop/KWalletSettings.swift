@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Primitives
 internal import SecretModel
-internal import Wallets
 internal import Whorl
 
 /// Where KWallet keeps what KDE's programs store: in a service of its own (ksecretd), or in the Secret Service of the

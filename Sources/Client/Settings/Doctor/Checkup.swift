@@ -1,11 +1,10 @@
-internal import Fingerprint
 internal import Glibc
 internal import Moving
+internal import Primitives
 internal import Processes
 internal import Prompts
 internal import ReaderClient
 internal import SecretModel
-internal import Wallets
 internal import Whorl
 
 /// Checks the store's directory and data, the reader process, and whether the reader can be opened, what the desktop and

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 internal import Prompts
 internal import ReaderBus
 package import SecretModel

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 package import SecretModel
 
 extension ReaderAdapter {

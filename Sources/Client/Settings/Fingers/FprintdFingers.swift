@@ -1,5 +1,5 @@
-package import Fingerprint
 internal import Glibc
+package import Primitives
 internal import Processes
 internal import SDBus
 internal import SecretModel

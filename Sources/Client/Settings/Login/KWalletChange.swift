@@ -1,6 +1,5 @@
 internal import Primitives
 internal import SecretModel
-package import Wallets
 internal import Whorl
 
 /// Has logins open the wallet of KWallet, and takes that back.

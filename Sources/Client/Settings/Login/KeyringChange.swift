@@ -1,6 +1,5 @@
 internal import Primitives
 package import SecretModel
-package import Wallets
 
 /// Gives the login keyring a secret of its own, which logins open, and takes that back.
 package struct KeyringChange: Sendable {

@@ -1,5 +1,4 @@
 internal import SecretModel
-internal import Wallets
 
 /// When the login keyring may get a secret of its own, and what may not be taken back while it has one. Each rule throws
 /// what is in the way, with the remedy.

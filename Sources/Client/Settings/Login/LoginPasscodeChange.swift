@@ -1,6 +1,5 @@
 package import Primitives
 internal import SecretModel
-internal import Wallets
 internal import Whorl
 
 /// Makes the password of the login and the passcode one, and takes back that they are.

@@ -1,6 +1,5 @@
 internal import Prompts
 internal import SecretModel
-package import Wallets
 
 /// What a login opens, and what is missing for it.
 package struct LoginSurvey: Sendable {

@@ -1,5 +1,4 @@
 internal import SecretModel
-internal import Wallets
 package import Whorl
 
 extension SecretStore {

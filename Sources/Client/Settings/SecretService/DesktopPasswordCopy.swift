@@ -2,7 +2,6 @@ internal import Moving
 internal import Primitives
 internal import Prompts
 package import SecretModel
-internal import Wallets
 internal import Whorl
 
 /// Copies what the program has that keeps the desktop's passwords, while Whorl is not the Secret Service, or what came to

@@ -1,4 +1,3 @@
-package import Wallets
 internal import Whorl
 
 /// The files of the program that was the Secret Service before Whorl.

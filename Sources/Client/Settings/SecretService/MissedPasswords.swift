@@ -1,7 +1,6 @@
 internal import Moving
 internal import Primitives
 internal import SecretModel
-internal import Wallets
 internal import Whorl
 
 /// Brings in what programs stored in GNOME Keyring or KWallet before Whorl took over: while Whorl is the Secret Service,

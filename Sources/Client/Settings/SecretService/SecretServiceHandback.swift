@@ -3,7 +3,6 @@ internal import Moving
 internal import Processes
 internal import Prompts
 internal import SecretModel
-internal import Wallets
 internal import Whorl
 
 /// Gives the Secret Service back to the program that had it, with what programs have stored in Whorl meanwhile.

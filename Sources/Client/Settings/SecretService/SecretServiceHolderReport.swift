@@ -1,5 +1,4 @@
 internal import Moving
-internal import Wallets
 internal import Whorl
 
 /// The program that has the name of the Secret Service.

@@ -1,5 +1,4 @@
 internal import Processes
-package import Wallets
 
 /// A step of the setup that has a program take a finger or the password. It changes PAM files, for everybody who uses the
 /// machine.

@@ -1,9 +1,8 @@
-internal import Fingerprint
 internal import Glibc
+internal import Primitives
 internal import Processes
 internal import Prompts
 internal import SecretModel
-internal import Wallets
 internal import Whorl
 
 /// Checks the state of everything that `whorl setup` can set up. Changes nothing and shows no prompt.

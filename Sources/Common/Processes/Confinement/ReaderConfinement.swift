@@ -3,9 +3,8 @@
 // are their means.
 
 internal import CLinux
-package import Fingerprint
 internal import Glibc
-internal import Primitives
+package import Primitives
 
 /// Permanently removes rights that libfprint does not need from a reader process: see
 /// decision 0016 in `docs/decisions/readers.md`.

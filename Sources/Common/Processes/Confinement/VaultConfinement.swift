@@ -1,5 +1,4 @@
-package import Fingerprint
-internal import Primitives
+package import Primitives
 
 /// Permanently removes from the vault process of one user what it does not need, above all the stores of others: see
 /// decision 0189 in `docs/decisions/processes.md`.

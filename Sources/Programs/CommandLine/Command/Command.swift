@@ -1,6 +1,5 @@
 public import ArgumentParser
-public import Fingerprint
-package import Primitives
+public import Primitives
 public import SecretModel
 import Settings
 

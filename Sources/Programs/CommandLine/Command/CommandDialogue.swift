@@ -2,7 +2,6 @@ import Primitives
 internal import Prompts
 import SecretModel
 import Settings
-import Wallets
 import Whorl
 
 /// Says at the terminal what a change of the settings does, and asks there what only the person knows, or takes the

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Fingerprint
 import Primitives
 internal import Prompts
 import Settings

@@ -1,4 +1,3 @@
-import Fingerprint
 import Glibc
 internal import Moving
 import Primitives
@@ -9,7 +8,6 @@ import ReaderClient
 import SecretModel
 import SessionPrompts
 import Settings
-import Wallets
 import Whorl
 
 /// The context of one command: the configuration and, when first needed, the vault and the store.

@@ -1,4 +1,4 @@
-import Fingerprint
+import Primitives
 internal import Prompts
 import SecretModel
 import Settings

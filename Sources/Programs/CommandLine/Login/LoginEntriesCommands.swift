@@ -3,7 +3,6 @@ import Primitives
 internal import Prompts
 import SecretModel
 import Settings
-import Wallets
 import Whorl
 
 /// The target of a delivery, as written on the command line.

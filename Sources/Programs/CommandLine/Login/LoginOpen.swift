@@ -4,7 +4,6 @@ import Primitives
 internal import Prompts
 import SecretModel
 import Settings
-import Wallets
 
 struct LoginOpen: Command {
   static let configuration = CommandConfiguration(

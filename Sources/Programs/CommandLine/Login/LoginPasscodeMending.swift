@@ -1,7 +1,6 @@
 import Primitives
 import SessionPrompts
 import Settings
-import Wallets
 import Whorl
 
 /// Makes the login password and the passcode the same again, on a desktop after a login that opened nothing because

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Settings
-import Wallets
 
 struct LoginRepair: Command {
   static let configuration = CommandConfiguration(

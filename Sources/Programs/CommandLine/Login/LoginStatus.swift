@@ -2,7 +2,6 @@ import ArgumentParser
 internal import Prompts
 import SecretModel
 import Settings
-import Wallets
 
 struct LoginStatus: Command {
   static let configuration = CommandConfiguration(

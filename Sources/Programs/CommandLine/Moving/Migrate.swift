@@ -1,6 +1,6 @@
 import ArgumentParser
-import Fingerprint
 internal import Moving
+import Primitives
 internal import Prompts
 import SecretModel
 import Settings

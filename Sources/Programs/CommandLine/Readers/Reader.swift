@@ -1,7 +1,6 @@
 // `whorl reader`: the list of readers, and the choice between them. `UsableReaders` is how a command reaches one.
 
 import ArgumentParser
-import Fingerprint
 import Primitives
 internal import Prompts
 import SecretModel

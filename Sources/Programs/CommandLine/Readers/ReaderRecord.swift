@@ -1,5 +1,5 @@
 import ArgumentParser
-import Fingerprint
+import Primitives
 internal import Prompts
 import ReaderClient
 internal import SecretModel

@@ -1,6 +1,5 @@
 // What a run of `whorl reader test` does, also where the note of a recording says so.
 
-import Fingerprint
 import FoundationEssentials
 import Primitives
 import Settings

@@ -1,7 +1,6 @@
 // The results of `whorl reader test`: line by line, as TAP, JUnit or JSON, and as a page for a report.
 
 import ArgumentParser
-import Fingerprint
 import Glibc
 import Primitives
 internal import Prompts

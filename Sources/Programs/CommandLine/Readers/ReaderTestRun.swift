@@ -1,7 +1,6 @@
 // The steps of `whorl reader test` on an open reader. Those in which something goes wrong on purpose are in
 // `ReaderTestTrouble.swift`.
 
-import Fingerprint
 import Glibc
 import Primitives
 internal import Prompts

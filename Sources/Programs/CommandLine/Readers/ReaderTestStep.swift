@@ -1,7 +1,6 @@
 // The steps of `whorl reader test`, and one scan of a step.
 
 import ArgumentParser
-import Fingerprint
 import Primitives
 import Synchronization
 

@@ -1,4 +1,3 @@
-import Fingerprint
 internal import Primitives
 internal import Prompts
 internal import SecretModel

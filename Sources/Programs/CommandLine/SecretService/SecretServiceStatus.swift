@@ -2,7 +2,6 @@ import ArgumentParser
 internal import Moving
 internal import Prompts
 import Settings
-import Wallets
 import Whorl
 
 struct SecretServiceStatus: Command {

@@ -1,7 +1,6 @@
 import Primitives
 internal import Prompts
 import Settings
-import Wallets
 
 /// The prompts of `whorl setup` for the passcode of a new store. They end, whatever is typed: a person who only presses
 /// Enter, or types the same unusable word again and again, is not asked for ever.

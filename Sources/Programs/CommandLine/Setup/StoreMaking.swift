@@ -3,7 +3,6 @@ import Primitives
 internal import Prompts
 import SecretModel
 import Settings
-import Wallets
 
 /// Makes the store in `whorl setup`. It is kept only after the person has the recovery key.
 struct StoreMaking {

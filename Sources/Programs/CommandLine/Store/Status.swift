@@ -1,5 +1,5 @@
 import ArgumentParser
-import Fingerprint
+import Primitives
 import SecretModel
 import Settings
 

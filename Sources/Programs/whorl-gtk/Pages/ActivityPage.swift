@@ -1,7 +1,7 @@
 internal import CAdwaita
+internal import Primitives
 internal import Prompts
 internal import SecretModel
-internal import Translation
 internal import Whorl
 
 /// What programs have asked for: the log of the store, the newest first, with a filter.

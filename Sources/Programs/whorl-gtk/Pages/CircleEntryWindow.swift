@@ -1,7 +1,7 @@
 internal import CAdwaita
 internal import Glibc
+internal import Primitives
 internal import Settings
-internal import Translation
 
 /// Asks for the repository through which the computers share, and begins there or asks to join.
 final class CircleEntryWindow {

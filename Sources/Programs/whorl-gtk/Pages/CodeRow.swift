@@ -2,7 +2,6 @@ internal import CAdwaita
 internal import Primitives
 internal import Prompts
 internal import SecretModel
-internal import Translation
 
 /// The one-time code of an item, which the vault makes after a touch, and which is shown for as long as it is valid.
 final class CodeRow {

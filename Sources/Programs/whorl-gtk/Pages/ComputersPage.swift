@@ -2,7 +2,6 @@ internal import CAdwaita
 internal import Primitives
 internal import Prompts
 internal import SecretModel
-internal import Translation
 internal import Whorl
 
 /// The computers that share secrets: who they are, who asks to be let in, and what a person has to decide.

@@ -1,9 +1,8 @@
 internal import CAdwaita
-internal import Fingerprint
+internal import Primitives
 internal import Prompts
 internal import SecretModel
 internal import Settings
-internal import Translation
 internal import Whorl
 
 /// The fingers: both hands, on which an enrolled finger is lit, and the reader. A finger that is clicked is enrolled, or

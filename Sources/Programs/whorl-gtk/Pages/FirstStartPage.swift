@@ -2,7 +2,6 @@ internal import CAdwaita
 internal import Primitives
 internal import SecretModel
 internal import Synchronization
-internal import Translation
 internal import Whorl
 
 /// The first start: a passcode, and the recovery key on paper. The store is made when the person has shown that the key was

@@ -1,9 +1,9 @@
 internal import CAdwaita
 internal import Moving
+internal import Primitives
 internal import Prompts
 internal import SecretModel
 internal import Settings
-internal import Translation
 internal import Whorl
 
 /// Imports the secrets of another program: chooses it, shows what would come and what would stay and why, and stores

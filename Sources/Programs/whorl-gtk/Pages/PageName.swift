@@ -1,5 +1,5 @@
+internal import Primitives
 internal import Prompts
-internal import Translation
 
 /// The pages of an open store, by the names of `--page`.
 enum PageName: String, CaseIterable {

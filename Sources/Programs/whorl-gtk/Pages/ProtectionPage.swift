@@ -3,7 +3,6 @@ internal import Primitives
 internal import Prompts
 internal import SecretModel
 internal import Settings
-internal import Translation
 internal import Whorl
 
 /// How well the secrets are protected: the checks of `whorl doctor`, what opens at login, passcode and recovery key, and

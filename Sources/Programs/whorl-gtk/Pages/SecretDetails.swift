@@ -3,7 +3,6 @@ internal import Moving
 internal import Primitives
 internal import Prompts
 internal import SecretModel
-internal import Translation
 internal import Whorl
 
 /// The details of one item: its secret on request, and its removal.

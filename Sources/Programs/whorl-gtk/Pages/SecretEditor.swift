@@ -2,7 +2,6 @@ internal import CAdwaita
 internal import Primitives
 internal import Prompts
 internal import SecretModel
-internal import Translation
 internal import Whorl
 
 /// A window in which a person types a new secret, or has a password or a key for SSH made, or changes a secret.

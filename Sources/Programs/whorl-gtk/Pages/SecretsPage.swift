@@ -1,7 +1,7 @@
 internal import CAdwaita
+internal import Primitives
 internal import Prompts
 internal import SecretModel
-internal import Translation
 internal import Whorl
 
 /// A page with the items of one kind: a list with a search, and the details of one item.

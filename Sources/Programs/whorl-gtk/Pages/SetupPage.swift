@@ -1,10 +1,10 @@
 internal import CAdwaita
 internal import Glibc
+internal import Primitives
 internal import Processes
 internal import Prompts
 internal import SecretModel
 internal import Settings
-internal import Translation
 internal import Whorl
 
 /// What Whorl can do on this computer, step by step as `whorl setup` offers it: what is on and how it is taken back, and

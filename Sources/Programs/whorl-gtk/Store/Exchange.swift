@@ -1,8 +1,8 @@
 internal import Moving
+internal import Primitives
 internal import Processes
 internal import SecretModel
 internal import Settings
-internal import Translation
 internal import Whorl
 
 /// The local copy of the repository through which the computers exchange what they share: that of `whorl sync`.

@@ -2,7 +2,6 @@ internal import CAdwaita
 internal import Primitives
 internal import Prompts
 internal import SecretModel
-internal import Translation
 internal import Whorl
 
 /// Asks for the window's own requests in the window: for a touch, and at the same time for the passcode where it may be

@@ -3,7 +3,6 @@ internal import Primitives
 internal import Prompts
 internal import SecretModel
 internal import Settings
-internal import Translation
 internal import Whorl
 
 /// The store that a window shows: its items, what the window asks and says about them, and the clipboard.

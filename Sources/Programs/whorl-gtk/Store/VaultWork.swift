@@ -1,6 +1,5 @@
 internal import Primitives
 internal import Settings
-internal import Translation
 internal import Whorl
 
 /// Calls of the vault, outside the thread of the window.

@@ -3,7 +3,6 @@ internal import Prompts
 internal import SecretModel
 internal import Settings
 internal import Synchronization
-internal import Translation
 internal import Whorl
 
 /// Asks in the window what only the person knows while the settings are changed, and keeps what the change says for its

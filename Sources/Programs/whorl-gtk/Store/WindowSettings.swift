@@ -1,7 +1,7 @@
+internal import Primitives
 internal import SecretModel
 internal import Settings
 internal import Synchronization
-internal import Translation
 internal import Whorl
 
 /// How the library of settings looks at the store that the window shows.

@@ -1,5 +1,5 @@
 internal import CAdwaita
-internal import Translation
+internal import Primitives
 
 /// The desktop's dialog that chooses a file or a folder.
 enum FileDialog {

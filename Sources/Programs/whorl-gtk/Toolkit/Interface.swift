@@ -1,5 +1,5 @@
 internal import CAdwaita
-internal import Translation
+internal import Primitives
 
 /// The objects of one file of the interface (GtkBuilder), by their ids. It keeps all of them.
 final class Interface {

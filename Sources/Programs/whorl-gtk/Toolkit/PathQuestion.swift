@@ -1,5 +1,5 @@
 internal import CAdwaita
-internal import Translation
+internal import Primitives
 
 /// A question for a file or a folder, whose path can be typed or chosen in the desktop's dialog.
 final class PathQuestion {

@@ -1,5 +1,5 @@
 internal import CAdwaita
-internal import Translation
+internal import Primitives
 
 /// A question with two answers, over a window.
 enum Question {

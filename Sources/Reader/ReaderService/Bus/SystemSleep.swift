@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 internal import ReaderBus
 internal import SDBus
 

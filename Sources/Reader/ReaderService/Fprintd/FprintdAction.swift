@@ -1,4 +1,3 @@
-internal import Fingerprint
 internal import Primitives
 internal import SDBus
 

@@ -1,6 +1,5 @@
 // The claim of a reader of fprintd, and how long it is kept.
 
-internal import Fingerprint
 internal import Primitives
 internal import SDBus
 

@@ -1,7 +1,7 @@
 // fprintd on its bus: the connection, and the names of its interfaces.
 
-internal import Fingerprint
 internal import Glibc
+internal import Primitives
 internal import ReaderBus
 internal import SDBus
 

@@ -1,4 +1,4 @@
-internal import Fingerprint
+internal import Primitives
 internal import SDBus
 
 /// The properties that fprintd reports of a reader.

@@ -1,5 +1,4 @@
-package import Fingerprint
-internal import Primitives
+package import Primitives
 internal import ReaderBus
 internal import SDBus
 

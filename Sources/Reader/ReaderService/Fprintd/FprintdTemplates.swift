@@ -1,7 +1,6 @@
 // The prints that fprintd keeps of a user: its files, their changes, and which of them a scan looks for.
 
 internal import CFprint
-internal import Fingerprint
 internal import Glibc
 internal import Primitives
 internal import SDBus

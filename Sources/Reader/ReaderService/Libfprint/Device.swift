@@ -1,7 +1,6 @@
 // libfprint's devices: the list of them, one of them, its USB device, and the thread that all of it runs on.
 
 internal import CFprint
-internal import Fingerprint
 internal import Glibc
 internal import Primitives
 

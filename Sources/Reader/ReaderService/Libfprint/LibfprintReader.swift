@@ -3,8 +3,7 @@
 // GLib for Swift.
 
 internal import CFprint
-package import Fingerprint
-internal import Primitives
+package import Primitives
 
 /// libfprint, as a ``FingerprintReader``.
 ///

@@ -2,7 +2,6 @@
 
 internal import CFprint
 internal import CPNG
-internal import Fingerprint
 internal import Primitives
 
 /// An `FpPrint`. Used only on the main context's thread.

@@ -1,7 +1,7 @@
 // What a device does: the running action, its progress and the finger's, and how it fails.
 
 internal import CFprint
-internal import Fingerprint
+internal import Primitives
 internal import Synchronization
 
 /// The action that a device runs.

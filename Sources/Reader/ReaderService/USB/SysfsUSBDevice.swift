@@ -1,6 +1,5 @@
 // USB devices as the kernel shows them, without opening them, and which of them libfprint has drivers for.
 
-internal import Fingerprint
 internal import Glibc
 internal import Primitives
 

@@ -1,6 +1,6 @@
+internal import Primitives
 internal import Prompts
 package import SecretModel
-internal import Translation
 
 /// The purpose of a touch, as prompts show it after "to". Names come from the client program, and are made safe to
 /// show.

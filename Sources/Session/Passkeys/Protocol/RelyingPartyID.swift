@@ -1,5 +1,5 @@
+internal import Primitives
 internal import Prompts
-internal import Translation
 
 /// The checked ID of a relying party: a domain, or for programs without a domain another text, such as `ssh:`.
 package struct RelyingPartyID: Sendable, Hashable {

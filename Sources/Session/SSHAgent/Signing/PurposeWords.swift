@@ -1,6 +1,6 @@
 package import Keys
+internal import Primitives
 internal import Prompts
-internal import Translation
 
 /// Describes the purpose of a signature to a person.
 package struct PurposeWords: Sendable {

@@ -1,7 +1,7 @@
+internal import Primitives
 internal import Prompts
 internal import SDBus
 internal import SecretModel
-internal import Translation
 internal import Whorl
 
 /// A request of a client to unlock collections and items.

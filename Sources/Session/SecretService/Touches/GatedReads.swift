@@ -4,7 +4,6 @@ internal import SDBus
 internal import SecretModel
 internal import SessionPrompts
 internal import Synchronization
-internal import Translation
 internal import Whorl
 
 /// The reads of one client that need a touch or the passcode. Reads that arrive during a prompt are combined into the

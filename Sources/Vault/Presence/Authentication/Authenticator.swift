@@ -1,6 +1,6 @@
-import Fingerprint
 import GRDB
 import Keys
+import Primitives
 import VaultStore
 
 /// Asks for enrolled fingers, and turns a match into a grant.

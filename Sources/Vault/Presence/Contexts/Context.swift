@@ -1,4 +1,3 @@
-import Fingerprint
 package import Primitives
 package import SecretModel
 import Synchronization

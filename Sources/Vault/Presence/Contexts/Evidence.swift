@@ -1,4 +1,3 @@
-import Fingerprint
 package import Primitives
 import VaultStore
 

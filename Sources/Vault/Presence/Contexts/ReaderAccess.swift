@@ -1,4 +1,4 @@
-import Fingerprint
+import Primitives
 import VaultStore
 
 /// A store's access to the readers: chooses the attached reader to use, and claims it for a request.

@@ -1,4 +1,4 @@
-import Fingerprint
+import Primitives
 package import SecretModel
 package import VaultStore
 

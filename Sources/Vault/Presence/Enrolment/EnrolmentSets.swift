@@ -1,7 +1,6 @@
-package import Fingerprint
 import GRDB
 import Keys
-internal import Primitives
+package import Primitives
 package import VaultStore
 
 /// The enrolment sets of a store, and the prints of their fingers.

@@ -1,7 +1,6 @@
-package import Fingerprint
 import Glibc
 import Keys
-import Primitives
+package import Primitives
 import VaultStore
 
 /// Enrols fingers and removes them from their set, after the passcode, or the recovery key if no passcode is set.

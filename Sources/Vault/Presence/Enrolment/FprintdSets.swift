@@ -1,7 +1,7 @@
-import Fingerprint
 import GRDB
 import Glibc
 import Keys
+import Primitives
 import VaultStore
 
 /// The sets of fprintd's readers. Their fingers are enrolled in the desktop's settings, or by any other program that

@@ -1,5 +1,4 @@
 import Dispatch
-import Fingerprint
 import Glibc
 import Keys
 import Primitives

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 import VaultStore
 
 /// A reader lent to a program that tests it. Meanwhile no request of a vault has the desk's reader. Answers to the

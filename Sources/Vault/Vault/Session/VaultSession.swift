@@ -1,4 +1,3 @@
-package import Fingerprint
 import Keys
 import Presence
 package import Primitives

@@ -1,4 +1,4 @@
-internal import Fingerprint
+internal import Primitives
 internal import ReaderBus
 internal import SDBus
 internal import SecretModel

@@ -1,4 +1,4 @@
-package import Fingerprint
+package import Primitives
 internal import ReaderBus
 package import SDBus
 package import SecretModel

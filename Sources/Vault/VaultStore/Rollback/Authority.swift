@@ -1,4 +1,3 @@
-package import Fingerprint
 package import Keys
 package import Primitives
 

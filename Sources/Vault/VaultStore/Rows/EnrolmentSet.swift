@@ -1,7 +1,6 @@
-package import Fingerprint
 import GRDB
 import Keys
-internal import Primitives
+package import Primitives
 
 /// The fingers enrolled for a user on one reader, with the set's generation.
 package struct EnrolmentSet: Equatable {

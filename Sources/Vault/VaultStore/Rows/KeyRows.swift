@@ -1,4 +1,3 @@
-package import Fingerprint
 package import Foundation
 import GRDB
 import Keys

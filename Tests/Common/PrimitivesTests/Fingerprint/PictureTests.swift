@@ -1,4 +1,4 @@
-import Fingerprint
+import Primitives
 import Testing
 
 @Suite("The verdict on the picture of a finger")

@@ -1,7 +1,5 @@
 // The names of fingers, and what an enrolled finger leaves: a template, which is opaque, or the name of fprintd's print.
 
-internal import Primitives
-
 /// One of the ten fingers, under the names fprintd's command-line tools use without their `-finger` ending.
 ///
 /// The raw value is used on the command line, in the store and on the bus.

@@ -1,7 +1,5 @@
 // What a scan reports: its events, its answer with the time, and pictures of the finger with what is wrong with them.
 
-package import Primitives
-
 /// Why a touch could not be used (`FpDeviceRetry`). It does not count as a failure.
 public enum RetryReason: String, Sendable, Codable {
   case general

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Translation
+@testable import Primitives
 
 @Suite("Texts with places")
 struct TextTests {

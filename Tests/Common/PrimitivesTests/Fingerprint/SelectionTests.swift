@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Fingerprint
+@testable import Primitives
 
 @Suite("The names of fingers and readers")
 struct SelectionTests {

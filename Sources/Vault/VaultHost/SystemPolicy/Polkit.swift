@@ -2,7 +2,6 @@ internal import Primitives
 internal import SDBus
 package import SecretModel
 internal import Synchronization
-internal import Translation
 
 /// The actions of the service's polkit policy.
 ///
