@@ -39,7 +39,7 @@ struct WindowOnDisplay {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../.."
 
   private let environment: [String: String]
-  private let bus: PrivateBus
+  let bus: PrivateBus
   /// Nil for one that the message bus starts.
   private let program: RunningProgram?
 
@@ -63,12 +63,22 @@ struct WindowOnDisplay {
   /// - Parameters:
   ///   - width: of the display in pixels. The window is no wider, unless its contents are.
   ///   - more: of the environment.
+  ///   - machine: whose fprintd the window sees as the machine's.
   static func with<Value>(
     _ arguments: [String], in folder: String, width: Int = 1_200, more: [String: String] = [:],
+    machine: MachineFprintd? = nil,
     _ body: (WindowOnDisplay) async throws -> Value
   ) async throws -> Value {
     try await onDisplay(in: folder, width: width, more: more) { environment, bus in
-      let program = try Invocation(program: "whorl-gtk", arguments: arguments, environment: environment).start()
+      let program =
+        if let machine {
+          try Invocation(
+            program: MachineFprintd.program,
+            arguments: machine.words([try Programs.path("whorl-gtk")] + arguments), environment: environment
+          ).start()
+        } else {
+          try Invocation(program: "whorl-gtk", arguments: arguments, environment: environment).start()
+        }
       async let end = finish(program)
       let result: Result<Value, any Error>
       do {
@@ -93,7 +103,9 @@ struct WindowOnDisplay {
     _ body: ([String: String], PrivateBus) async throws -> Value
   ) async throws -> Value {
     let (services, runtime) = ("\(folder)/services", "\(folder)/run")
-    guard mkdirPrivate(services), mkdirPrivate(runtime) else { throw SystemFailure(folder) }
+    for each in [services, runtime] where access(each, F_OK) != 0 {
+      guard mkdirPrivate(each) else { throw SystemFailure(each) }
+    }
     try writeFile(
       "\(services)/a11y.service",
       Array("[D-BUS Service]\nName=org.a11y.Bus\nExec=/usr/libexec/at-spi-bus-launcher\n".utf8))

@@ -1,3 +1,4 @@
+internal import Moving
 internal import Primitives
 internal import Prompts
 internal import SecretModel
@@ -34,6 +35,16 @@ nonisolated final class WindowDialogue: ChangeDialogue {
   nonisolated(nonsending) func confirm(_ question: String, assent: String) async throws(Failure) {
     let told = untold().joined(separator: "\n")
     guard await Question.isAgreed(Visible.text(question), told, over: shown.window) else { throw .cancelled }
+  }
+
+  /// Names what would be lost for good, and throws unless the person types the word for that. Asks nothing if that is nothing.
+  ///
+  /// - Parameter words: where these are, and nowhere else.
+  nonisolated(nonsending) func agree(toLose copies: OnlyCopies, _ words: String) async throws(Failure) {
+    guard !copies.isEmpty else { return }
+    let names = copies.copies.map { Visible.text([$0.name, $0.note].compactMap(\.self).joined(separator: ": ")) }
+    let question = ([words] + names).joined(separator: "\n")
+    guard await Question.isWordTyped(OnlyCopies.word, question, over: shown.window) else { throw .cancelled }
   }
 
   // MARK: The store
