@@ -11,7 +11,8 @@ struct DesktopFingerTests {
     try await PrivateFprintd.with(.image) { fprintd in
       try await TestStore.with { store in
         try await WindowOnDisplay.with(
-          ["--store", store.directory, "--page", "fingers"], in: store.folder, machine: MachineFprintd(fprintd)
+          ["--store", store.directory, "--page", "fingers"], in: store.folder,
+          through: [MachineFprintd.program] + MachineFprintd(fprintd).words([])
         ) { try await body($0, store, fprintd) }
       }
     }

@@ -63,22 +63,17 @@ struct WindowOnDisplay {
   /// - Parameters:
   ///   - width: of the display in pixels. The window is no wider, unless its contents are.
   ///   - more: of the environment.
-  ///   - machine: whose fprintd the window sees as the machine's.
+  ///   - prefix: a program that runs the window, with its words.
   static func with<Value>(
     _ arguments: [String], in folder: String, width: Int = 1_200, more: [String: String] = [:],
-    machine: MachineFprintd? = nil,
+    through prefix: [String] = [],
     _ body: (WindowOnDisplay) async throws -> Value
   ) async throws -> Value {
     try await onDisplay(in: folder, width: width, more: more) { environment, bus in
-      let program =
-        if let machine {
-          try Invocation(
-            program: MachineFprintd.program,
-            arguments: machine.words([try Programs.path("whorl-gtk")] + arguments), environment: environment
-          ).start()
-        } else {
-          try Invocation(program: "whorl-gtk", arguments: arguments, environment: environment).start()
-        }
+      let words = prefix + [try Programs.path("whorl-gtk")] + arguments
+      let program = try Invocation(
+        program: words[0], arguments: Array(words.dropFirst()), environment: environment
+      ).start()
       async let end = finish(program)
       let result: Result<Value, any Error>
       do {
@@ -157,6 +152,12 @@ struct WindowOnDisplay {
 
   /// The roles of controls that a screen reader cannot name.
   func unnamed() async throws -> [String] { try await read([["unnamed"]]).last ?? [] }
+
+  /// The controls that can be used, and do not get the focus by Tab.
+  func unreached() async throws -> [String] { try await read([["unreached"]]).last ?? [] }
+
+  /// What reaches over the sides of its window.
+  func outside() async throws -> [String] { try await read([["outside"]]).last ?? [] }
 
   /// The width of the widest window.
   func width() async throws -> Int? { try await read([["wide"]]).last?.first.flatMap(Int.init) }

@@ -71,7 +71,12 @@ nonisolated final class WindowDialogue: ChangeDialogue {
   nonisolated(nonsending) func openIfWaiting(to purpose: String) async throws(Failure) {
     let store = try await context.openStore()
     let isWaiting = try await context.explained { () async throws(VaultError) in try await store.awaitsFirstUnlock() }
-    if isWaiting { _ = await shown.unlock() }
+    guard isWaiting else { return }
+    let context = store.makeContext(prompt: await shown.prompt)
+    defer { context.invalidate() }
+    try await self.context.explained { () async throws(VaultError) in
+      try await store.unlock(reason: purpose, using: context)
+    }
   }
 
   nonisolated(nonsending) func passcode() async throws(Failure) -> SharedSecret {
