@@ -123,6 +123,7 @@ final class MainWindow {
       let row = Interface(PackageResources.row_ui)
       row["icon"].set("icon-name", name.icon)
       row["title"].set("label", name.title)
+      row["row"].setSpokenName(name.title)
       row["subtitle"].isVisible = false
       row["mark"].isVisible = false
       gtk_list_box_append(interface["pages"].opaque, row["row"].typed())
