@@ -13,6 +13,8 @@ cannot be done within its time ends the program with status 1, and standard erro
     ["type", NAME, TEXT]        into an entry, in place of what it contains
     ["texts"]                   all names and texts in the windows, also on pages that are not on top
     ["unnamed"]                 roles of controls without a name
+    ["unreached"]               names of controls that can be used, and do not get the focus by Tab
+    ["outside"]                 names of what reaches over the sides of its window
     ["wide"]                    the largest width of a window, in pixels
 """
 
@@ -29,6 +31,7 @@ gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi  # noqa: E402
 
 SECONDS = 20
+TAB = 65289
 BUTTONS = {"push button", "button", "toggle button", "check box", "switch", "menu item"}
 ENTRIES = {"text", "entry", "password text", "spin button"}
 CONTROLS = BUTTONS | ENTRIES | {"combo box", "list"}
@@ -162,6 +165,42 @@ def texts():
     return [name for name in (node.get_name() or text(node) for node in everything()) if name]
 
 
+def focused_by_tab():
+    """The names of what gets the focus by Tab, until all of it comes again."""
+    names = []
+
+    def note(event):
+        if event.detail1:
+            parent = event.source.get_parent()
+            names.extend([event.source.get_name(), parent.get_name() if parent else ""])
+
+    listener = Atspi.EventListener.new(note)
+    listener.register("object:state-changed:focused")
+    quiet = 0
+    while quiet < 20:
+        before = len(set(names))
+        Atspi.generate_keyboard_event(TAB, None, Atspi.KeySynthType.SYM)
+        end = time.monotonic() + 0.1
+        while time.monotonic() < end:
+            gi.repository.GLib.MainContext.default().iteration(False)
+            time.sleep(0.005)
+        quiet = 0 if len(set(names)) > before else quiet + 1
+    listener.deregister("object:state-changed:focused")
+    return names
+
+
+def outside():
+    # What was not on top has no width.
+    return [
+        node.get_name() or text(node)
+        for window in windows()
+        for node in below(window)
+        if node.get_role_name() in CONTROLS | {"label"}
+        and (area := place(node)).width > 0
+        and (area.x < 0 or area.x + area.width > place(window).width)
+    ]
+
+
 def do(verb, *rest):
     if verb == "texts":
         return texts()
@@ -171,6 +210,22 @@ def do(verb, *rest):
             for node in everything()
             if node.get_role_name() in CONTROLS and not node.get_name() and not text(node)
         ]
+    if verb == "unreached":
+        wanted = {
+            node.get_name()
+            for node in everything()
+            if node.get_role_name() in BUTTONS | ENTRIES
+            and node.get_name() not in ("Minimize", "Maximize", "Close")  # The window manager has keys for these.
+            and node.get_state_set().contains(Atspi.StateType.SENSITIVE)
+            and place(node).width > 0
+        }
+        return sorted(wanted - set(focused_by_tab()))
+    if verb == "outside":
+        end = time.monotonic() + SECONDS
+        # A page may still move.
+        while (found := outside()) and time.monotonic() < end:
+            time.sleep(0.5)
+        return found
     if verb == "wide":
         return [str(max(place(window).width for window in windows()))]
     end = time.monotonic() + SECONDS

@@ -4,7 +4,7 @@
 //
 // - `Finding`: what was found about one thing, for `Checkup`, `SetupSurvey` and `LoginSurvey`.
 // - `Checkup` checks everything (`whorl doctor`); `SetupSurvey` finds what is set up, and offers the rest (`whorl setup`).
-// - `UndoPlan`: what can be taken back, and in which order.
+// - `SetupUndo` takes back what is set up, in the order of `UndoPlan`, and `StoreRemoval` removes the store.
 // - `KeyringChange`, `KWalletChange`, `LoginPasscodeChange`, `SecretServiceTakeover` and their neighbours: what a person
 //   changes. They ask through a `ChangeDialogue`, and tell it each step as a `ChangeProgress`.
 // - `Desktop/`: the files, units and settings by which the desktop gets ssh, the Secret Service, passkeys and sync.

@@ -108,6 +108,9 @@ public final class SecretStore: Sendable {
     AuthenticationContext(link, prompt ?? defaultPrompt)
   }
 
+  /// Ends the connection to the vault, and waits until a private vault has ended. The next call opens the store again.
+  package func close() async { await link.close() }
+
   /// Makes a request that asks nobody.
   package func call<Value: ~Copyable, Problem: RequestFailure>(
     _ request: VaultRequest<Value, Problem>

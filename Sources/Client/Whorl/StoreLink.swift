@@ -112,6 +112,15 @@ package final class StoreLink: Sendable {
     }
   }
 
+  /// Ends the connection to the vault, and waits until a private vault has ended. The next call opens the store again.
+  package func close() async {
+    let opening = state.withLock { state in
+      defer { state.opening = nil }
+      return state.opening
+    }
+    if case .success(let opened)? = await opening?.result.value { await opened.connection.close() }
+  }
+
   private func forget(_ number: Int) {
     state.withLock { state in
       if state.opening?.number == number { state.opening = nil }

@@ -9,6 +9,7 @@ final class MainWindow {
   private let interface = Interface(PackageResources.window_ui)
   private var pages: [PageName: any WindowPage] = [:]
   private var firstStart: FirstStartPage?
+  private var leaving: LeavePage?
   /// An item that is to be shown when the list has it.
   private var wanted: ItemID?
   private let shown: ShownStore
@@ -100,6 +101,16 @@ final class MainWindow {
     }
   }
 
+  /// Shows what leaving Whorl means, over all pages.
+  func leaveWhorl() {
+    guard shown.store != nil else { return }
+    let page = leaving ?? LeavePage(of: shown) { [self] in open() }
+    if leaving == nil { gtk_stack_add_named(interface["states"].opaque, page.root.typed(), "leave") }
+    leaving = page
+    interface["states"].show("leave")
+    page.look()
+  }
+
   private func unlock() {
     Task { if await shown.unlock() { open() } }
   }
@@ -111,6 +122,7 @@ final class MainWindow {
       let row = Interface(PackageResources.row_ui)
       row["icon"].set("icon-name", name.icon)
       row["title"].set("label", name.title)
+      row["row"].setSpokenName(name.title)
       row["subtitle"].isVisible = false
       row["mark"].isVisible = false
       gtk_list_box_append(interface["pages"].opaque, row["row"].typed())
@@ -183,7 +195,9 @@ final class MainWindow {
       case .computers: ComputersPage(of: shown, goBack: goBack)
       case .activity: ActivityPage(of: shown, goBack: goBack)
       case .protection: ProtectionPage(of: shown, goTo: { [self] in show($0) }, goBack: goBack)
-      case .setup: SetupPage(of: shown, goTo: { [self] in show($0) }, goBack: goBack)
+      case .setup:
+        SetupPage(
+          of: shown, goTo: { [self] in show($0) }, leave: { [self] in leaveWhorl() }, goBack: goBack)
       }
     page.setNarrow(interface["leaflet"].bool("folded"))
     pages[name] = page

@@ -95,6 +95,8 @@ final class WindowApplication {
     }
     let about = Widget(g_simple_action_new("about", nil))
     about.on("activate") { [self] in showAbout() }
+    let leave = Widget(g_simple_action_new("leave", nil))
+    leave.on("activate") { [self] in shownWindow().leaveWhorl() }
     let pages = PageName.allCases.map { page in
       // The desktop file names these.
       let action = Widget(g_simple_action_new(page.rawValue, nil))
@@ -105,7 +107,7 @@ final class WindowApplication {
       }
       return action
     }
-    for action in [quit, about] + pages { g_action_map_add_action(application.opaque, action.opaque) }
+    for action in [quit, about, leave] + pages { g_action_map_add_action(application.opaque, action.opaque) }
     setKeys(["<Control>q", "<Control>w"], for: "app.quit")
     if kind == .service { g_application_set_inactivity_timeout(application.typed(), Self.patience) }
     if kind != .own {

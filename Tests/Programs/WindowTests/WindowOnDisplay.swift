@@ -39,7 +39,7 @@ struct WindowOnDisplay {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().path + "/../../.."
 
   private let environment: [String: String]
-  private let bus: PrivateBus
+  let bus: PrivateBus
   /// Nil for one that the message bus starts.
   private let program: RunningProgram?
 
@@ -63,12 +63,17 @@ struct WindowOnDisplay {
   /// - Parameters:
   ///   - width: of the display in pixels. The window is no wider, unless its contents are.
   ///   - more: of the environment.
+  ///   - prefix: a program that runs the window, with its words.
   static func with<Value>(
     _ arguments: [String], in folder: String, width: Int = 1_200, more: [String: String] = [:],
+    through prefix: [String] = [],
     _ body: (WindowOnDisplay) async throws -> Value
   ) async throws -> Value {
     try await onDisplay(in: folder, width: width, more: more) { environment, bus in
-      let program = try Invocation(program: "whorl-gtk", arguments: arguments, environment: environment).start()
+      let words = prefix + [try Programs.path("whorl-gtk")] + arguments
+      let program = try Invocation(
+        program: words[0], arguments: Array(words.dropFirst()), environment: environment
+      ).start()
       async let end = finish(program)
       let result: Result<Value, any Error>
       do {
@@ -93,7 +98,9 @@ struct WindowOnDisplay {
     _ body: ([String: String], PrivateBus) async throws -> Value
   ) async throws -> Value {
     let (services, runtime) = ("\(folder)/services", "\(folder)/run")
-    guard mkdirPrivate(services), mkdirPrivate(runtime) else { throw SystemFailure(folder) }
+    for each in [services, runtime] where access(each, F_OK) != 0 {
+      guard mkdirPrivate(each) else { throw SystemFailure(each) }
+    }
     try writeFile(
       "\(services)/a11y.service",
       Array("[D-BUS Service]\nName=org.a11y.Bus\nExec=/usr/libexec/at-spi-bus-launcher\n".utf8))
@@ -145,6 +152,12 @@ struct WindowOnDisplay {
 
   /// The roles of controls that a screen reader cannot name.
   func unnamed() async throws -> [String] { try await read([["unnamed"]]).last ?? [] }
+
+  /// The controls that can be used, and do not get the focus by Tab.
+  func unreached() async throws -> [String] { try await read([["unreached"]]).last ?? [] }
+
+  /// What reaches over the sides of its window.
+  func outside() async throws -> [String] { try await read([["outside"]]).last ?? [] }
 
   /// The width of the widest window.
   func width() async throws -> Int? { try await read([["wide"]]).last?.first.flatMap(Int.init) }

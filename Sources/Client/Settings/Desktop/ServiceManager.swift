@@ -64,8 +64,20 @@ package struct ServiceManager: Sendable {
 }
 
 extension SyncUnits {
+  /// Has a store sync by itself from now on.
+  ///
+  /// - Returns: false where the units are not installed, so that nothing does.
+  package static func enable(
+    for context: any SettingsContext, _ manager: ServiceManager
+  ) throws(Failure) -> Bool {
+    let units = try SyncUnits()
+    guard units.isInstalled else { return false }
+    try units.enable(try ServiceOptions(context.named), watching: try context.isStoreOfService, manager)
+    return true
+  }
+
   /// - Parameter watching: see ``started(watching:)``.
-  package func enable(_ options: ServiceOptions, watching: Bool, _ manager: ServiceManager) throws(Failure) {
+  private func enable(_ options: ServiceOptions, watching: Bool, _ manager: ServiceManager) throws(Failure) {
     try write(options)
     try manager.reload()
     for unit in started(watching: watching) { try manager.enable(unit) }

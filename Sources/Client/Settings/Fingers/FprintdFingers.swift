@@ -21,15 +21,6 @@ package struct FprintdFingers {
     }
   }
 
-  /// Refuses a session that fprintd would refuse, such as one over ssh, before any prompt. fprintd itself decides.
-  ///
-  /// - Parameter change: "enrol a finger".
-  package static func requirePermission(to change: String) throws(Failure) {
-    guard EnrolmentPermission.ofThisProgram() != .refused else {
-      throw Failure(.refused, "this session may not \(change)", advice: Self.advice)
-    }
-  }
-
   /// Where fingers can be enrolled without Whorl.
   package static var advice: String {
     "do it in the desktop's settings (Users, Fingerprint), or with 'sudo fprintd-enroll \(Account.ownName)'"

@@ -38,6 +38,16 @@ package struct SecretServiceReturnReport: Encodable {
     return outcome.left.isEmpty && outcome.refusal == nil
   }
 
+  /// What a person should know where not everything was copied back, which the report lists.
+  package var failure: Failure? {
+    guard !dryRun, !isWhole else { return nil }
+    return Failure(
+      .incomplete, "not everything was copied back: the rest is listed above, and is still in Whorl",
+      advice:
+        "correct that and run 'whorl secret-service disable' again: nothing is copied twice. What stayed locked opens "
+        + "when you log in to the desktop with its password")
+  }
+
   private enum CodingKeys: String, CodingKey {
     case dryRun, removed, kwallet, program, copied, changed, same, gated, staying, onlyThere, refusal, unread, obstacle
   }

@@ -1,6 +1,6 @@
 /// What `whorl setup --undo` takes back, in order: the last one first, but none before those that it needs.
-package struct UndoPlan {
-  package struct Step {
+package struct UndoPlan: Sendable {
+  package struct Step: Sendable {
     package let step: SetupStep
     package let command: [String]
     /// What is on, and is taken back.

@@ -8,7 +8,7 @@ internal import Whorl
 ///
 /// What is still enabled does not tell this: where passwords could not be copied back, the service that had them is off
 /// already. While a step is noted here the store is not removed, and the next run goes on with it.
-package struct UnfinishedUndo {
+package struct UnfinishedUndo: Sendable {
   private static let limit = 64 << 10
 
   private let path: String

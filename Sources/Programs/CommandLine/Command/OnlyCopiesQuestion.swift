@@ -6,7 +6,7 @@ import Settings
 
 /// The option with which a script says that what exists nowhere else may go.
 struct OnlyCopiesOption: ParsableArguments {
-  static let spoken = "--delete-only-copies"
+  static let spoken = OnlyCopies.option
 
   @Flag(help: "Delete what exists nowhere else, too, without asking for the word.")
   var deleteOnlyCopies = false
@@ -31,7 +31,7 @@ extension OnlyCopies {
     guard try isWordTyped(answers) else {
       throw Failure(
         .refused, "\(spoken(place)): it is kept", name: "LAError.userCancel",
-        advice: "copy it elsewhere first, or type the word '\(Answers.deletion)'")
+        advice: "copy it elsewhere first, or type the word '\(OnlyCopies.word)'")
     }
   }
 
@@ -66,13 +66,10 @@ extension OnlyCopies {
 }
 
 extension Answers {
-  /// What a person types: more than Enter or a letter, which other questions take.
-  fileprivate static let deletion = "delete"
-
   fileprivate func isDeletionTyped(at terminal: Terminal) throws(Failure) -> Bool {
     do throws(Unanswered) {
-      return try terminal.readLine("To delete all of this for good, type \(Self.deletion). Enter keeps it:")
-        == Self.deletion
+      return try terminal.readLine("To delete all of this for good, type \(OnlyCopies.word). Enter keeps it:")
+        == OnlyCopies.word
     } catch {
       throw Failure(error)
     }

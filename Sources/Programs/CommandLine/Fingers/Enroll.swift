@@ -34,13 +34,19 @@ struct Enroll: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
     let look = try await FingerLook(session)
-    if look.readerOfFprintd != nil { try FprintdFingers.requirePermission(to: "enrol a finger") }
+    let inFprintd = try look.readerOfFprintd.map { reader throws(Failure) in
+      (reader, try FprintdChange(of: reader, to: "enrol a finger", session))
+    }
     try await EnrolmentChange.allow(session, answers, yes: yes)
     let finger = finger
     let change: SetChange
-    if let reader = look.readerOfFprintd {
+    if let (reader, fprintd) = inFprintd {
       let bound = try await session.request { try await $0.losses(.fingers) }
-      try await FprintdFingers(session).enroll(finger, on: reader)
+      let line = EnrolmentLine()
+      try await fprintd.withPasswordAgent { () async throws(Failure) in
+        try await fprintd.enroll(finger) { line.show($0, asking: $1) }
+      }
+      line.finish()
       let fingers = try await session.request {
         if let problem = try await $0.biometry().problem { throw problem }
         return try await $0.status().sets.filter { $0.reader == reader.identity }.flatMap(\.fingers)
@@ -93,12 +99,14 @@ struct Unenroll: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let answers = session.answers(recoveryKey: recovery.recoveryFd)
     let look = try await FingerLook(session)
-    if look.readerOfFprintd != nil { try FprintdFingers.requirePermission(to: "delete a finger") }
+    let fprintd = try look.readerOfFprintd.map { reader throws(Failure) in
+      try FprintdChange(of: reader, to: "delete a finger", session)
+    }
     try await EnrolmentChange.allow(session, answers, yes: yes)
     let finger = finger
-    if let reader = look.readerOfFprintd {
+    if let fprintd {
       // fprintd first: the service may not delete there, and would adopt the finger again.
-      try await FprintdFingers(session).delete(finger, on: reader)
+      try await fprintd.withPasswordAgent { () async throws(Failure) in try await fprintd.delete(finger) }
     }
     let change = try await session.asking(answers) { try await $0.unenroll(finger, $1) }
     let what = finger.map { "\(Spoken.leadingFinger($0)) is" } ?? "All fingers are"

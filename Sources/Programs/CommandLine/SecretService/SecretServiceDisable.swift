@@ -37,18 +37,8 @@ struct SecretServiceDisable: Command {
     let report = try await SecretServiceHandback(dialogue, dryRun: dryRun).run(ServiceManager(hardening))
     for each in report.progress { dialogue.tell(each) }
     if options.json { try JSON.print(report) }
-    if !dryRun, !report.isWhole { throw .notAllCopiedBack(isTold: options.json) }
-  }
-}
-
-extension Failure {
-  /// Not everything could be copied to the program that is the Secret Service again. The report lists what.
-  fileprivate static func notAllCopiedBack(isTold: Bool) -> Failure {
-    Failure(
-      .incomplete, "not everything was copied back: the rest is listed above, and is still in Whorl",
-      advice:
-        "correct that and run 'whorl secret-service disable' again: nothing is copied twice. What stayed locked opens "
-        + "when you log in to the desktop with its password",
-      isTold: isTold)
+    guard var failure = report.failure else { return }
+    failure.isTold = options.json
+    throw failure
   }
 }

@@ -40,7 +40,7 @@ struct Setup: Command {
   func perform(_ session: Session, _ hardening: Hardening) async throws(Failure) {
     let survey = SetupSurvey(at: session)
     guard !undo else {
-      return try await SetupUndo(session: session, hardening: hardening, isAgreed: yes).run()
+      return try await SetupUndoConversation(session: session, hardening: hardening, isAgreed: yes).run()
     }
     let terminal = options.json ? nil : Terminal()
     if let terminal { try requireOwnAccount(SetupDialogue(terminal: terminal)) }

@@ -75,14 +75,10 @@ extension SyncSession {
 
   /// Enables the user units, if they are installed.
   func enableUnits(_ options: GlobalOptions, _ hardening: Hardening) throws(Failure) {
-    let units = try SyncUnits()
-    guard units.isInstalled else {
-      return StandardError.line(
-        "Nothing syncs by itself here, since Whorl's user units are not installed: run 'whorl sync now' after changes.")
-    }
     do throws(Failure) {
-      try units.enable(
-        try ServiceOptions(session.named), watching: try session.isStoreOfService, ServiceManager(hardening))
+      guard try !SyncUnits.enable(for: session, ServiceManager(hardening)) else { return }
+      StandardError.line(
+        "Nothing syncs by itself here, since Whorl's user units are not installed: run 'whorl sync now' after changes.")
     } catch {
       // Only report it: the circle exists, though nothing syncs automatically.
       StandardError.line(error.line(command: "sync"))

@@ -152,21 +152,15 @@ struct SyncLeave: Command {
   }
 
   private func leaveCircle(_ sync: SyncSession, _ session: Session, _ hardening: Hardening) async throws(Failure) {
-    let status = try await sync.status()
-    guard status.standing != .none else { throw Failure(.notInCircle(.none)) }
-    try OnlyCopies(leaving: status).requireAgreement(to: "your other computers", onlyCopies, session.answers())
+    let dialogue = CommandDialogue(session, of: SyncLeave.spoken, recoveryFd: recovery.recoveryFd)
+    let leaving = try await SyncLeaving(dialogue, sync.repository)
+    try leaving.lost.requireAgreement(to: "your other computers", onlyCopies, session.answers())
     if !yes {
       try session.answers().confirm(
         "Stop sharing with your other computers? The items stay here, and later changes are no longer shared.",
         assent: "--yes")
     }
-    try await sync.change(.leave, recovery, reason: "stop sharing with your other computers")
-    // If there are other machines, publish that this one has left.
-    var areTold = true
-    if try await sync.status().pending > 0 { areTold = (try? await sync.run()) != nil }
-    try? sync.repository.remove()
-    let units = try SyncUnits()
-    if units.isInstalled { try? units.disable(ServiceManager(hardening)) }
+    let areTold = try await leaving.run(ServiceManager(hardening))
     if options.json { return try JSON.print(["left": true, "published": areTold]) }
     StandardError.line("This computer shares with no other any more. Its items stay here.")
     if !areTold {

@@ -2,6 +2,7 @@ internal import CAdwaita
 internal import Primitives
 internal import Prompts
 internal import SecretModel
+internal import Settings
 internal import Whorl
 
 /// The computers that share secrets: who they are, who asks to be let in, and what a person has to decide.
@@ -82,7 +83,14 @@ final class ComputersPage: WindowPage {
     RowGroup.Row(
       title: Text.of("This computer asks to share"),
       subtitle: Text.of(
-        "Let it in on another of your computers: there its name stands on this page. Keep this window open."))
+        "Let it in on another of your computers: there its name stands on this page. Keep this window open."),
+      buttons: [leaving])
+  }
+
+  private var leaving: RowGroup.Button {
+    .init(
+      label: Text.of("Stop Sharing"), spoken: Text.of("Stop sharing on this computer"), isDestructive: true
+    ) { [weak self] in self?.confirmLeaving() }
   }
 
   // MARK: Beginning and joining
@@ -93,7 +101,50 @@ final class ComputersPage: WindowPage {
       if !joining { store.say(Text.of("This computer is the first. Share a secret by its page.")) }
       refresh()
       store.reload()
+      exchangeByItself()
     }.present()
+  }
+
+  /// Turns the timer on that exchanges without this window.
+  private func exchangeByItself() {
+    guard let opened = store.store else { return }
+    let place = store.place
+    Task {
+      do throws(Failure) {
+        let isOn = try await VaultWork.runAside { () throws(Failure) in
+          try SyncUnits.enable(for: try WindowSettings(place, opened), ServiceManager.ofThisProgram)
+        }
+        if !isOn {
+          store.say(
+            Text.of("Nothing is exchanged by itself here: use “Exchange Now” after changes, or 'whorl sync now'."))
+        }
+      } catch {
+        store.say(error)
+      }
+    }
+  }
+
+  private func confirmLeaving() {
+    Question.ask(
+      Text.of("Stop Sharing With Your Other Computers?"),
+      Text.of("The secrets stay here. Later changes are not shared any more."), answer: Text.of("_Stop Sharing"),
+      isDestructive: true, over: store.window
+    ) { [self] in leave() }
+  }
+
+  private func leave() {
+    guard let opened = store.store else { return }
+    Task {
+      do throws(Failure) {
+        let change = SetupChange(try WindowSettings(store.place, opened), store, at: store.place)
+        try await change.leaveComputers()
+        for words in change.dialogue.report { store.say(words) }
+      } catch {
+        store.say(error)
+      }
+      refresh()
+      store.reload()
+    }
   }
 
   /// Looks again soon while another computer has to answer.
@@ -185,7 +236,9 @@ final class ComputersPage: WindowPage {
 
   private func row(_ member: SyncMember) -> RowGroup.Row {
     let name = Self.name(member)
-    guard !member.isThisMachine else { return RowGroup.Row(title: name, subtitle: Text.of("this computer")) }
+    guard !member.isThisMachine else {
+      return RowGroup.Row(title: name, subtitle: Text.of("this computer"), buttons: [leaving])
+    }
     return RowGroup.Row(
       title: name,
       buttons: [

@@ -52,8 +52,7 @@ final class FingersPage: WindowPage {
     reader.set("subtitle", subtitle(of: look))
     let here = look.status.sets.filter { $0.reader == look.readers.chosen?.identity }.flatMap(\.fingers)
     showEnrolled(here)
-    let canChange = look.readers.chosen != nil && look.readerOfFprintd == nil
-    interface["hands"].isSensitive = canChange
+    interface["hands"].isSensitive = look.readers.chosen != nil
     interface["elsewhere"].isVisible = look.readerOfFprintd != nil
     tell(look.problem?.sentence)
   }
@@ -114,8 +113,9 @@ final class FingersPage: WindowPage {
       isDestructive: true, over: store.window
     ) { [self] in
       change(Text.of("{finger} is removed", ["finger": Spoken.leadingFinger(finger)])) {
-        service, asking throws(VaultError) in
-        try await service.unenroll(finger, asking)
+        store, fprintd throws(Failure) in
+        if let fprintd { return try await FprintdWork.delete(finger, on: fprintd, store) }
+        try await Self.ask(store) { service, asking throws(VaultError) in try await service.unenroll(finger, asking) }
       }
     }
   }
@@ -123,8 +123,9 @@ final class FingersPage: WindowPage {
   private func confirmEnrolment(of finger: Finger, _ lost: [ItemName]) {
     let enrol = { [self] in
       change(Text.of("{finger} is enrolled", ["finger": Spoken.leadingFinger(finger)])) {
-        service, asking throws(VaultError) in
-        try await service.enroll(finger, asking)
+        store, fprintd throws(Failure) in
+        if let fprintd { return try await FprintdWork.enroll(finger, on: fprintd, store) }
+        try await Self.ask(store) { service, asking throws(VaultError) in try await service.enroll(finger, asking) }
       }
     }
     guard !lost.isEmpty else { return enrol() }
@@ -142,13 +143,14 @@ final class FingersPage: WindowPage {
     return [meaning, loss].compactMap { $0 }.joined(separator: " ")
   }
 
+  /// - Parameter request: gets the reader of fprintd if the fingers are those of the desktop's settings.
   private func change(
-    _ done: String, _ request: @escaping SentAskingRequest<SetChange>
+    _ done: String, _ request: @escaping (ShownStore, ReaderDescription?) async throws(Failure) -> Void
   ) {
     interface["hands"].isSensitive = false
     Task {
-      do throws(VaultError) {
-        _ = try await store.ask(request)
+      do throws(Failure) {
+        try await request(store, look?.readerOfFprintd)
         store.say(done)
       } catch {
         store.say(error)
@@ -156,6 +158,12 @@ final class FingersPage: WindowPage {
       interface["hands"].isSensitive = true
       store.reload()
     }
+  }
+
+  private static func ask(
+    _ store: ShownStore, _ request: @escaping SentAskingRequest<SetChange>
+  ) async throws(Failure) {
+    do throws(VaultError) { _ = try await store.ask(request) } catch { throw Failure(error) }
   }
 }
 

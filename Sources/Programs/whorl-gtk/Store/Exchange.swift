@@ -123,6 +123,17 @@ enum Exchange {
     }
   }
 
+  /// The local copy of the repository. git asks for nothing.
+  nonisolated static func repository(of place: ShownStore.Place) throws(Failure) -> GitRepository {
+    let path: String
+    do throws(VaultError) { path = try folder(of: place) } catch { throw Failure(error) }
+    do throws(SyncRunError) {
+      return GitRepository(at: path, try GitProgram(environment: OwnEnvironment.entries, mayAsk: false))
+    } catch {
+      throw Failure(error)
+    }
+  }
+
   private nonisolated static func folder(of place: ShownStore.Place) throws(VaultError) -> String {
     let configuration: Configuration
     do throws(ConfigurationError) {

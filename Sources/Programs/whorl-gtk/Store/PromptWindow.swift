@@ -18,6 +18,8 @@ final class PromptWindow {
   private var typing: CheckedContinuation<SharedSecret?, Never>?
   /// Whether that may be left empty.
   private var isOptional = false
+  /// Ends an enrolment that no request of the vault makes, while it is shown.
+  private var cancelEnrolment: (() -> Void)?
   /// What was typed while a touch was asked for. It answers the question for the passcode that follows.
   private var early: SharedSecret?
 
@@ -34,7 +36,7 @@ final class PromptWindow {
   ///   - isNew: whether it is typed twice.
   /// - Returns: nil if the person cancels, or something else is asked at the moment.
   func typed(_ what: String, told: String, isNew: Bool, isOptional: Bool) async -> SharedSecret? {
-    guard request == nil, typing == nil else { return nil }
+    guard !isBusy else { return nil }
     self.isOptional = isOptional
     let interface = open()
     interface["request"].set("label", what)
@@ -48,6 +50,50 @@ final class PromptWindow {
     return await withCheckedContinuation { typing = $0 }
   }
 
+  private var isBusy: Bool { request != nil || typing != nil || cancelEnrolment != nil }
+
+  // MARK: Enrolments in the desktop's settings
+
+  /// Shows the touches of an enrolment that no request of the vault makes.
+  ///
+  /// - Parameters:
+  ///   - words: what the person should know before the first touch.
+  ///   - cancel: ends it.
+  /// - Returns: false if something else is asked at the moment.
+  func beginEnrolment(_ words: String, cancel: @escaping () -> Void) -> Bool {
+    guard !isBusy else { return false }
+    cancelEnrolment = cancel
+    let interface = open()
+    interface["request"].set("label", words)
+    for name in ["passcode", "again", "answer"] { interface[name].isVisible = false }
+    interface["progress"].isVisible = true
+    interface["cancel"].focus()
+    return true
+  }
+
+  func show(_ event: ScanEvent, of request: TouchRequest) {
+    guard cancelEnrolment != nil, let interface else { return }
+    switch event {
+    case .fingerNeeded: interface["request"].set("label", PromptText.touch(request, keys: nil))
+    case .stage(let completed, let count): show(stage: completed, of: count)
+    case .retry(let reason): say(PromptText.retry(reason))
+    case .fingerPossible, .fingerPresent, .fingerLifted: break
+    }
+  }
+
+  func endEnrolment() {
+    guard cancelEnrolment != nil else { return }
+    cancelEnrolment = nil
+    interface?.close()
+    interface = nil
+  }
+
+  private func show(stage completed: Int, of count: Int) {
+    say(PromptText.stage(completed: completed, of: count))
+    guard let bar = interface?["progress"] else { return }
+    gtk_progress_bar_set_fraction(bar.opaque, Double(completed) / Double(max(count, 1)))
+  }
+
   private func finishTyping(_ answer: SharedSecret?) {
     guard let typing else { return }
     (self.typing, isOptional) = (nil, false)
@@ -59,7 +105,7 @@ final class PromptWindow {
   fileprivate func handle(_ event: AuthenticationEvent, of request: WindowPrompt, in session: PromptSession) async {
     if self.request !== request {
       guard event.isQuestion else { return }
-      guard self.request == nil, typing == nil else {
+      guard !isBusy else {
         say(Text.of("Something else was asked meanwhile, and refused. Answer this first."))
         return await session.cancel()
       }
@@ -85,11 +131,7 @@ final class PromptWindow {
     case .noMatch(let remaining): say(PromptText.noMatch(remaining: remaining))
     case .fingerUnavailable(let error): say(PromptText.unavailable(error))
     case .notice(let notice): say(PromptText.notice(notice))
-    case .enrolmentStage(let completed, let count):
-      say(PromptText.stage(completed: completed, of: count))
-      if let bar = interface?["progress"] {
-        gtk_progress_bar_set_fraction(bar.opaque, Double(completed) / Double(max(count, 1)))
-      }
+    case .enrolmentStage(let completed, let count): show(stage: completed, of: count)
     case .matched, .fingerPresent: break
     }
   }
@@ -162,6 +204,7 @@ final class PromptWindow {
 
   private func cancel() {
     if typing != nil { return finishTyping(nil) }
+    if let cancelEnrolment { return cancelEnrolment() }
     guard let session else { return }
     Task { await session.cancel() }
   }

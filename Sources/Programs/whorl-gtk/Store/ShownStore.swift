@@ -29,7 +29,7 @@ final class ShownStore {
   let window: Widget
   private let application: Widget
   private let toasts: Widget
-  private let prompts: PromptWindow
+  let prompts: PromptWindow
   private(set) var store: SecretStore?
   private(set) var list = SecretList()
   /// How the store shares with other computers; nil before it was asked.
@@ -119,6 +119,13 @@ final class ShownStore {
       say(error)
       return false
     }
+  }
+
+  /// Ends the connection to the store, which is about to be removed.
+  func close() async {
+    guard let closing = store else { return }
+    store = nil
+    await VaultWork.run { await closing.close() }
   }
 
   // MARK: Items

@@ -1,3 +1,4 @@
+internal import Moving
 internal import Primitives
 internal import Prompts
 internal import SecretModel
@@ -35,6 +36,16 @@ nonisolated final class WindowDialogue: ChangeDialogue {
     guard await Question.isAgreed(Visible.text(question), told, over: shown.window) else { throw .cancelled }
   }
 
+  /// Names what would be lost for good, and throws unless the person types the word for that. Asks nothing if that is nothing.
+  ///
+  /// - Parameter words: where these are, and nowhere else.
+  nonisolated(nonsending) func agree(toLose copies: OnlyCopies, _ words: String) async throws(Failure) {
+    guard !copies.isEmpty else { return }
+    let names = copies.copies.map { Visible.text([$0.name, $0.note].compactMap(\.self).joined(separator: ": ")) }
+    let question = ([words] + names).joined(separator: "\n")
+    guard await Question.isWordTyped(OnlyCopies.word, question, over: shown.window) else { throw .cancelled }
+  }
+
   // MARK: The store
 
   nonisolated(nonsending) func asking<Answer: Sendable>(
@@ -59,7 +70,12 @@ nonisolated final class WindowDialogue: ChangeDialogue {
   nonisolated(nonsending) func openIfWaiting(to purpose: String) async throws(Failure) {
     let store = try await context.openStore()
     let isWaiting = try await context.explained { () async throws(VaultError) in try await store.awaitsFirstUnlock() }
-    if isWaiting { _ = await shown.unlock() }
+    guard isWaiting else { return }
+    let context = store.makeContext(prompt: await shown.prompt)
+    defer { context.invalidate() }
+    try await self.context.explained { () async throws(VaultError) in
+      try await store.unlock(reason: purpose, using: context)
+    }
   }
 
   nonisolated(nonsending) func passcode() async throws(Failure) -> SharedSecret {

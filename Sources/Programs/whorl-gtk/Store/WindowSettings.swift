@@ -9,10 +9,16 @@ nonisolated final class WindowSettings: SettingsContext {
   let configuration: Configuration
   let named: NamedStore
   private let store: SecretStore
+  /// Whether the window goes on with the store.
+  private let isShown: Bool
   /// For requests that need no store.
   private let connection = Mutex<(any VaultConnection)?>(nil)
 
-  init(_ place: ShownStore.Place, _ store: SecretStore) throws(Failure) {
+  private let interruption = Mutex<(@Sendable () -> Void)?>(nil)
+
+  /// - Parameter shown: the store that the window has open. Without it these settings open the store once more, and ``close()``
+  ///   closes that.
+  init(_ place: ShownStore.Place, _ shown: SecretStore? = nil) throws(Failure) {
     do throws(ConfigurationError) {
       configuration = try Configuration.load(from: place.configuration)
     } catch {
@@ -21,7 +27,16 @@ nonisolated final class WindowSettings: SettingsContext {
     named = NamedStore(
       configuration: place.configuration, directory: place.directory, reader: place.reader.flatMap(ReaderSelection.init)
     )
-    self.store = store
+    isShown = shown != nil
+    if let shown {
+      store = shown
+      return
+    }
+    do throws(VaultError) {
+      store = try SecretStore.open(at: place.directory, reader: place.reader, configuration: place.configuration)
+    } catch {
+      throw Failure(error)
+    }
   }
 
   nonisolated(nonsending) func openStore() async throws(Failure) -> SecretStore { store }
@@ -43,8 +58,12 @@ nonisolated final class WindowSettings: SettingsContext {
       return connection
     }
     await made?.close()
+    if !isShown { await store.close() }
   }
 
   // The program ends by closing its window, and its helpers end with it.
-  func atInterruption(_ action: (@Sendable () -> Void)?) {}
+  func atInterruption(_ action: (@Sendable () -> Void)?) { interruption.withLock { $0 = action } }
+
+  /// Ends what the person can end meanwhile, such as an enrolment.
+  func interrupt() { interruption.withLock { $0 }?() }
 }

@@ -24,10 +24,29 @@ enum Question {
     }
   }
 
-  private static func present(
+  /// Asks for a word before something is deleted for good, and returns whether it was typed.
+  static func isWordTyped(_ word: String, _ body: String, over window: Widget) async -> Bool {
+    await withCheckedContinuation { continuation in
+      let dialog = present(
+        Text.of("Delete This For Good?"), body, answer: Text.of("_Delete"), isDestructive: true, over: window
+      ) { continuation.resume(returning: $0) }
+      let words = Text.of("To delete it, type {word}", ["word": word])
+      // gtk_entry_new: floating, and the dialog takes it over.
+      let entry = Widget(UnsafeMutableRawPointer(gtk_entry_new()))
+      entry.set("placeholder-text", words)
+      entry.setSpokenName(words)
+      adw_message_dialog_set_extra_child(dialog.typed(), entry.typed())
+      adw_message_dialog_set_response_enabled(dialog.typed(), "yes", 0)
+      entry.on("changed") {
+        adw_message_dialog_set_response_enabled(dialog.typed(), "yes", entry.text == word ? 1 : 0)
+      }
+    }
+  }
+
+  @discardableResult private static func present(
     _ heading: String, _ body: String, answer: String, isDestructive: Bool, over window: Widget,
     answered: @escaping (Bool) -> Void
-  ) {
+  ) -> Widget {
     let dialog = makeDialog(heading, body, over: window)
     adw_message_dialog_add_response(dialog.typed(), "no", Text.of("_Cancel"))
     adw_message_dialog_add_response(dialog.typed(), "yes", answer)
@@ -39,6 +58,7 @@ enum Question {
       answered(name.map { strcmp($0.typed() as UnsafeMutablePointer<CChar>, "yes") == 0 } ?? false)
     }
     gtk_window_present(dialog.typed())
+    return dialog
   }
 
   /// Tells something that only has to be read.

@@ -7,6 +7,11 @@ package import SecretModel
 /// This is the one rule for every command that removes: it names each of these, and keeps them unless the person types
 /// that they may go. What cannot be shown to exist elsewhere counts as existing only here.
 package struct OnlyCopies: Sendable, Hashable {
+  /// What a person types before they go: more than Enter or a letter, which other questions take.
+  package static let word = "delete"
+  /// The option of a command that says the same.
+  package static let option = "--delete-only-copies"
+
   package struct Copy: Sendable, Hashable {
     /// The name to show.
     package let name: String

@@ -1,9 +1,8 @@
-import Glibc
-import Primitives
-import Settings
+internal import Glibc
+internal import Primitives
 
 /// The files of a private store.
-enum PrivateStoreFiles {
+package enum PrivateStoreFiles {
   /// All files that a store may have.
   private static let names = [
     "device.key", "device.key.new", "vault.db", "vault.db-wal", "vault.db-shm", "state", "commit.lock", "scan.lock",
@@ -12,7 +11,7 @@ enum PrivateStoreFiles {
 
   /// Removes a store: first its key file, without which the rest cannot be decrypted, then the copy of its circle's
   /// repository, and finally the folder if it is empty.
-  static func remove(_ directory: String) throws(Failure) {
+  package static func remove(_ directory: String) throws(Failure) {
     for name in names {
       guard unlink("\(directory)/\(name)") == 0 || errno == ENOENT else {
         throw Failure(

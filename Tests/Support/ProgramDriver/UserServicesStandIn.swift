@@ -1,12 +1,11 @@
 import Glibc
-import ProgramDriver
 
 /// The folders of a user with units, and a `systemctl` that records its calls and which units were enabled.
-struct UserServicesStandIn {
-  let folder: String
+package struct UserServicesStandIn {
+  package let folder: String
 
   // Without the folder `enabled` it forgets what was enabled.
-  init(in folder: String) throws {
+  package init(in folder: String) throws {
     self.folder = folder
     for each in ["bin", "config", "data", "data/systemd", "data/systemd/user", "run", "enabled"] {
       guard mkdirPrivate("\(folder)/\(each)") else { throw SystemFailure(each) }
@@ -24,11 +23,11 @@ struct UserServicesStandIn {
     chmod("\(folder)/bin/systemctl", 0o755)
   }
 
-  func install(_ unit: String, _ lines: [String]) throws {
+  package func install(_ unit: String, _ lines: [String]) throws {
     try writeFile("\(folder)/data/systemd/user/\(unit)", Array(lines.map { $0 + "\n" }.joined().utf8))
   }
 
-  func environment(_ more: [String: String] = [:]) -> [String: String] {
+  package func environment(_ more: [String: String] = [:]) -> [String: String] {
     [
       "HOME": folder, "XDG_CONFIG_HOME": "\(folder)/config", "XDG_DATA_HOME": "\(folder)/data",
       "XDG_RUNTIME_DIR": "\(folder)/run", "PATH": "\(folder)/bin:/usr/bin:/bin",
@@ -36,7 +35,7 @@ struct UserServicesStandIn {
   }
 
   /// The arguments of each call that changes something, in order.
-  var calls: [String] {
+  package var calls: [String] {
     let text = (try? readFile("\(folder)/calls")).map { String(decoding: $0, as: UTF8.self) } ?? ""
     return text.split(separator: "\n").map(String.init)
   }
