@@ -384,8 +384,8 @@ let package = Package(
     tests(
       "BrowserLoginsTests", in: "Session",
       [
-        "BrowserLogins", "CSodium", "Moving", "ProgramDriver", "Primitives", "SecretModel", "SessionPrompts", "Whorl",
-        "WhorlTesting",
+        "BrowserLogins", "CSodium", "Moving", "ProgramDriver", "Primitives", "SecretModel", "SessionPrompts",
+        "VaultDriver", "Whorl", "WhorlTesting",
       ]),
     .testTarget(name: "PackageTests", dependencies: ["ProgramDriver"], path: "Tests/PackageTests"),
   ],

@@ -24,7 +24,10 @@ public final class TemporaryStore: Sendable {
   public let store: SecretStore
   /// The person who touches the reader and knows the passcode.
   public let person: SyntheticPerson
+  /// The directory of the store.
+  package let directory: String
   private let folder: TemporaryFolder
+  private let configuration: Configuration
 
   /// Makes a store and enrols fingers. Takes about a second, and half a second more for each finger.
   ///
@@ -41,8 +44,9 @@ public final class TemporaryStore: Sendable {
     var configuration = Configuration()
     configuration.vaultProgram = programs.map { "\($0)/whorld" }
     configuration.readerProgram = programs.map { "\($0)/whorl-reader" }
+    directory = folder.path + "/store"
     let place = StorePlace(
-      directory: folder.path + "/store", reader: .virtualImage(socket: socket),
+      directory: directory, reader: .virtualImage(socket: socket),
       readerProgram: configuration.readerProgram)
     let person = SyntheticPerson(socket: socket, passcode: passcode)
     // The store lasts for one test.
@@ -51,7 +55,7 @@ public final class TemporaryStore: Sendable {
     ) { key in
       person.keep(recoveryKey: key.copy())
     }
-    self.person = person
+    (self.person, self.configuration) = (person, configuration)
     store = SecretStore(place, configuration)
     store.defaultPrompt = person
     for finger in fingers { try await enroll(finger) }
@@ -78,6 +82,16 @@ public final class TemporaryStore: Sendable {
     }
     context.invalidate()
     person.forget(finger)
+  }
+
+  /// The same store as another program opens it, with a vault process of its own. The person answers its prompts.
+  package func reopened() -> SecretStore {
+    let another = SecretStore(
+      StorePlace(
+        directory: directory, reader: .virtualImage(socket: folder.path + "/reader.socket"),
+        readerProgram: configuration.readerProgram), configuration)
+    another.defaultPrompt = person
+    return another
   }
 
   /// Removes the store's folder. This also happens when the object is freed.

@@ -87,6 +87,22 @@ struct CSVTests {
   }
 
   @Test(
+    "the files of programs that write several addresses of an entry keep all of them",
+    arguments: [
+      "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n"
+        + ",,login,T,,,0,\"https://a.test,https://b.test\",u,p,",
+      "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault\n"
+        + "login,T,\"https://a.test, https://b.test\",,u,p,,,1,1,Personal",
+      "name,url,additional_urls,username,password,note,type\n"
+        + "T,https://a.test,\"[\"\"https://b.test\"\"]\",u,p,,password",
+    ])
+  func keptAddresses(file: String) async throws {
+    let read = try read(file)
+    let item = try #require(try await read.items(of: read.entries[0]).first)
+    #expect(item.name.description == "T/u" && item.attributes.addresses == ["https://a.test", "https://b.test"])
+  }
+
+  @Test(
     "a comma ends an address in front of a scheme or a host, and otherwise belongs to it",
     arguments: [
       ("", []), (" , ", []), ("https://a.test", ["https://a.test"]), ("a.test, b.test", ["a.test", "b.test"]),

@@ -58,7 +58,7 @@ struct FileTextTests {
   func notOfAegis() async throws {
     let archive: [UInt8] = Array("PK\u{3}\u{4}".utf8) + [0, 0] + Array("Proton Pass/data.json".utf8) + [0]
     let foreign: [([UInt8], String)] = [
-      (archive, "it is a ZIP archive of Proton Pass: export it there as CSV"),
+      (archive, "it is a ZIP archive of Proton Pass: unpack it, and import its data.json, which --from json reads"),
       (Array("SQLite format 3\u{0}".utf8), "it is a database: have its program export it as CSV"),
     ]
     for (bytes, words) in foreign {
@@ -85,16 +85,20 @@ struct FileTextTests {
       (Array("-----BEGIN PGP MESSAGE-----\n".utf8), "decrypt it first"),
       (Array("-----BEGIN PRIVATE KEY-----\n".utf8), "or a key, and no export"),
       (Array("{\"items\":[]}".utf8), "it is JSON"), (Array("[ {\"url\":\"\"}]".utf8), "it is JSON"),
-      (Array("{\n  \"encrypted\": true,\n".utf8), "an encrypted export of Bitwarden: export it there as CSV"),
-      (Array("{\"encrypted\":false,\"folders\":[]}".utf8), "it is JSON of Bitwarden: export it there as CSV"),
+      (
+        Array("{\n  \"encrypted\": true,\n".utf8),
+        "an encrypted export of Bitwarden: export it there as JSON without encryption"
+      ),
+      (Array("{\"encrypted\":false,\"folders\":[]}".utf8), "it is JSON of Bitwarden: --from json reads it"),
       (Array("{\"logins\":[{\"encryptedPassword\":\"\"}]}".utf8), "export them in Firefox"),
-      (Array("{\"version\":\"1.3\",\"vaults\":{}}".utf8), "Proton Pass: export it there as CSV"),
+      (Array("{\"version\":\"1.3\",\"vaults\":{}}".utf8), "JSON of Proton Pass: --from json reads it"),
+      (Array("{\"accounts\":[{\"vaults\":[]}]}".utf8), "JSON of 1Password: --from json reads it"),
       (Array("{\"version\":{},\"exporterRpId\":\"a\"}".utf8), "whorl passkey import"),
-      (Array("PK\u{3}\u{4}    export.attributes".utf8), "1Password (1PUX): export it there as CSV"),
+      (Array("PK\u{3}\u{4}    export.attributes".utf8), "1Password (1PUX): --from json reads the file export.data"),
       (Array("PK\u{3}\u{4}    [Content_Types].xml".utf8), "it is a workbook"),
       (Array("PK\u{3}\u{4}    credentials.csv".utf8), "import credentials.csv"),
-      (Array("PK\u{3}\u{4}    Proton Pass/data.pgp".utf8), "Proton Pass: export it there as CSV"),
-      (Array("PK\u{3}\u{4}    data.json".utf8), "Bitwarden's: export it there as CSV"),
+      (Array("PK\u{3}\u{4}    Proton Pass/data.pgp".utf8), "an encrypted archive of Proton Pass"),
+      (Array("PK\u{3}\u{4}    data.json".utf8), "Bitwarden's: unpack it, and import its data.json"),
       ([0x37, 0x7A, 0xBC, 0xAF, 0x27, 0x1C], "it is an archive: unpack it"),
       (Array("b~>buttercup/a".utf8), "it is a vault of Buttercup"), (Array("%PDF-1.7".utf8), "a document to print"),
       (Array("<!DOCTYPE html>\n<html>".utf8), "it is a web page"), (Array("<pwlist>".utf8), "the XML of KeePass 1"),
@@ -138,7 +142,7 @@ struct FileTextTests {
   @Test("a file that is too large is told which export works")
   func tooLarge() async throws {
     let cases = [
-      ("PK\u{3}\u{4}    export.data", "1Password (1PUX): export it there as CSV"),
+      ("PK\u{3}\u{4}    export.data", "1Password (1PUX): --from json reads the file export.data"),
       ("<KeePassFile>", "is larger than 64 MiB: export it as CSV, which has no attached files"),
     ]
     for (head, why) in cases {

@@ -42,6 +42,38 @@ struct KeePassExportTests {
 
   private func read(_ text: String) throws -> ReadEntries { try KeePassExport.read(SecretBytes(text: text)) }
 
+  @Test(
+    "a seed of one-time codes in fields of KeePass or its plugin becomes an address, and one that is not understood stays",
+    arguments: [
+      (["TOTP Seed": "gezd gnbv=", "TOTP Settings": "60;8"], "totp", "gezdgnbv&algorithm=SHA1&digits=8&period=60"),
+      (["TOTP Seed": "GEZDGNBV"], "totp", "GEZDGNBV&algorithm=SHA1&digits=6&period=30"),
+      (["TOTP Seed": "GEZDGNBV", "TOTP Settings": "30;S"], "TOTP Seed", nil),
+      (["TOTP Seed": "not base32!"], "TOTP Seed", nil),
+      (
+        [
+          "TimeOtp-Secret-Base32": "GEZDGNBV", "TimeOtp-Algorithm": "HMAC-SHA-512", "TimeOtp-Length": "8",
+          "TimeOtp-Period": "60",
+        ], "totp", "GEZDGNBV&algorithm=SHA512&digits=8&period=60"
+      ),
+      (["TimeOtp-Secret-Base32": "GEZDGNBV"], "totp", "GEZDGNBV&algorithm=SHA1&digits=6&period=30"),
+      (["TimeOtp-Secret-Base32": "GEZDGNBV", "TimeOtp-Length": "100"], "TimeOtp-Secret-Base32", nil),
+      (["TimeOtp-Secret-Base32": "GEZDGNBV", "TimeOtp-Algorithm": "MD5"], "TimeOtp-Secret-Base32", nil),
+      (["otp": "otpauth://totp/x", "TOTP Seed": "GEZDGNBV"], "TOTP Seed", nil),
+    ] as [([String: String], String, String?)])
+  func seeds(_ fields: [String: String], _ label: String, _ query: String?) async throws {
+    let strings = fields.sorted { $0.key < $1.key }.map {
+      "<String><Key>\($0.key)</Key><Value>\($0.value)</Value></String>"
+    }
+    let read = try read(
+      "<KeePassFile><Root><Group><Entry><String><Key>Title</Key><Value>T</Value></String>\(strings.joined())"
+        + "</Entry></Group></Root></KeePassFile>")
+    var items: [String: String] = [:]
+    for item in try await read.items(of: read.entries[0]) { items[item.name.description] = item.secret.text }
+    let seed = fields["TOTP Seed"] ?? fields["TimeOtp-Secret-Base32"]
+    #expect(items["T#\(label)"] == query.map { "otpauth://totp/?secret=\($0)" } ?? seed)
+    #expect(items.count == (fields["otp"] == nil ? 1 : 2))
+  }
+
   @Test("entries of a KeePassXC export are read with their fields, without history and recycle bin")
   func entries() async throws {
     let read = try read(Self.export)

@@ -24,6 +24,67 @@ struct CodeTests {
     }
   }
 
+  @Test("whorl code makes codes of the seeds in every kind of file that is imported")
+  func imported() async throws {
+    let address = "otpauth://totp/x?secret=\(Self.seed)"
+    let files = [
+      (
+        "Bitwarden CSV", "csv",
+        "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n"
+          + ",,login,Bitwarden CSV,,,0,https://a.test,,p,\(Self.seed)\n"
+      ),
+      (
+        "Bitwarden JSON", "json",
+        #"{"encrypted":false,"items":[{"type":1,"name":"Bitwarden JSON","login":{"totp":"\#(Self.seed)"}}]}"#
+      ),
+      (
+        "1Password CSV", "csv",
+        "Title,Url,Username,Password,OTPAuth,Favorite,Archived,Tags,Notes\n1Password CSV,,,p,\(address),,,,\n"
+      ),
+      (
+        "1Password JSON", "json",
+        #"{"accounts":[{"vaults":[{"items":[{"overview":{"title":"1Password JSON"},"details":{"sections":[{"fields":["#
+          + #"{"title":"code","value":{"totp":"\#(address)"}}]}]}}]}]}]}"#
+      ),
+      (
+        "KeePassXC CSV", "keepassxc",
+        #""Group","Title","Username","Password","URL","Notes","TOTP","Icon","Last Modified","Created""#
+          + "\n\"Root\",\"KeePassXC CSV\",\"\",\"p\",\"\",\"\",\"\(address)\",\"0\",\"\",\"\"\n"
+      ),
+      (
+        "KeePassXC XML", "keepassxc",
+        "<KeePassFile><Root><Group><Entry><String><Key>Title</Key><Value>KeePassXC XML</Value></String>"
+          + "<String><Key>TOTP Seed</Key><Value>\(Self.seed)</Value></String></Entry></Group></Root></KeePassFile>"
+      ),
+      (
+        "Proton CSV", "csv",
+        "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault\n"
+          + "login,Proton CSV,,,,p,,\(address),1,1,Personal\n"
+      ),
+      (
+        "Proton JSON", "json",
+        #"{"encrypted":false,"vaults":{"v":{"items":[{"data":{"metadata":{"name":"Proton JSON"},"type":"login","#
+          + #""content":{"totpUri":"\#(address)"}}}]}}}"#
+      ),
+      (
+        "Aegis", "aegis",
+        #"{"db":{"entries":[{"type":"totp","name":"","issuer":"Aegis","#
+          + #""info":{"secret":"\#(Self.seed)","algo":"SHA1","digits":6,"period":30}}]}}"#
+      ),
+      ("Apple", "csv", "Title,URL,Username,Password,Notes,OTPAuth\nApple,,,,,\(address)\n"),
+    ]
+    try await TestStore.with { store in
+      for (name, program, text) in files {
+        let file = "\(store.folder)/file"
+        try writeFile(file, Array(text.utf8))
+        let brought = try await store.whorl("import", "--from", program, file, "--yes", "--access", "none")
+        #expect(brought.status == 0, "\(name): \(brought.diagnostics)")
+        let made = try await store.whorl("code", name)
+        #expect(made.output.count == 6, "\(name): \(made.diagnostics)")
+      }
+    }
+  }
+
   @Test("whorl code agrees with oathtool")
   func oathtool() async throws {
     guard access("/usr/bin/oathtool", X_OK) == 0 else { return print("skipped: oathtool is not installed") }

@@ -70,10 +70,30 @@ struct GnuPGTests {
     }
   }
 
-  @Test(
-    "gpg signs and decrypts after touches alone, each key with its passphrase, and a wrong kept one is typed anew",
-    .enabled(if: PasswordFolder.gpgIsInstalled))
-  func real() async throws {
+  /// GnuPG with an agent that asks Whorl, and the pinentry from before.
+  private struct RunningGnuPG {
+    let desk: PinentryDesk
+    let touches: LoggedTouches
+    /// What the agent's file was.
+    let settings: String
+
+    func run(_ program: String, _ words: [String], input: String = "", _ more: [String: String] = [:]) async throws
+      -> Invocation.Result
+    {
+      try await Invocation(
+        program: program, arguments: words, input: Array(input.utf8), environment: desk.environment.merging(more) { $1 }
+      ).run()
+    }
+
+    func gpg(_ words: String..., input: String = "") async throws -> Invocation.Result {
+      try await run("/usr/bin/gpg", ["--batch", "--quiet"] + words, input: input)
+    }
+  }
+
+  /// - Parameter settings: further lines of the agent's file.
+  private func withGnuPG(
+    _ settings: String = "", _ body: (RunningGnuPG, TestStore, PasswordFolder) async throws -> Void
+  ) async throws {
     try await TestStore.enrolled { store in
       try await PasswordFolder.with(passphrase: "p%ss phrase") { folder in
         var desk = try PinentryDesk(store)
@@ -84,57 +104,106 @@ struct GnuPGTests {
         let program = "\(store.folder)/pinentry-tested"
         try writeFile(program, Array("#!/bin/sh\nexec \(try Programs.path("whorl")) \(words) \"$@\" 2>>\(log)\n".utf8))
         chmod(program, 0o700)
-        let settings = "pinentry-program \(desk.other)\ndefault-cache-ttl 0\nmax-cache-ttl 0\n"
+        let settings = "pinentry-program \(desk.other)\ndefault-cache-ttl 0\nmax-cache-ttl 0\n\(settings)"
         try writeFile("\(folder.folder)/gnupg/gpg-agent.conf", Array(settings.utf8))
         let enabled = try await Invocation(
           arguments: store.arguments(["gpg", "enable", "--program", program]), environment: desk.environment
         ).run()
         #expect(enabled.status == 0, "\(enabled.diagnostics)")
-        let environment = desk.environment
-        func gpg(_ words: String..., input: String = "") async throws -> Invocation.Result {
-          try await Invocation(
-            program: "/usr/bin/gpg", arguments: ["--batch", "--quiet"] + words, input: Array(input.utf8),
-            environment: environment
-          ).run()
-        }
-        let grips = try await gpg("--with-colons", "--with-keygrip", "-K").text.split(separator: "\n")
-          .filter { $0.hasPrefix("grp:") }.compactMap { $0.split(separator: ":").last.map(String.init) }
-        #expect(grips.count == 2)
         let touches = LoggedTouches(log, socket: store.socket)
         defer { touches.end() }
-
-        // Typed and kept, and then a touch.
-        try desk.types("p%25ss phrase")
-        try desk.agrees()
-        let first = try await gpg("--clearsign", input: "text")
-        #expect(first.text.contains("BEGIN PGP SIGNATURE"), "\(first.diagnostics)")
-        #expect(touches.count == 0)
-        _ = try desk.log()
-        let signed = try await gpg("--clearsign", input: "text")
-        #expect(signed.text.contains("BEGIN PGP SIGNATURE"), "\(signed.diagnostics)")
-        #expect(try touches.count == 1 && desk.log().isEmpty)
-        #expect(try await gpg("--verify", input: signed.text).status == 0)
-
-        // The key for encryption has a passphrase of its own.
-        let encrypted = try await gpg("--armor", "--encrypt", "-r", "alice@example.org", input: "of mine")
-        try await store.set("gpg/\(grips[1])", "wrong")
-        try desk.types("p%25ss phrase")
-        let opened = try await gpg("--decrypt", input: encrypted.text)
-        #expect(opened.text == "of mine", "\(opened.diagnostics)")
-        #expect(try desk.log().contains { $0.hasPrefix("SETERROR") })
-        let again = try await gpg("--decrypt", input: encrypted.text)
-        #expect(again.text == "of mine", "\(again.diagnostics)")
-        #expect(try touches.count == 3 && desk.log().isEmpty, "the right one was kept")
-
-        // Without Whorl.
-        try await Invocation(
-          arguments: store.arguments(["gpg", "disable"]), environment: desk.environment
-        ).run().mustSucceed()
-        #expect(String(decoding: try readFile("\(folder.folder)/gnupg/gpg-agent.conf"), as: UTF8.self) == settings)
-        try desk.types("p%25ss phrase")
-        #expect(try await gpg("--decrypt", input: encrypted.text).text == "of mine")
-        #expect(try touches.count == 3 && desk.log().contains("GETPIN"))
+        try await body(RunningGnuPG(desk: desk, touches: touches, settings: settings), store, folder)
       }
+    }
+  }
+
+  @Test(
+    "gpg signs and decrypts after touches alone, each key with its passphrase, and a wrong kept one is typed anew",
+    .enabled(if: PasswordFolder.gpgIsInstalled))
+  func real() async throws {
+    try await withGnuPG { gnupg, store, folder in
+      let (desk, touches) = (gnupg.desk, gnupg.touches)
+      let grips = try await gnupg.gpg("--with-colons", "--with-keygrip", "-K").text.split(separator: "\n")
+        .filter { $0.hasPrefix("grp:") }.compactMap { $0.split(separator: ":").last.map(String.init) }
+      #expect(grips.count == 2)
+
+      // Typed and kept, and then a touch.
+      try desk.types("p%25ss phrase")
+      try desk.agrees()
+      let first = try await gnupg.gpg("--clearsign", input: "text")
+      #expect(first.text.contains("BEGIN PGP SIGNATURE"), "\(first.diagnostics)")
+      #expect(touches.count == 0)
+      _ = try desk.log()
+      let signed = try await gnupg.gpg("--clearsign", input: "text")
+      #expect(signed.text.contains("BEGIN PGP SIGNATURE"), "\(signed.diagnostics)")
+      #expect(try touches.count == 1 && desk.log().isEmpty)
+      #expect(try await gnupg.gpg("--verify", input: signed.text).status == 0)
+
+      // The key for encryption has a passphrase of its own.
+      let encrypted = try await gnupg.gpg("--armor", "--encrypt", "-r", "alice@example.org", input: "of mine")
+      try await store.set("gpg/\(grips[1])", "wrong")
+      try desk.types("p%25ss phrase")
+      let opened = try await gnupg.gpg("--decrypt", input: encrypted.text)
+      #expect(opened.text == "of mine", "\(opened.diagnostics)")
+      #expect(try desk.log().contains { $0.hasPrefix("SETERROR") })
+      let again = try await gnupg.gpg("--decrypt", input: encrypted.text)
+      #expect(again.text == "of mine", "\(again.diagnostics)")
+      #expect(try touches.count == 3 && desk.log().isEmpty, "the right one was kept")
+
+      // Without Whorl.
+      try await Invocation(
+        arguments: store.arguments(["gpg", "disable"]), environment: desk.environment
+      ).run().mustSucceed()
+      #expect(String(decoding: try readFile("\(folder.folder)/gnupg/gpg-agent.conf"), as: UTF8.self) == gnupg.settings)
+      try desk.types("p%25ss phrase")
+      #expect(try await gnupg.gpg("--decrypt", input: encrypted.text).text == "of mine")
+      #expect(try touches.count == 3 && desk.log().contains("GETPIN"))
+    }
+  }
+
+  @Test(
+    "a touch releases the passphrase of an ssh key in GnuPG's agent, and new passphrases are typed and not kept",
+    .enabled(if: PasswordFolder.gpgIsInstalled))
+  func sshAndSymmetric() async throws {
+    try await withGnuPG("enable-ssh-support\ndefault-cache-ttl-ssh 0\nmax-cache-ttl-ssh 0\n") { gnupg, store, folder in
+      let (desk, touches) = (gnupg.desk, gnupg.touches)
+      try desk.agrees()
+      let socket = try await gnupg.run("/usr/bin/gpgconf", ["--list-dirs", "agent-ssh-socket"]).text.dropLast()
+      let agent = ["SSH_AUTH_SOCK": String(socket)]
+      // ssh tells the agent no display: it uses the one of this moment.
+      try await gnupg.run("/usr/bin/gpg-connect-agent", ["updatestartuptty", "/bye"]).mustSucceed()
+      let key = "\(folder.folder)/key"
+      try await gnupg.run("/usr/bin/ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", key]).mustSucceed()
+      // Of the key in the agent, typed twice.
+      try desk.types("of ssh", "of ssh")
+      let added = try await gnupg.run("/usr/bin/ssh-add", ["-q", key], agent)
+      #expect(added.status == 0, "\(added.diagnostics)")
+      #expect(try await store.whorl("ls", "gpg").text.isEmpty, "a new passphrase was kept")
+      unlink(key)
+      func sign() async throws -> Invocation.Result {
+        try await gnupg.run(
+          "/usr/bin/ssh-keygen", ["-Y", "sign", "-n", "file", "-f", "\(key).pub"], input: "text", agent)
+      }
+      _ = try desk.log()
+      try desk.types("of ssh")
+      let first = try await sign()
+      #expect(first.text.contains("BEGIN SSH SIGNATURE"), "\(first.diagnostics)")
+      #expect(touches.count == 0)
+      let firstLog = try desk.log()
+      let signed = try await sign()
+      #expect(signed.text.contains("BEGIN SSH SIGNATURE"), "\(signed.diagnostics)")
+      let log = try desk.log()
+      #expect(touches.count == 1 && log.isEmpty, "\(firstLog) \(log)")
+
+      let kept = try await store.whorl("ls", "gpg").text
+      try desk.types("of the file", "of the file")
+      let locked = try await gnupg.gpg("--armor", "--symmetric", input: "by passphrase")
+      #expect(locked.text.contains("BEGIN PGP MESSAGE"), "\(locked.diagnostics)")
+      try desk.types("of the file")
+      let opened = try await gnupg.gpg("--decrypt", input: locked.text)
+      #expect(opened.text == "by passphrase", "\(opened.diagnostics)")
+      #expect(touches.count == 1)
+      #expect(try await store.whorl("ls", "gpg").text == kept)
     }
   }
 }

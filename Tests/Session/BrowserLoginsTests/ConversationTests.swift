@@ -2,6 +2,7 @@ import BrowserLogins
 import Foundation
 import SecretModel
 import Testing
+import VaultDriver
 import Whorl
 import WhorlTesting
 
@@ -128,6 +129,45 @@ struct ConversationTests {
         #expect(try await browser.ask(["action": action])["errorCode"] as? String == "1", "\(action)")
       }
       await browser.end()
+    }
+  }
+
+  @Test(
+    "a browser that has the person open a closed store is answered at once, and is told once it is open",
+    .timeLimit(.minutes(1)))
+  func opening() async throws {
+    try await Desk.with { desk in
+      try await desk.login("alice", "one", at: "example.com", access: .none)
+      try await makeWaitForPasscode(storeAt: desk.temporary.directory, passcode: "1234")
+      let toOpen = "unlock the store, and then look for logins"
+      // Nobody answers this prompt, so that only an answer in front of it comes.
+      desk.person.willRespond(.nothing)
+      try await ScriptedBrowser.withClosedStore(desk) { browser in
+        #expect(try await browser.askToOpen() == "1")
+        let again = try await browser.ask(["action": "get-databasehash"])
+        #expect(again["errorCode"] as? String == "1")
+        try await desk.waitForPrompt()
+        #expect(desk.asked() == [toOpen])
+      }
+      try await ScriptedBrowser.withClosedStore(desk) { browser in
+        for _ in 1...2 {
+          // Without the wish to open it, nobody is asked.
+          let closed = try await browser.ask(["action": "get-databasehash"])
+          #expect(closed["errorCode"] as? String == "1")
+        }
+        #expect(desk.asked().isEmpty)
+        desk.person.willRespond(.cancel)
+        #expect(try await browser.askToOpen() == "1")
+        #expect(try await browser.askToOpen() == "1")
+        // Of the second time alone: the first was cancelled.
+        #expect(try await browser.receive()?["action"] as? String == "database-unlocked")
+        #expect(try await browser.ask(["action": "get-databasehash"])["hash"] is String)
+        #expect(desk.asked() == [toOpen, toOpen])
+        // An open store has no prompt, and no message of its own.
+        #expect(try await browser.askToOpen() == nil)
+        #expect(try await browser.associate()["success"] as? String == "true")
+        #expect(try await browser.passwords("https://example.com/") == ["alice=one"])
+      }
     }
   }
 

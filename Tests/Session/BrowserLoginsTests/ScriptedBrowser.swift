@@ -39,6 +39,15 @@ final class Desk: Sendable {
     }
   }
 
+  /// Waits until the person is asked something; fails after half a minute.
+  func waitForPrompt() async throws {
+    for _ in 0..<6_000 {
+      guard prompts.withLock({ $0.isEmpty }) else { return }
+      try await Task.sleep(for: .milliseconds(5))
+    }
+    throw ScriptedBrowser.Unexpected(what: "no prompt")
+  }
+
   /// Stores a login as an import does.
   func imported(_ name: String, _ secret: String, of address: String, access: AccessControl.Constraint = .anyFinger)
     async throws
@@ -70,7 +79,10 @@ private final class Told: AuthenticationPrompt {
   init(_ desk: Desk) { self.desk = desk }
 
   func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
-    if case .touchWanted = event { desk.prompts.withLock { $0.append(session.reason ?? "") } }
+    switch event {
+    case .touchWanted, .secretWanted(.passcode): desk.prompts.withLock { $0.append(session.reason ?? "") }
+    default: break
+    }
     await desk.person.handle(event, in: session)
   }
 }
@@ -118,6 +130,19 @@ final class ScriptedBrowser {
   static func with(_ desk: Desk, _ body: (ScriptedBrowser) async throws -> Void) async throws {
     let browser = ScriptedBrowser(desk)
     do { try await body(browser) } catch {
+      await browser.end()
+      throw error
+    }
+    await browser.end()
+  }
+
+  /// The same with a store that its person has to open first.
+  static func withClosedStore(_ desk: Desk, _ body: (ScriptedBrowser) async throws -> Void) async throws {
+    let browser = ScriptedBrowser(desk) { () throws(VaultError) in desk.temporary.reopened() }
+    do {
+      try await browser.exchange()
+      try await body(browser)
+    } catch {
       await browser.end()
       throw error
     }
@@ -237,6 +262,16 @@ final class ScriptedBrowser {
       throw Unexpected(what: "another nonce")
     }
     return try opened(answer)
+  }
+
+  /// Asks for the store to be opened by the person.
+  ///
+  /// - Returns: the number of the error in the answer.
+  func askToOpen() async throws -> String? {
+    var request = try sealed(["action": "get-databasehash"])
+    request["triggerUnlock"] = "true"
+    try send(request)
+    return try await receive()?["errorCode"] as? String
   }
 
   func associate() async throws -> [String: Any] {

@@ -41,6 +41,11 @@ package enum EntryFile {
     try AegisExport.read(text(of: path, isJSON: true).bytes)
   }
 
+  /// The entries that Bitwarden, Proton Pass or 1Password has exported as JSON.
+  package static func json(_ path: String) throws(ImportError) -> ReadEntries {
+    try JSONEntries.read(text(of: path, isJSON: true).bytes)
+  }
+
   /// The first character that is not blank.
   private static func first(of text: SharedSecret) -> UInt8? {
     text.bytes.withUnsafeBytes { bytes in

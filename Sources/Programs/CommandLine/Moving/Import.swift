@@ -19,6 +19,7 @@ struct Import: Command {
         pass            the folder FILE, else pass's own; your gpg decrypts it
         keepassxc       a file that KeePassXC has exported, CSV or XML
         csv             a CSV file of a browser or another password manager
+        json            a JSON file of Bitwarden or Proton Pass, or export.data of 1Password's archive (1PUX)
         aegis           a file of one-time codes that Aegis has exported, as JSON without encryption
         secret-service  the collections of the desktop: GNOME Keyring, KWallet
 
@@ -26,6 +27,7 @@ struct Import: Command {
       commas, semicolons and tabs separate them, and the text is in UTF-8 or UTF-16. FILE '-' reads the file from standard \
       input, so that it never lies on the disk:
         keepassxc-cli export passwords.kdbx | whorl import --from keepassxc -
+        unzip -p 1Password.1pux export.data | whorl import --from json -
       A file has at most 64 MiB, 100000 entries and 1000 columns, and a folder of pass 100000 files; each folder is read \
       once, however many links lead to it.
 
@@ -82,7 +84,7 @@ struct Import: Command {
       if access != nil || accessible != nil {
         throw ValidationError("The items of an export have their own rules: --access and --accessible go with --from.")
       }
-    case .keepassxc, .csv, .aegis:
+    case .keepassxc, .csv, .json, .aegis:
       if path == nil { throw ValidationError("Name the file, or '-' for standard input.") }
     case .secretService:
       if path != nil { throw ValidationError("The Secret Service has no path.") }

@@ -29,18 +29,18 @@ final class ImportWindow {
   func present(_ path: String? = nil) {
     let entry = interface["path"]
     entry.on("changed") { [self] in interface["look"].isSensitive = !entry.isEmpty }
-    entry.on("entry-activated") { [self] in if !entry.isEmpty { look(into: .keepassxc, at: entry.text) } }
+    entry.on("entry-activated") { [self] in if !entry.isEmpty { look(intoFile: entry.text) } }
     interface["choose"].on("clicked") { [self] in
       FileDialog.choose(.file, over: interface["window"]) { [self] in interface["path"].text = $0 }
     }
-    interface["look"].on("clicked") { [self] in look(into: .keepassxc, at: entry.text) }
+    interface["look"].on("clicked") { [self] in look(intoFile: entry.text) }
     interface["bring"].on("clicked") { [self] in bring() }
     interface["undo"].on("clicked") { [self] in takeOut() }
     listPrograms()
     interface.present(over: shown.window)
     guard let path else { return }
     entry.text = path
-    look(into: .keepassxc, at: path)
+    look(intoFile: path)
   }
 
   private func listPrograms() {
@@ -63,7 +63,11 @@ final class ImportWindow {
 
   // MARK: The preview
 
-  // A file is read as that of KeePassXC, which is CSV or XML.
+  /// A file is read as that of KeePassXC, which is CSV or XML, if its name does not say that it is JSON.
+  private func look(intoFile path: String) {
+    look(into: path.lowercased().hasSuffix(".json") ? .json : .keepassxc, at: path)
+  }
+
   private func look(into program: OtherProgram, at path: String?) {
     guard let store = shown.store else { return }
     let place = shown.place

@@ -21,7 +21,11 @@ enum RefusedFormat {
     return endings.first { name.hasSuffix(".\($0.0)") }?.1
   }
 
-  private static let onePassword = "it is of 1Password, and not its export as text: export it there as CSV"
+  private static let onePassword =
+    "it is of 1Password, and not its export as text: export it there as CSV, or as 1PUX, of which --from json reads export.data"
+  private static let archiveOfOnePassword =
+    "it is a ZIP archive of 1Password (1PUX): --from json reads the file export.data in it, as in "
+    + "'unzip -p FILE export.data | whorl import --from json -'"
   private static let enpass = "it is a vault of Enpass: export it there as CSV"
   private static let roboForm = "it is of RoboForm, and not its export as text: export it there as CSV"
   private static let sticky = "it is a database of Sticky Password: export it there as CSV"
@@ -41,7 +45,7 @@ enum RefusedFormat {
   private static let printed = "it is a document to print: have its program export CSV"
 
   private static let endings: [(String, String)] = [
-    ("1pux", onePassword), ("1pif", onePassword), ("opvault", onePassword), ("agilekeychain", onePassword),
+    ("1pux", archiveOfOnePassword), ("1pif", onePassword), ("opvault", onePassword), ("agilekeychain", onePassword),
     ("onepassword", onePassword), ("dash", "it is Dashlane's own archive, and encrypted: export it there as CSV"),
     ("enpassdb", enpass), ("enpassdbsync", enpass), ("enpassbackup", enpass), ("walletx", enpass), ("enpass", enpass),
     ("psafe3", passwordSafe), ("psafe4", passwordSafe), ("kdbx", keepass), ("kdb", keepass), ("bcup", buttercup),
@@ -86,14 +90,24 @@ enum RefusedFormat {
   /// The names of the files in a ZIP archive stand in it as they are.
   private static func archive(_ bytes: UnsafeRawBufferPointer) -> String {
     let known: [([String], String)] = [
-      (["export.attributes", "export.data"], "it is a ZIP archive of 1Password (1PUX): export it there as CSV"),
-      (["Proton Pass/"], "it is a ZIP archive of Proton Pass: export it there as CSV"),
+      (["export.attributes", "export.data"], archiveOfOnePassword),
+      (
+        ["data.pgp"],
+        "it is an encrypted archive of Proton Pass: export it there as a ZIP archive without encryption, or as CSV"
+      ),
+      (
+        ["Proton Pass/"],
+        "it is a ZIP archive of Proton Pass: unpack it, and import its data.json, which --from json reads"
+      ),
       (
         ["credentials.csv"],
         "it is a ZIP archive of Dashlane: unpack it, and import credentials.csv and each other file of it"
       ),
       (["[Content_Types].xml", "opendocument.spreadsheet", "Index/Document.iwa"], sheet),
-      (["data.json"], "it is a ZIP archive with JSON in it, as Bitwarden's: export it there as CSV"),
+      (
+        ["data.json"],
+        "it is a ZIP archive with JSON in it, as Bitwarden's: unpack it, and import its data.json, which --from json reads"
+      ),
     ]
     return known.first { $0.0.contains { bytes.contains($0) } }?.1
       ?? "it is a ZIP archive: unpack it, and name a CSV file of it"
@@ -110,28 +124,43 @@ enum RefusedFormat {
   }
 
   private static func json(_ whole: UnsafeRawBufferPointer) -> String {
-    // Programs write these members near the beginning.
-    let text = UnsafeRawBufferPointer(rebasing: whole.prefix(64 << 10))
+    if let foreign = foreignJSON(whole) { return foreign }
+    let text = beginning(of: whole)
+    let known: [(String, String)] = [
+      ("\"encrypted\"", "it is JSON of Bitwarden: --from json reads it"),
+      ("\"accounts\"", "it is JSON of 1Password: --from json reads it"),
+      ("\"vaults\"", "it is JSON of Proton Pass: --from json reads it"),
+    ]
+    return known.first { text.contains($0.0) }?.1 ?? "it is JSON: export it as CSV"
+  }
+
+  /// Programs write the members that tell them apart near the beginning.
+  private static func beginning(of whole: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: whole.prefix(64 << 10))
+  }
+
+  /// What a file of JSON is, and what to do with it, of whose entries no JSON is read; nil for others.
+  static func foreignJSON(_ whole: UnsafeRawBufferPointer) -> String? {
+    let text = beginning(of: whole)
     if text.contains("\"encKeyValidation_DO_NOT_EDIT\"") || text.contains("\"passwordProtected\"")
       || has(text, "encrypted", "true")
     {
-      return "it is an encrypted export of Bitwarden: export it there as CSV, which is not encrypted"
-    }
-    if text.contains("\"encryptedPassword\"") {
       return
-        "it is where Firefox keeps its passwords, encrypted: export them in Firefox, on the page about:logins, as CSV"
+        "it is an encrypted export of Bitwarden: export it there as JSON without encryption, which --from json reads"
     }
     let known: [(String, String)] = [
+      (
+        "\"encryptedPassword\"",
+        "it is where Firefox keeps its passwords, encrypted: export them in Firefox, on the page about:logins, as CSV"
+      ),
       ("***5642bee8-a5ff-11dc-8314-0800200c9a66***", onePassword),
       ("\"exporterRpId\"", "it is a file to move passkeys: 'whorl passkey import' reads the passkeys in it"),
-      ("\"encrypted\"", "it is JSON of Bitwarden: export it there as CSV"),
       ("\"slots\"", "it is JSON of Aegis: --from aegis reads it"),
-      ("\"vaults\"", "it is JSON of Proton Pass: export it there as CSV"),
       ("\"AUTHENTIFIANT\"", "it is JSON of Dashlane: export it there as CSV"),
       ("\"shared_folders\"", "it is JSON of Keeper: export it there as CSV"),
       ("\"template_type\"", "it is JSON of Enpass: export it there as CSV"),
     ]
-    return known.first { text.contains($0.0) }?.1 ?? "it is JSON: export it as CSV"
+    return known.first { text.contains($0.0) }?.1
   }
 
   /// Whether a member has this value, with or without blanks around the colon.

@@ -84,7 +84,7 @@ final class KeePassExport {
     var (whole, unusable) = ([PasswordEntry](), unusable)
     for entry in entries {
       switch references.resolved(entry) {
-      case .success(let entry): whole.append(entry)
+      case .success(let entry): whole.append(KeePassSeeds.settled(entry))
       case .failure(let problem):
         unusable.append(UnusableEntry(entry.called, .field(problem.field, problem.why)))
       }
