@@ -9,12 +9,15 @@ struct SystemTestScriptTests {
   private func run(_ stories: [String: String]) async throws -> Invocation.Result {
     try await withFolder { folder in
       let files = FileManager.default
-      for each in ["scripts", "Tests/System", "docs/pictures", "Examples/DBus", "Benchmarks", ".build/packages", "bin"]
-      {
+      for each in [
+        "scripts", "Tests/System", "Tests/Support", "docs/pictures", "Examples/DBus", "Benchmarks", ".build/packages",
+        "bin",
+      ] {
         try files.createDirectory(atPath: "\(folder)/\(each)", withIntermediateDirectories: true)
       }
       for each in [
-        "docs/pictures/picture.story", "Examples/DBus/example", "Benchmarks/speed.story", ".build/packages/a.deb",
+        "Tests/Support/screen-reader.py", "docs/pictures/picture.story", "Examples/DBus/example",
+        "Benchmarks/speed.story", ".build/packages/a.deb",
       ] {
         try writeFile("\(folder)/\(each)", [])
       }

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Reads and works a window as a screen reader does (AT-SPI), for WindowTests.
+"""Reads and works a window as a screen reader does (AT-SPI), for WindowTests and the stories.
 
 Steps come as lines of JSON arrays on standard input, and each gets a line of JSON on standard output. The first step that
 cannot be done within its time ends the program with status 1, and standard error says what there was instead.
@@ -9,6 +9,7 @@ cannot be done within its time ends the program with status 1, and standard erro
     ["unusable", NAME]          waits until a button has that name, and none that can be used
     ["press", NAME]             a button, or another control with an action
     ["click", NAME]             the middle of a label, by the pointer: rows of a list have no action
+    ["page", NAME]              the same in the list of the window's pages
     ["key", KEYSYM]             a key of the keyboard, by its number in X
     ["type", NAME, TEXT]        into an entry, in place of what it contains
     ["texts"]                   all names and texts in the windows, also on pages that are not on top
@@ -19,6 +20,8 @@ cannot be done within its time ends the program with status 1, and standard erro
 """
 
 import json
+import os
+import subprocess
 import sys
 import time
 import warnings
@@ -30,7 +33,7 @@ warnings.simplefilter("ignore")
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi  # noqa: E402
 
-SECONDS = 20
+SECONDS = int(os.environ.get("PATIENCE", "20"))
 TAB = 65289
 BUTTONS = {"push button", "button", "toggle button", "check box", "switch", "menu item"}
 ENTRIES = {"text", "entry", "password text", "spin button"}
@@ -92,7 +95,7 @@ def text(node):
 def named(node, name):
     """GTK 4.8 names a button with a mnemonic twice: "_Try Again Try Again"."""
     own = node.get_name()
-    return name == own or own.endswith(f" {name}") or name == text(node)
+    return name == own or own.replace("_", "", 1) == f"{name} {name}" or name == text(node)
 
 
 def found(name, roles=None):
@@ -126,21 +129,42 @@ def unusable(name):
     return found(name) is not None and found(name, BUTTONS) is None
 
 
+def labels(name, nodes):
+    return (node for node in nodes if node.get_role_name() == "label" and named(node, name))
+
+
 def click(name):
     # The first one: a row of a list comes before the details that it opens, which have the same name.
-    labels = (node for node in everything() if node.get_role_name() == "label" and named(node, name))
-    node = next(labels, None)
+    return click_on(next(labels(name, everything()), None))
+
+
+def page(name):
+    pages = next((node for node in everything() if node.get_role_name() == "list" and named(node, "Pages")), None)
+    return click_on(next(labels(name, below(pages)), None)) if pages else False
+
+
+def click_on(node):
     if node is None:
         return False
-    # The windows are in the corner of a display without a window manager. A page that still moves takes no click.
+    # A page that still moves takes no click.
     area = place(node)
     time.sleep(0.5)
     rests = (area.x, area.y) == (place(node).x, place(node).y)
-    return rests and area.width > 0 and Atspi.generate_mouse_event(area.x + area.width // 2, area.y + area.height // 2, "b1c")
+    return rests and area.width > 0 and click_at(node, area.x + area.width // 2, area.y + area.height // 2)
+
+
+def click_at(node, x, y):
+    program = os.environ.get("CLICKER")
+    if not program:
+        return Atspi.generate_mouse_event(x, y, "b1c")
+    while node.get_parent() is not None and node.get_parent().get_role_name() != "application":
+        node = node.get_parent()
+    return subprocess.run([program, node.get_name(), str(x), str(y)], stdout=subprocess.DEVNULL).returncode == 0
 
 
 def type_into(name, words):
-    for node in everything():
+    # A dialog's comes before one of the window that it is over.
+    for node in (node for window in reversed(list(windows())) for node in below(window)):
         if node.get_role_name() not in ENTRIES:
             continue
         parent = node.get_parent()
@@ -156,6 +180,7 @@ DEEDS = {
     "unusable": unusable,
     "press": press,
     "click": click,
+    "page": page,
     "key": lambda key: Atspi.generate_keyboard_event(int(key), None, Atspi.KeySynthType.SYM),
     "type": type_into,
 }

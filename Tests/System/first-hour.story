@@ -6,7 +6,7 @@
 . /usr/share/whorl-tests/first-hour.sh
 
 if ! has_begun; then
-  begin_hour "The first hour, at a console"
+  begin_hour "The first hour"
   laptop
   # The desktop's existing keyring, which the login password opens, with the password of a mail account.
   gdm_files
@@ -19,7 +19,44 @@ if ! has_begun; then
   log_out
   remember_machine
 
+  # The pictures are those of the story window.
   write <<'END'
+## In the window
+
+Whoever does not like terminals installs three packages in the file manager: Whorl, the PAM module that reports logins to it, and
+the window, `whorl-gtk`. Then **Whorl** is in the menu. [The page about the window](window.md) describes all that it does.
+
+At the first start the window asks for a passcode, twice, and the desktop for the login password, so that no other program makes
+the store. The recovery key is shown once, and the window goes on when its last part was typed from the paper:
+
+![The window at the first start](pictures/window-first-start.png)
+![The window shows the recovery key, and asks for its last part](pictures/window-recovery-key.png)
+
+*Setup* comes next. It lists what Whorl can do on this computer, and each switch turns off again what it has turned on. What belongs
+to the computer is asked for in the desktop's own dialog:
+
+![The page Setup with what can be turned on](pictures/window-setup.png)
+![The desktop's dialog asks for an administrator](pictures/window-administrator.png)
+
+A finger is enrolled on the page *Fingers*, where alice chooses it and touches the reader until the bar is full:
+
+![The reader is touched five times](pictures/window-enrolling.png)
+![Both hands, the enrolled finger lit](pictures/window-fingers.png)
+
+*Secrets* has what she keeps, or imports from a browser or another password manager after a preview. Showing or copying one needs
+the finger or the passcode, whichever comes first; another finger is refused:
+
+![The list of secrets](pictures/window-secrets.png)
+![The preview of an import](pictures/window-import.png)
+![The prompt after a wrong finger](pictures/window-wrong-finger.png)
+![A secret, shown for half a minute](pictures/window-secret.png)
+
+*Protection* says what needs attention, and makes and restores copies:
+
+![The page Protection](pictures/window-protection.png)
+
+## At a console
+
 This is the transcript of a session on a fresh machine with {release}, a virtual fingerprint reader and synthetic
 fingers. alice types what comes after `$`, and passwords, which are not shown. Three dots replace apt's lines about each package.
 

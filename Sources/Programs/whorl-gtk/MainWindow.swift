@@ -70,9 +70,8 @@ final class MainWindow {
   }
 
   private func show(problem error: VaultError) {
-    let what = error.explanation.what
-    interface["problem"].set("title", "\(what.prefix(1).uppercased())\(what.dropFirst())")
-    interface["problem"].set("description", error.explanation.advice)
+    interface["problem"].set("title", error.explanation.what.capitalizedStart)
+    interface["problem"].set("description", "\(error.explanation.advice.capitalizedStart).")
     interface["states"].show("problem")
     interface["retry"].focus()
   }

@@ -17,7 +17,10 @@ final class ActivityPage: WindowPage {
     self.store = store
     interface["back-to-pages"].on("clicked") { goBack() }
     interface["filter"].setSpokenName(Text.of("Filter"))
-    interface["filter"].on("search-changed") { [weak self] in self?.update() }
+    interface["filter"].on("search-changed") { [weak self] in
+      self?.update()
+      self?.rows?.scrollToStart()
+    }
     rows = RowList(
       in: interface["list"], named: Text.of("Activity"),
       fill: { [weak self] position, row in self?.fill(row, position) },

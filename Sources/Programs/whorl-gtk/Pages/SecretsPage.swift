@@ -28,7 +28,10 @@ final class SecretsPage: WindowPage {
     empty.set("title", emptyTitle)
     empty.set("description", emptyDescription)
     interface["search"].setSpokenName(Text.of("Search"))
-    interface["search"].on("search-changed") { [weak self] in self?.update() }
+    interface["search"].on("search-changed") { [weak self] in
+      self?.update()
+      self?.rows?.scrollToStart()
+    }
     let add = interface["add"]
     add.isVisible = kind != .passkey
     if kind == .key {
@@ -106,7 +109,7 @@ final class SecretsPage: WindowPage {
   private func update() {
     let search = interface["search"].text
     let entries = store.list.entries(of: kind, matching: search)
-    let hasAny = search.isEmpty ? !entries.isEmpty : !store.list.entries(of: kind, matching: "").isEmpty
+    let hasAny = !entries.isEmpty || store.list.entries.contains { $0.kind == kind }
     interface["states"].show(!hasAny ? "empty" : entries.isEmpty ? "none-found" : "entries")
     guard entries != shown else { return }
     shown = entries

@@ -34,16 +34,15 @@ extension Failure {
   /// What failed and what to do, as a sentence for a person.
   var shown: String {
     let words = [words, advice].compactMap { $0 }.joined(separator: ": ")
-    return "\(words.prefix(1).uppercased())\(words.dropFirst())."
+    return "\(words.capitalizedStart)."
   }
 }
 
 extension VaultError {
   /// The error as a sentence for a person, with what to do.
   var sentence: String {
-    let (what, advice) = (explanation.what, explanation.advice)
-    let capitalized = "\(what.prefix(1).uppercased())\(what.dropFirst())"
-    return Text.of("{what}: {advice}.", ["what": capitalized, "advice": advice])
+    let (what, advice) = (explanation.what.capitalizedStart, explanation.advice)
+    return Text.of("{what}: {advice}.", ["what": what, "advice": advice])
   }
 
   /// Whether the person has ended the request, and need not be told that it ended.
@@ -53,4 +52,9 @@ extension VaultError {
     default: false
     }
   }
+}
+
+extension String {
+  /// The same with a capital, as a sentence begins.
+  nonisolated var capitalizedStart: String { "\(prefix(1).uppercased())\(dropFirst())" }
 }

@@ -2,6 +2,7 @@ internal import CAdwaita
 
 /// A list whose rows are made as they come into sight (GtkListView), each from `ui/row.ui`.
 final class RowList {
+  private let list: Widget
   private let model = Widget(gtk_string_list_new(nil))
   private let fill: (Int, Interface) -> Void
   /// The rows that the list shows now, each by its GtkListItem.
@@ -13,7 +14,7 @@ final class RowList {
   init(
     in list: Widget, named name: String, fill: @escaping (Int, Interface) -> Void, activate: @escaping (Int) -> Void
   ) {
-    self.fill = fill
+    (self.list, self.fill) = (list, fill)
     // gtk_signal_list_item_factory_new: transfer full, and the list takes it over.
     let factory = Widget(gtk_signal_list_item_factory_new())
     factory.onArgument("setup") { [weak self] item in
@@ -35,13 +36,26 @@ final class RowList {
     list.onNumber("activate") { activate($0) }
   }
 
-  /// Shows other entries.
+  /// Shows other entries. Rows in sight stay, with other texts: making them anew takes longer than a frame.
   func show(count: Int) {
-    // The rows take their texts from `fill`; the model only counts them. Borrows the text for the call.
+    // The rows take their texts from `fill`; the model only counts them.
+    let before = Int(g_list_model_get_n_items(model.opaque))
+    // Borrows the text for the call.
     "".withCString { empty in
-      var additions = [UnsafePointer<CChar>?](repeating: empty, count: count)
+      var additions = [UnsafePointer<CChar>?](repeating: empty, count: max(count - before, 0))
       additions.append(nil)
-      gtk_string_list_splice(model.opaque, 0, g_list_model_get_n_items(model.opaque), &additions)
+      gtk_string_list_splice(model.opaque, guint(min(count, before)), guint(max(before - count, 0)), &additions)
     }
+    for (item, row) in rows {
+      // One that is kept for later has no position (GTK_INVALID_LIST_POSITION).
+      let position = Int(gtk_list_item_get_position(Widget(item).opaque))
+      if position < count { fill(position, row) }
+    }
+  }
+
+  /// Shows the first entry, as after a search.
+  func scrollToStart() {
+    // The floating variant is taken over.
+    gtk_widget_activate_action_variant(list.typed(), "list.scroll-to-item", g_variant_new_uint32(0))
   }
 }
