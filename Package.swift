@@ -75,14 +75,10 @@ let package = Package(
     library("CBOR", in: "Sources/Common", ["CCBOR", "Primitives"]),
     library("SDBus", in: "Sources/Common", ["CSystemd", "Primitives"], onTheWay),
     library("TerminalGuard", in: "Sources/System"),
-<<<<<<< HEAD
     .target(
       name: "EmptyICUData", path: "Sources/System/EmptyICUData",
       cSettings: [.define("RELEASE", .when(configuration: .release))]),
     library("Processes", in: "Sources/Common", ["CLinux", "Primitives", "SDBus"], onTheWay),
-=======
-    library("Processes", in: "Sources/Common", ["CLinux", "Primitives", "SDBus"], onTheWay),
->>>>>>> side-4
     library("Keys", in: "Sources/Vault", ["COpenSSL", "Primitives"]),
     library(
       "ReaderBus", in: "Sources/Reader", ["Primitives", "Processes", "SDBus"], onTheWay),
@@ -184,13 +180,8 @@ let package = Package(
     .executableTarget(
       name: "whorld",
       dependencies: [
-<<<<<<< HEAD
-        "CLinux", "CSystemd", "EmptyICUData", "Fingerprint", "Keys", "Presence", "Primitives", "Processes", "SDBus",
-        "SecretModel", "SystemPolicy", "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
-=======
-        "CLinux", "CSystemd", "Keys", "Presence", "Primitives", "Processes", "SDBus", "SecretModel", "Vault",
-        "VaultBus", "VaultHost", "VaultItems", "VaultStore",
->>>>>>> side-4
+        "CLinux", "CSystemd", "EmptyICUData", "Keys", "Presence", "Primitives", "Processes", "SDBus", "SecretModel",
+        "Vault", "VaultBus", "VaultHost", "VaultItems", "VaultStore",
       ],
       path: "Sources/Programs/whorld"),
     .executableTarget(

@@ -1,8 +1,8 @@
 internal import CAdwaita
 internal import Moving
+internal import Primitives
 internal import Prompts
 internal import Settings
-internal import Primitives
 internal import Whorl
 
 /// Leaving Whorl: what goes back to whom, and what exists nowhere else, is shown before anything is touched. It goes back step

@@ -1,7 +1,7 @@
 internal import CAdwaita
+internal import Primitives
 internal import Prompts
 internal import Settings
-internal import Primitives
 internal import Whorl
 
 /// What Whorl can do on this computer, step by step as `whorl setup` offers it: what is on and how it is taken back, and

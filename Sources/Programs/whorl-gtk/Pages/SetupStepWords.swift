@@ -1,5 +1,5 @@
-internal import Settings
 internal import Primitives
+internal import Settings
 
 // What the steps of the setup are called in the window, and what it means to take them back.
 extension SetupStep {

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Moving
+internal import Primitives
 internal import Processes
 internal import SecretModel
 internal import Settings
-internal import Primitives
 internal import Whorl
 
 /// Carries out a step of the setup for the window: changes of the library of settings, and commands that ask nothing. What
