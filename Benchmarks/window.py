@@ -116,9 +116,6 @@ class Bench:
                 floor, value = middle(empty, "first" + clock), middle(full, name + clock)
                 print(f"{what + words:<44}{value:8.1f} ms, {value - floor:6.1f} after that of an empty window{limit if not clock else ''}")
         less, more = middle(empty, "memory") / 1024, middle(full, "memory") / 1024
-        print(f"first frame of an empty window              {floor:8.1f} ms")
-        print(f"first frame with 1,000 items                {first:8.1f} ms, {first - floor:6.1f} later  (limit: 100)")
-        print(f"their list                                  {listed:8.1f} ms, {listed - floor:6.1f} later")
         print(f"memory of an empty window, proportional     {less:8.1f} MiB")
         print(f"memory with 1,000 items                     {more:8.1f} MiB, {more - less:6.1f} more  (limit: 25)")
 

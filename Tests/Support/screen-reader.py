@@ -33,6 +33,8 @@ warnings.simplefilter("ignore")
 gi.require_version("Atspi", "2.0")
 from gi.repository import Atspi  # noqa: E402
 
+# In milliseconds. Beside other work of the machine a window answers later than the library waits by itself.
+Atspi.set_timeout(5_000, 15_000)
 SECONDS = int(os.environ.get("PATIENCE", "20"))
 TAB = 65289
 BUTTONS = {"push button", "button", "toggle button", "check box", "switch", "menu item"}
