@@ -149,6 +149,8 @@ final class ShownStore {
         }
         self.sharing = sharing
         show(items)
+        // The answers of the vault took several times the memory of the list.
+        whorl_return_free_memory()
       } catch {
         failed(error)
       }
