@@ -18,6 +18,7 @@ final class MainWindow {
     shown = ShownStore(at: place, in: interface["window"], toasts: interface["toasts"], of: application)
     gtk_window_set_application(root.typed(), application.typed())
     addStyle()
+    interface["spinner"].spinWhileShown()
     interface["retry"].on("clicked") { [self] in open() }
     interface["unlock"].on("clicked") { [self] in unlock() }
     listPages()

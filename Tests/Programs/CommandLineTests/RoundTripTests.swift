@@ -44,7 +44,9 @@ struct RoundTripTests {
   /// calls that the client sends.
   private static func relay(to vault: String, writing list: String) -> String {
     """
-    import os, re, select, socket, struct, subprocess
+    import os, re, select, signal, socket, struct, subprocess
+    # A relay that hangs ends, so that the test does.
+    signal.alarm(120)
     client = socket.socket(fileno=0)
     ours, theirs = socket.socketpair()
     child = subprocess.Popen(["\(vault)", "--private"], stdin=theirs)

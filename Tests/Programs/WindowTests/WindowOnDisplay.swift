@@ -170,6 +170,16 @@ struct WindowOnDisplay {
 
   private var isRunning: Bool { program?.isRunning ?? true }
 
+  /// How often the window's main thread has waited so far.
+  func waits() throws -> Int {
+    guard let pid = program?.pid else { throw WindowFailure(description: "the message bus has started the window") }
+    let status = String(decoding: try readFile("/proc/\(pid)/task/\(pid)/status"), as: UTF8.self)
+    guard let count = status.firstMatch(of: /\nvoluntary_ctxt_switches:\s+(\d+)/).flatMap({ Int($0.1) }) else {
+      throw WindowFailure(description: status)
+    }
+    return count
+  }
+
   /// Runs the screen reader for these steps. A process for each call, which ends by itself, so that none is left behind.
   private func read(_ steps: [[String]]) async throws -> [[String]] {
     let lines = try steps.map { String(decoding: try JSONSerialization.data(withJSONObject: $0), as: UTF8.self) + "\n" }

@@ -42,6 +42,19 @@ struct WindowTests {
 
   private func exists(_ store: TestStore) -> Bool { access("\(store.directory)/vault.db", F_OK) == 0 }
 
+  @Test("the window lays itself out no more when it has shown its list")
+  func rest() async throws {
+    try await shown { window, _ in
+      try await window(.see("mail/alice"))
+      // The display sends what it has to say of the last frames.
+      try await Task.sleep(for: .seconds(2))
+      let before = try window.waits()
+      try await Task.sleep(for: .seconds(3))
+      // An animation has sixty frames a second, and waits several times in each.
+      #expect(try window.waits() - before < 60)
+    }
+  }
+
   @Test("A first start in the window refuses a weak passcode, and makes a store that the shown recovery key opens")
   func firstStart() async throws {
     try await first { window, store in

@@ -23,6 +23,7 @@ final class ImportWindow {
     lists = ["staying", "duplicates", "there", "coming", "programs"].reduce(into: [:]) { [interface] lists, name in
       lists[name] = RowGroup(interface[name])
     }
+    interface["spinner"].spinWhileShown()
   }
 
   /// - Parameter path: of a file to look into at once.

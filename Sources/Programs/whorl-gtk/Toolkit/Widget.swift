@@ -41,6 +41,13 @@ struct Widget {
 
   func focus() { gtk_widget_grab_focus(typed()) }
 
+  /// Has a spinner turn while it is on the screen. Behind another page of a stack it would go on, and lay the window out anew
+  /// sixty times a second.
+  func spinWhileShown() {
+    on("map") { set("spinning", true) }
+    on("unmap") { set("spinning", false) }
+  }
+
   /// Calls a closure for all widgets below this one, and for this one.
   func forEach(_ body: (Widget) -> Void) {
     // gtk_widget_get_first_child, gtk_widget_get_next_sibling: transfer none.
