@@ -3,10 +3,6 @@
 #define ADW_VERSION_MAX_ALLOWED ADW_VERSION_1_2
 #include <adwaita.h>
 #include <glib-unix.h>
-#include <malloc.h>
-
-// `malloc.h` is in no module.
-static inline int whorl_return_free_memory(void) { return malloc_trim(0); }
 
 // libdispatch declares these for run loops other than its own in a header that Swift's toolchain does not install. Core
 // Foundation uses them on Linux in the same way.

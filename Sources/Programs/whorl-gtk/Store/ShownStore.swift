@@ -149,8 +149,6 @@ final class ShownStore {
         }
         self.sharing = sharing
         show(items)
-        // The answers of the vault took several times the memory of the list.
-        whorl_return_free_memory()
       } catch {
         failed(error)
       }
