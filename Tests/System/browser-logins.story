@@ -245,7 +245,8 @@ tell_of() {
 
 tell_of firefox "Firefox ESR" /usr/lib/firefox-esr/firefox-esr
 # The other browser meets the same store.
-expect 0 "" in_desktop 'whorl rm site.test/dave --yes; whorl browser forget --all; systemctl --user stop firefox'
+expect 0 "" in_desktop 'whorl rm site.test/dave --class internet-password --yes && whorl browser forget --all &&
+  systemctl --user stop firefox'
 tell_of chromium chromium /usr/lib/chromium/chromium
 
 # A program that says to be a browser: nothing without being connected, or under the name of another; connecting needs a finger
