@@ -4,34 +4,12 @@ import Testing
 
 @Suite("whorl setup --undo, and whorl alone")
 struct SetupUndoTests {
-  /// A store with a key for ssh that the agent gives out, and with git as its client.
-  private func settled(_ body: (TestStore, [String: String]) async throws -> Void) async throws {
-    try await TestStore.with { store in
-      let services = try UserServicesStandIn(in: store.folder)
-      try services.install("whorl-agent.socket", [])
-      try services.install("whorl-agent.service", ["[Service]", "ExecStart=/usr/bin/whorl-agent"])
-      let home = services.environment()
-      try await store.whorl("ssh", "add", "work").mustSucceed()
-      try await store.whorl("ssh", "enable", environment: home).mustSucceed()
-      try await Invocation(
-        program: "/usr/bin/env", arguments: ["git", "config", "--global", "--add", "credential.helper", "whorl"],
-        environment: home
-      ).run().mustSucceed()
-      try await body(store, home)
-    }
-  }
-
-  private func isSetUp(_ store: TestStore, _ home: [String: String]) async throws -> [Bool] {
-    let told = try await store.whorl("setup", environment: home).text
-    return ["ok    store", "ok    ssh", "ok    git"].map { told.contains($0) }
-  }
-
   @Test(
     "whorl setup --undo lists, asks and undoes, names what only the store has, and removes it only after the word",
     arguments: ["delete", "", "y", "Delete"])
   func undone(_ answer: String) async throws {
     let removesStore = answer == "delete"
-    try await settled { store, home in
+    try await TestStore.setUp { store, home in
       let terminal = try PseudoTerminal(store.arguments(["setup", "--undo"]), environment: home)
       try await terminal.waits(for: "Go on? [y/N]")
       #expect(terminal.shown.contains("undo: whorl ssh disable --store \(store.directory)"), "\(terminal.shown)")
@@ -51,30 +29,30 @@ struct SetupUndoTests {
       }
       let git = String(decoding: try readFile("\(store.folder)/.gitconfig"), as: UTF8.self)
       #expect(!git.contains("whorl"))
-      if !removesStore { #expect(try await isSetUp(store, home) == [true, false, false]) }
+      if !removesStore { #expect(try await store.isSetUp(home) == [true, false, false]) }
     }
   }
 
   @Test("whorl setup --undo undoes nothing after a no; with --yes it does not ask, and keeps the store")
   func asked() async throws {
-    try await settled { store, home in
+    try await TestStore.setUp { store, home in
       let terminal = try PseudoTerminal(store.arguments(["setup", "--undo"]), environment: home)
       try await terminal.waits(for: "Go on? [y/N]")
       terminal.type("n\n")
       #expect(try await terminal.status() == 77)
-      #expect(try await isSetUp(store, home) == [true, true, true])
+      #expect(try await store.isSetUp(home) == [true, true, true])
       let nobody = try await store.whorl("setup", "--undo", environment: home)
       #expect(nobody.status == 77 && nobody.failure.contains("--yes"), "\(nobody.failure)")
       let told = try await store.whorl("setup", "--undo", "--yes", environment: home)
       #expect(told.status == 0, "\(told.diagnostics)")
       #expect(told.diagnostics.contains("The store stays"))
-      #expect(try await isSetUp(store, home) == [true, false, false])
+      #expect(try await store.isSetUp(home) == [true, false, false])
     }
   }
 
   @Test("whorl setup --undo continues if one step cannot be undone, names that step, and keeps the store")
   func inPart() async throws {
-    try await settled { store, home in
+    try await TestStore.setUp { store, home in
       let script = "#!/bin/sh\n[ \"$4\" = --get-all ] || [ \"$3\" = --get-all ] || exit 5\n"
       try writeFile("\(store.folder)/bin/git", Array(script.utf8))
       chmod("\(store.folder)/bin/git", 0o755)
@@ -83,7 +61,7 @@ struct SetupUndoTests {
       #expect(told.failure.contains("above: git config --global --unset-all credential.helper "), "\(told.failure)")
       #expect(told.failure.contains("put that right and run 'whorl setup --undo' again"))
       #expect(told.diagnostics.contains("The store stays"))
-      #expect(try await isSetUp(store, home) == [true, false, true])
+      #expect(try await store.isSetUp(home) == [true, false, true])
     }
   }
 
@@ -107,7 +85,7 @@ struct SetupUndoTests {
 
   @Test("whorl without arguments at a terminal shows in five lines what is on and what is left")
   func overview() async throws {
-    try await settled { store, home in
+    try await TestStore.setUp { store, home in
       let places = home.merging(["XDG_CONFIG_HOME": "\(store.folder)/config"]) { $1 }
       _ = mkdirPrivate("\(store.folder)/config/whorl")
       try writeFile("\(store.folder)/config/whorl/config.json", Array(#"{"store": "\#(store.directory)"}"#.utf8))

@@ -4,23 +4,6 @@ import Testing
 
 @Suite("Leaving Whorl in the window")
 struct LeaveTests {
-  /// A store with a key for ssh that the agent gives out, and with git as its client.
-  private func settled(_ body: (TestStore, [String: String]) async throws -> Void) async throws {
-    try await TestStore.with { store in
-      let services = try UserServicesStandIn(in: store.folder)
-      try services.install("whorl-agent.socket", [])
-      try services.install("whorl-agent.service", ["[Service]", "ExecStart=/usr/bin/whorl-agent"])
-      let home = services.environment()
-      try await store.whorl("ssh", "add", "work").mustSucceed()
-      try await store.whorl("ssh", "enable", environment: home).mustSucceed()
-      try await Invocation(
-        program: "/usr/bin/env", arguments: ["git", "config", "--global", "--add", "credential.helper", "whorl"],
-        environment: home
-      ).run().mustSucceed()
-      try await body(store, home)
-    }
-  }
-
   private func shown(
     _ store: TestStore, _ home: [String: String], page: String = "setup",
     _ body: (WindowOnDisplay) async throws -> Void
@@ -29,14 +12,9 @@ struct LeaveTests {
       ["--store", store.directory, "--page", page], in: store.folder, more: home, body)
   }
 
-  private func isSetUp(_ store: TestStore, _ home: [String: String]) async throws -> [Bool] {
-    let told = try await store.whorl("setup", environment: home).text
-    return ["ok    store", "ok    ssh", "ok    git"].map { told.contains($0) }
-  }
-
   @Test("The window shows what goes back and what is nowhere else, goes on after a failure, and ends with where it is")
   func resumed() async throws {
-    try await settled { store, home in
+    try await TestStore.setUp { store, home in
       let lock = "\(store.folder)/.gitconfig.lock"
       try await shown(store, home) { window in
         try await window(
@@ -44,12 +22,12 @@ struct LeaveTests {
         let texts = try await window.texts()
         #expect(texts.contains { $0.hasPrefix("git asks for passwords as before.") }, "\(texts)")
         #expect(texts.contains { $0.hasPrefix("ssh uses the keys and the agent from before.") }, "\(texts)")
-        #expect(try await isSetUp(store, home) == [true, true, true])
+        #expect(try await store.isSetUp(home) == [true, true, true])
         // git cannot write its file.
         try writeFile(lock, [])
         try await window(.press("Take Everything Back"), .see("Not Everything Is Back"), .see("Look Again"))
         #expect(try await window.unnamed() == [])
-        #expect(try await isSetUp(store, home) == [true, false, true])
+        #expect(try await store.isSetUp(home) == [true, false, true])
         try await window(.press("Close"))
         try await window.hasEnded()
       }
@@ -59,7 +37,7 @@ struct LeaveTests {
         #expect(try await !window.texts().contains { $0.hasPrefix("ssh uses the keys") })
         try await window(.press("Take Everything Back"), .see("Where It Is Now"))
         #expect(try await window.texts().contains { $0.contains("Does not ask Whorl for passwords.") })
-        #expect(try await isSetUp(store, home) == [true, false, false])
+        #expect(try await store.isSetUp(home) == [true, false, false])
         try await window(.press("Keep My Secrets"), .see("No Secrets Yet"))
         #expect(access(store.directory, F_OK) == 0)
       }

@@ -40,3 +40,29 @@ package struct UserServicesStandIn {
     return text.split(separator: "\n").map(String.init)
   }
 }
+
+extension TestStore {
+  /// A store with a key for ssh that the agent gives out, and with git as its client. The body gets the environment of a
+  /// person whose service manager has the agent's units.
+  package static func setUp(_ body: (TestStore, [String: String]) async throws -> Void) async throws {
+    try await with { store in
+      let services = try UserServicesStandIn(in: store.folder)
+      try services.install("whorl-agent.socket", [])
+      try services.install("whorl-agent.service", ["[Service]", "ExecStart=/usr/bin/whorl-agent"])
+      let home = services.environment()
+      try await store.whorl("ssh", "add", "work").mustSucceed()
+      try await store.whorl("ssh", "enable", environment: home).mustSucceed()
+      try await Invocation(
+        program: "/usr/bin/env", arguments: ["git", "config", "--global", "--add", "credential.helper", "whorl"],
+        environment: home
+      ).run().mustSucceed()
+      try await body(store, home)
+    }
+  }
+
+  /// Whether the store, ssh and git are set up.
+  package func isSetUp(_ home: [String: String]) async throws -> [Bool] {
+    let told = try await whorl("setup", environment: home).text
+    return ["ok    store", "ok    ssh", "ok    git"].map { told.contains($0) }
+  }
+}
