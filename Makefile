@@ -15,7 +15,7 @@ UDEV_RULES = 70-whorl-reader.rules
 # Settings works for commands and the window.
 SERVING = Sources/Common Sources/Reader Sources/Session Sources/Vault \
   $(filter-out %/Settings,$(wildcard Sources/Client/*)) \
-  $(filter-out %/CommandLine %/whorl-gtk,$(wildcard Sources/Programs/*))
+  $(filter-out %/CommandLine %/CommandBase %/whorl-reader-kit %/whorl-gtk,$(wildcard Sources/Programs/*))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:

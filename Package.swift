@@ -38,9 +38,10 @@ let package = Package(
     .library(name: "Security", targets: ["Security"]),
     .library(name: "WhorlTesting", targets: ["WhorlTesting"]),
   ]
-    + ["whorl", "whorld", "whorl-reader", "whorl-program-path", "whorl-fido", "whorl-agent", "whorl-finger"].map {
-      .executable(name: $0, targets: [$0])
-    },
+    + [
+      "whorl", "whorld", "whorl-reader", "whorl-program-path", "whorl-fido", "whorl-agent", "whorl-finger",
+      "whorl-reader-kit",
+    ].map { .executable(name: $0, targets: [$0]) },
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -169,14 +170,28 @@ let package = Package(
     library(
       "WhorlTesting", in: "Sources/Testing",
       ["Primitives", "Processes", "SecretModel", "VirtualFinger", "Whorl"]),
+    // What the programs with commands share
+    library(
+      "CommandBase", in: "Sources/Programs",
+      [
+        "CLinux", "Moving", "Primitives", "Processes", "Prompts", "ReaderBus", "ReaderClient", "SecretModel",
+        "SessionPrompts", "Settings", "Whorl", argumentParser,
+      ]),
     // Layer 9: thin executables
     .executableTarget(
       name: "whorl",
       dependencies: [
-        "BrowserLogins", "CLinux", "Moving", "Primitives", "Processes", "Prompts", "ReaderBus", "ReaderClient",
-        "SecretModel", "SessionPrompts", "Settings", "Whorl", argumentParser,
+        "BrowserLogins", "CLinux", "CommandBase", "Moving", "Primitives", "Processes", "Prompts", "ReaderBus",
+        "ReaderClient", "SecretModel", "SessionPrompts", "Settings", "Whorl", argumentParser,
       ],
       path: "Sources/Programs/CommandLine"),
+    .executableTarget(
+      name: "whorl-reader-kit",
+      dependencies: [
+        "CommandBase", "Primitives", "Processes", "Prompts", "ReaderClient", "SecretModel", "Settings", "Whorl",
+        argumentParser,
+      ],
+      path: "Sources/Programs/whorl-reader-kit"),
     .executableTarget(
       name: "whorld",
       dependencies: [
@@ -220,7 +235,8 @@ let package = Package(
       path: "Sources/Programs/whorl-finger"),
     // Layer 10: the programs in Swift that are installed, to build them together (scripts/build).
     library(
-      "InstalledPrograms", in: "Sources/Programs", ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger"]),
+      "InstalledPrograms", in: "Sources/Programs",
+      ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-reader-kit"]),
     .executableTarget(
       name: "whorl-bench",
       dependencies: [
@@ -396,7 +412,9 @@ for target in package.targets where marked.contains(target.name) {
 /// objects into the test runner. `scripts/slices.py` reads these lines.
 let started: [String: [String]] = [
   "WindowTests": ["whorl", "whorld", "whorl-gtk", "whorl-reader"],
-  "CommandLineTests": ["whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-intruder"],
+  "CommandLineTests": [
+    "whorl", "whorld", "whorl-reader", "whorl-reader-kit", "whorl-agent", "whorl-finger", "whorl-intruder",
+  ],
   "BrowserLoginsTests": ["whorl", "whorld", "whorl-reader"],
   "ExampleTests": [
     "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "published-code", "documented-code",
@@ -404,7 +422,8 @@ let started: [String: [String]] = [
   ],
   "HardeningTests": ["whorl", "whorld", "whorl-reader"],
   "PackageTests": [
-    "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-fido", "whorl-program-path", "whorl-gtk",
+    "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-reader-kit", "whorl-fido",
+    "whorl-program-path", "whorl-gtk",
   ],
   "PasskeysTests": ["whorl-fido", "whorl-reader"],
   "ReaderTests": ["whorl-reader", "whorl-intruder", "glib-checks"],

@@ -18,7 +18,7 @@ plays() {
   sleep 2
   expect 0 "ok" inside timeout 120 systemd-run --quiet --pipe --wait --collect -p PAMName=login -p User=root \
     -p "Environment=XDG_SESSION_CLASS=user XDG_SESSION_TYPE=tty XDG_SEAT=seat0 XDG_VTNR=1" \
-    sh -c "whorl reader test --reader libfprint --format tap --steps $2"
+    sh -c "whorl-reader-kit test --reader libfprint --format tap --steps $2"
   echo "$output" | grep -E '^(not )?ok' | sed 's/^/    /'
   expect 0 "0 of" tell "$1" left
   echo "  $1: $output"

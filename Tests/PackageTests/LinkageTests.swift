@@ -26,7 +26,8 @@ struct LinkageTests {
   @Test("only the vault links the TPM libraries")
   func onlyTheVaultLinksTSS() async throws {
     let programs = [
-      "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-program-path", "whorl-fido",
+      "whorl", "whorld", "whorl-reader", "whorl-agent", "whorl-finger", "whorl-reader-kit", "whorl-program-path",
+      "whorl-fido",
     ]
     for program in programs {
       let libraries = try await sharedLibraries(of: try Repository.products.appending(path: program))

@@ -72,7 +72,8 @@ struct MakefileTests {
       }
       #expect(module.count == 1)
       for file in module + [
-        "usr/bin/whorl", "usr/bin/whorl-agent", "usr/bin/whorl-finger", "usr/libexec/whorl/whorld",
+        "usr/bin/whorl", "usr/bin/whorl-agent", "usr/bin/whorl-finger", "usr/bin/whorl-reader-kit",
+        "usr/libexec/whorl/whorld",
         "usr/libexec/whorl/whorl-reader", "usr/libexec/whorl/whorl-program-path", "usr/libexec/whorl/whorl-fido",
       ] {
         let sections = try await run("readelf", "--sections", "--wide", folder.appending(path: file).path).output

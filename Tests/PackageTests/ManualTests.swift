@@ -57,7 +57,7 @@ struct ManualTests {
   @Test("the manual pages give no warnings in mandoc")
   func lint() async throws {
     try await withTemporaryFolder { folder in
-      for program in ["whorl", "whorl-finger", "whorl-gtk"] {
+      for program in ["whorl", "whorl-finger", "whorl-reader-kit", "whorl-gtk"] {
         _ = try await run("scripts/generate-manual.py", Repository.products.appending(path: program).path, folder.path)
       }
       let generated = try FileManager.default.contentsOfDirectory(atPath: folder.path)

@@ -14,7 +14,7 @@ struct ReproducibleTests {
     try await withTemporaryFolder { folder in
       // Another user enters it, too.
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
-      let version = "Sources/Programs/CommandLine/Command/Version.swift"
+      let version = "Sources/Programs/CommandBase/Version.swift"
       for file in ["scripts/reproducible", version] {
         let copy = folder.appending(path: file)
         try FileManager.default.createDirectory(

@@ -14,7 +14,7 @@ expect 0 "/etc/whorl/system" env SYSTEM=1 PREFIX=/usr BIN=/usr/src/whorl/bin /us
 
 # Listing needs no permission and no store; testing needs polkit's permission, and a session at the seat.
 expect 0 "virtual" at_seat alice 'whorl reader list'
-expect 77 "this takes an administrator's password" at_seat alice 'whorl reader test --steps enroll,delete'
+expect 77 "this takes an administrator's password" at_seat alice 'whorl-reader-kit test --steps enroll,delete'
 cat >/etc/polkit-1/rules.d/12-test.rules <<'END'
 polkit.addRule(function (action, subject) {
   // Also away from the seat, where the service itself refuses.
@@ -22,11 +22,11 @@ polkit.addRule(function (action, subject) {
 });
 END
 systemctl restart polkit
-expect 77 "does not lend its reader: you are not logged in at this machine" elsewhere alice 'whorl reader test --steps enroll,delete'
+expect 77 "does not lend its reader: you are not logged in at this machine" elsewhere alice 'whorl-reader-kit test --steps enroll,delete'
 expect 0 "verify    ok" touching "$right $right $right $right $right $right $stranger" \
-  at_seat alice 'whorl reader test --steps enroll,verify,wrong,cancel'
-expect 77 "does not lend its reader" at_seat alice 'whorl reader test --steps capture --image finger.png'
-expect 77 "recorded by root alone" at_seat alice 'whorl reader record new'
+  at_seat alice 'whorl-reader-kit test --steps enroll,verify,wrong,cancel'
+expect 77 "does not lend its reader" at_seat alice 'whorl-reader-kit test --steps capture --image finger.png'
+expect 77 "recorded by root alone" at_seat alice 'whorl-reader-kit record new'
 [ ! -e /home/alice/new ] && [ ! -e /home/alice/new.partial ] || fail "a folder was left"
 
 # When the testing program ends, the reader is given back.
@@ -34,7 +34,7 @@ at_seat alice 'umask 077; echo "open sesame, please" >passcode'
 own_password_is_typed
 expect 0 "" at_seat alice 'whorl init --passcode-fd 3 --recovery-fd 4 3<passcode 4>recovery'
 expect 0 "is enrolled" touching "$right $right $right $right $right $right $right $right" at_seat alice \
-  'timeout -s KILL 6 whorl reader test --steps enroll >kit 2>&1 & sleep 3
+  'timeout -s KILL 6 whorl-reader-kit test --steps enroll >kit 2>&1 & sleep 3
     whorl enroll right-index --passcode-fd 3 3<passcode'
 case $output in *"has the reader"*) ;; *) fail "not told of the test: $output $(cat /home/alice/kit)" ;; esac
 
@@ -71,9 +71,9 @@ echo "reader = replay:$recording" >/etc/whorl/whorld.conf.d/virtual.conf
 systemctl restart whorld.service
 expect 0 "elanmoc" at_seat alice 'whorl reader list'
 case $output in *replayed*) ;; *) fail "not called a replayed reader: $output" ;; esac
-expect 0 "delete    ok" at_seat alice 'whorl reader test'
+expect 0 "delete    ok" at_seat alice 'whorl-reader-kit test'
 # A second start of the unit replays it from the beginning. The unit is as confined as with a real reader.
-at_seat alice 'whorl reader test' >/tmp/kit 2>&1 &
+at_seat alice 'whorl-reader-kit test' >/tmp/kit 2>&1 &
 test=$!
 process=
 for _ in $(seq 100); do

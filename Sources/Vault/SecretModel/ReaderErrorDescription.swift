@@ -139,7 +139,7 @@ package struct ReaderErrorDescription: Sendable, Hashable {
         Self(
           .authentication(.biometryNotAvailable), .refused,
           Text.of("the system service does not lend its reader: {why}", ["why": why]),
-          advice: Text.of("'whorl reader test --help' explains"))
+          advice: Text.of("'whorl-reader-kit test --help' explains"))
       case .device(let words):
         Self(
           .authentication(.biometryNotAvailable), .inputOutput,

@@ -6,7 +6,7 @@ import Vault
 import VaultItems
 import VaultStore
 
-/// A reader of the service, lent to one program that tests readers (`whorl reader test`). The program may use only the
+/// A reader of the service, lent to one program that tests readers (`whorl-reader-kit test`). The program may use only the
 /// prints that it has enrolled itself. It gets no picture of a finger and no template of another print on the chip, and
 /// it cannot erase the chip.
 ///

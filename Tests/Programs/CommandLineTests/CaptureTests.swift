@@ -4,15 +4,15 @@ import ProgramDriver
 import Testing
 import VirtualFinger
 
-@Suite("The picture of a finger in whorl reader test")
+@Suite("The picture of a finger in whorl-reader-kit test")
 struct CaptureTests {
   private static let picture = Fingers.right.impression(3)
 
-  /// Runs `reader test` on a virtual image reader, and presses the picture at every wanted touch.
+  /// Runs `whorl-reader-kit test` on a virtual image reader, and presses the picture at every wanted touch.
   private func run(_ folder: String, _ words: String...) async throws -> Invocation.Result {
     let reader = VirtualImageReader(socket: "\(folder)/socket", patience: .seconds(10))
     return try await Invocation(
-      arguments: ["reader", "test", "--reader", "virtual-image:\(folder)/socket"] + words
+      program: "whorl-reader-kit", arguments: ["test", "--reader", "virtual-image:\(folder)/socket"] + words
     ).run { line, program in
       guard line.hasPrefix("Swipe the reader (virtual reader)") else { return }
       startThread {
@@ -23,7 +23,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("whorl reader test describes the picture of a finger in every output format, and writes it to no file")
+  @Test("whorl-reader-kit test describes the picture of a finger in every output format, and writes it to no file")
   func forms() async throws {
     try await withFolder { folder in
       let facts = "\(Self.picture.width) by \(Self.picture.height) pixels (the driver tells no resolution), "
@@ -43,7 +43,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("whorl reader test --image writes the picture of a finger pixel for pixel, readable by its owner alone")
+  @Test("whorl-reader-kit test --image writes the picture of a finger pixel for pixel, readable by its owner alone")
   func kept() async throws {
     try await withFolder { folder in
       let result = try await run(folder, "--steps", "capture", "--image", "\(folder)/finger.png")
@@ -60,7 +60,7 @@ struct CaptureTests {
     }
   }
 
-  @Test("whorl reader test --image is refused if the picture of a finger cannot be taken or written")
+  @Test("whorl-reader-kit test --image is refused if the picture of a finger cannot be taken or written")
   func refused() async throws {
     try await withFolder { folder in
       let nowhere = try await run(folder, "--steps", "capture", "--image", "\(folder)/none/finger.png")
@@ -69,14 +69,18 @@ struct CaptureTests {
         let result = try await run(folder, "--steps", steps, "--image", "\(folder)/finger.png")
         #expect(result.status == 64, "\(result.diagnostics)")
       }
-      let chip = ["reader", "test", "--reader", "virtual-storage:\(folder)/chip"]
+      let chip = ["test", "--reader", "virtual-storage:\(folder)/chip"]
       let asked = try await Invocation(
-        arguments: chip + ["--steps", "capture", "--image", "\(folder)/finger.png"]
+        program: "whorl-reader-kit", arguments: chip + ["--steps", "capture", "--image", "\(folder)/finger.png"]
       ).run()
       #expect(asked.status == 69, "\(asked.diagnostics)")
-      let usual = try await Invocation(arguments: chip + ["--image", "\(folder)/finger.png"]).run()
+      let usual = try await Invocation(
+        program: "whorl-reader-kit", arguments: chip + ["--image", "\(folder)/finger.png"]
+      ).run()
       #expect(usual.status == 64, "\(usual.diagnostics)")
-      let skipped = try await Invocation(arguments: chip + ["--steps", "capture", "--format", "tap"]).run()
+      let skipped = try await Invocation(
+        program: "whorl-reader-kit", arguments: chip + ["--steps", "capture", "--format", "tap"]
+      ).run()
       #expect(skipped.status == 0 && skipped.text.contains("ok 1 - capture # SKIP not supported"), "\(skipped.text)")
       #expect(access("\(folder)/finger.png", F_OK) != 0)
     }

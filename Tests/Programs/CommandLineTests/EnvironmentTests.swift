@@ -12,7 +12,7 @@ struct EnvironmentTests {
       let listed = try await Invocation(arguments: ["reader", "list", "--json"], environment: variables).run()
       #expect(listed.status == 0)
       #expect(!listed.text.contains("virtual"), "\(listed.text)")
-      let tested = try await Invocation(arguments: ["reader", "test"], environment: variables).run()
+      let tested = try await Invocation(program: "whorl-reader-kit", arguments: ["test"], environment: variables).run()
       #expect(!tested.text.contains("virtual"))
       #expect(access("\(folder)/socket", F_OK) != 0)
     }

@@ -28,13 +28,14 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("whorl reader test uses the reader without a store, and skips what the reader cannot do")
+  @Test("whorl-reader-kit test uses the reader without a store, and skips what the reader cannot do")
   func test() async throws {
     try await withFolder { folder in
       let touches = Touches(socket: "\(folder)/socket", Array(repeating: .right, count: 7))
       let result = try await Invocation(
+        program: "whorl-reader-kit",
         arguments: [
-          "reader", "test", "--format", "tap", "--steps", "clear,enroll,list,verify,identify,delete", "--reader",
+          "test", "--format", "tap", "--steps", "clear,enroll,list,verify,identify,delete", "--reader",
           "virtual-image:\(folder)/socket",
         ]
       ).run(heard: touches.heard)
@@ -50,13 +51,14 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("a failed step of reader test sets its status, and the later steps still run")
+  @Test("a failed step of whorl-reader-kit test sets its status, and the later steps still run")
   func failingStep() async throws {
     try await withFolder { folder in
       let touches = Touches(socket: "\(folder)/socket", Array(repeating: .right, count: 5) + [.wrong, .right])
       let result = try await Invocation(
+        program: "whorl-reader-kit",
         arguments: [
-          "reader", "test", "--json", "--steps", "enroll,verify,identify", "--reader", "virtual-image:\(folder)/socket",
+          "test", "--json", "--steps", "enroll,verify,identify", "--reader", "virtual-image:\(folder)/socket",
         ]
       ).run(heard: touches.heard)
       #expect(result.status == 77)
@@ -67,16 +69,16 @@ struct ReaderCommandTests {
     }
   }
 
-  @Test("an interrupt in the middle of reader test ends the command with the signal's status")
+  @Test("an interrupt in the middle of whorl-reader-kit test ends the command with the signal's status")
   func interrupted() async throws {
     try await withFolder { folder in
-      let arguments = ["reader", "test", "--reader", "virtual-image:\(folder)/socket"]
-      let result = try await Invocation(arguments: arguments).run { line, program in
+      let arguments = ["test", "--reader", "virtual-image:\(folder)/socket"]
+      let result = try await Invocation(program: "whorl-reader-kit", arguments: arguments).run { line, program in
         guard line.contains("(virtual reader)") else { return }
         program.signal(SIGINT)
       }
       #expect(result.status == 128 + SIGINT)
-      #expect(result.failure == "whorl: reader test: cancelled: run it again")
+      #expect(result.failure == "whorl-reader-kit: test: cancelled: run it again")
     }
   }
 

@@ -75,7 +75,7 @@ private final class Hands: Sendable {
   }
 }
 
-@Suite("whorl reader test, step by step")
+@Suite("whorl-reader-kit test, step by step")
 struct ReaderTestTests {
   private static let readers: [PrivateFprintd.Reader] = [.image, .storage]
 
@@ -84,12 +84,13 @@ struct ReaderTestTests {
   ) async throws -> Invocation.Result {
     let socket = "\(folder)/socket"
     return try await Invocation(
-      arguments: ["reader", "test"] + words + ["--reader", "virtual-\(kind == .image ? "image" : "storage"):\(socket)"]
+      program: "whorl-reader-kit",
+      arguments: ["test"] + words + ["--reader", "virtual-\(kind == .image ? "image" : "storage"):\(socket)"]
     ).run(heard: Hands(kind, socket: socket, slips: slips).heard)
   }
 
   @Test(
-    "whorl reader test goes through every step of a reader by default, and writes a page for a bug tracker",
+    "whorl-reader-kit test goes through every step of a reader by default, and writes a page for a bug tracker",
     arguments: readers)
   func wholeRun(_ kind: PrivateFprintd.Reader) async throws {
     try await withFolder { folder in
@@ -120,7 +121,8 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("reader test reports false accepts as JUnit failures, which set its status, and false rejects as text")
+  @Test(
+    "whorl-reader-kit test reports false accepts as JUnit failures, which set its status, and false rejects as text")
   func failures() async throws {
     try await withFolder { folder in
       let result = try await run(
@@ -136,7 +138,7 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("whorl reader test runs list and identify before the enrolment and after the deletion, too")
+  @Test("whorl-reader-kit test runs list and identify before the enrolment and after the deletion, too")
   func nobodyEnrolled() async throws {
     try await withFolder { folder in
       let steps = "list,identify,enroll,list,identify,delete,list,identify,verify"
@@ -158,7 +160,9 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("a reader unplugged on request of reader test ends the scan as unplugged, and works again when it is back")
+  @Test(
+    "a reader unplugged on request of whorl-reader-kit test ends the scan as unplugged, and works again when it is back"
+  )
   func unplugged() async throws {
     try await withFolder { folder in
       let result = try await run(.storage, folder, "--steps", "unplug,enroll,verify,delete", "--format", "tap")
@@ -168,11 +172,12 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("whorl reader test runs all its steps through fprintd, and leaves no print there", arguments: readers)
+  @Test("whorl-reader-kit test runs all its steps through fprintd, and leaves no print there", arguments: readers)
   func throughFprintd(_ kind: PrivateFprintd.Reader) async throws {
     try await withFprintd(kind) { fprintd, configuration in
       let result = try await Invocation(
-        arguments: ["reader", "test", "--touches", "2", "--format", "tap", "--config", configuration]
+        program: "whorl-reader-kit",
+        arguments: ["test", "--touches", "2", "--format", "tap", "--config", configuration]
       ).run(heard: Hands(kind, socket: fprintd.socket, pause: 1_000_000).heard)
       #expect(result.status == 0, "\(result.diagnostics)\(result.text)")
       #expect(!result.text.contains("SKIP") && result.text.contains("1..10\n"), "\(result.text)")
@@ -197,11 +202,11 @@ struct ReaderTestTests {
     }
   }
 
-  @Test("whorl reader test deletes its test print even if nobody reads its report any more")
+  @Test("whorl-reader-kit test deletes its test print even if nobody reads its report any more")
   func brokenReport() async throws {
     try await withFprintd(.storage) { fprintd, configuration in
       let script = """
-        "\(try Programs.path("whorl"))" reader test --steps enroll,verify,delete --format tap \
+        "\(try Programs.path("whorl-reader-kit"))" test --steps enroll,verify,delete --format tap \
           --config "\(configuration)" | head -n 1
         """
       let result = try await Invocation(program: "/bin/sh", arguments: ["-c", script]).run(

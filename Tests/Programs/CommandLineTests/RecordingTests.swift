@@ -18,14 +18,14 @@ private func canReplay(_ name: String) -> Bool {
   return can
 }
 
-/// Runs `reader test` on a copy of a recording, since other tests look for processes that replay the original.
+/// Runs `whorl-reader-kit test` on a copy of a recording, since other tests look for processes that replay the original.
 ///
 /// A recording answers with the timing of the original. On a busy machine the driver can fall behind and wait for ever,
 /// so a failed run is tried twice more, each time with a time limit.
 private func replaying(_ name: String, _ arguments: String...) async throws -> Invocation.Result {
   try await withFolder { folder in
     try copyFolder(name.hasPrefix("/") ? name : "\(recordings)/\(name)", "\(folder)/copy")
-    let command = ["40", try Programs.path("whorl"), "reader", "test", "--reader", "replay:\(folder)/copy"]
+    let command = ["40", try Programs.path("whorl-reader-kit"), "test", "--reader", "replay:\(folder)/copy"]
     let timed = Invocation(program: "/usr/bin/timeout", arguments: command + arguments)
     for attempt in 1...2 {
       let result = try await timed.run()
@@ -87,15 +87,17 @@ struct RecordingTests {
     try await withFolder { folder in
       let made = "\(folder)/made"
       let from = ["--from", "\(recordings)/\(name)", "--steps", "capture"]
-      let refused = try await Invocation(arguments: ["reader", "record", made] + from).run()
+      let refused = try await Invocation(program: "whorl-reader-kit", arguments: ["record", made] + from).run()
       #expect(refused.status == 77 && refused.failure.contains("--include-my-fingerprint"), "\(refused.diagnostics)")
       // Nobody can be asked.
       let unasked = try await Invocation(
-        arguments: ["reader", "record", made, "--include-my-fingerprint"] + from
+        program: "whorl-reader-kit", arguments: ["record", made, "--include-my-fingerprint"] + from
       ).run()
       #expect(unasked.status == 77, "\(unasked.diagnostics)")
       #expect(try folderEntries(folder) == [])
-      let arguments = ["40", try Programs.path("whorl"), "reader", "record", made, "--include-my-fingerprint", "--yes"]
+      let arguments = [
+        "40", try Programs.path("whorl-reader-kit"), "record", made, "--include-my-fingerprint", "--yes",
+      ]
       var result = try await Invocation(program: "/usr/bin/timeout", arguments: arguments + from).run()
       for _ in 1...2 where result.status != 0 {
         removeFolder(made)
@@ -129,7 +131,7 @@ struct RecordingTests {
     try await withFolder { folder in
       let made = "\(folder)/made"
       let arguments = [
-        "40", try Programs.path("whorl"), "reader", "record", made, "--from", "\(recordings)/synaptics", "--steps",
+        "40", try Programs.path("whorl-reader-kit"), "record", made, "--from", "\(recordings)/synaptics", "--steps",
         "clear,enroll,verify,delete", "--suspend-during", "verify",
       ]
       var result = try await Invocation(program: "/usr/bin/timeout", arguments: arguments).run()
@@ -149,7 +151,7 @@ struct RecordingTests {
       let replayed = try await replaying(made, "--format", "tap")
       #expect(replayed.status == 0, "\(replayed.diagnostics)")
       #expect(replayed.text.contains("1..4\n") && replayed.text.contains("match, with a suspend inside"))
-      let again = try await Invocation(arguments: Array(arguments.dropFirst(2))).run()
+      let again = try await Invocation(program: "whorl-reader-kit", arguments: Array(arguments.dropFirst(2))).run()
       #expect(again.status == 73, "\(again.diagnostics)")
     }
   }
@@ -158,16 +160,20 @@ struct RecordingTests {
   func notRecorded() async throws {
     try await withFolder { folder in
       let virtual = try await Invocation(
-        arguments: ["reader", "record", "\(folder)/made", "--reader", "virtual-storage:\(folder)/socket"]
+        program: "whorl-reader-kit",
+        arguments: ["record", "\(folder)/made", "--reader", "virtual-storage:\(folder)/socket"]
       ).run()
       #expect(virtual.status == 64, "\(virtual.diagnostics)")
       let none = try await Invocation(
-        arguments: ["reader", "record", "\(folder)/made", "--from", "\(folder)/none", "--steps", "enroll"]
+        program: "whorl-reader-kit",
+        arguments: ["record", "\(folder)/made", "--from", "\(folder)/none", "--steps", "enroll"]
       ).run()
       #expect(none.status == 74, "\(none.diagnostics)")
       #expect(access("\(folder)/made", F_OK) != 0 && access("\(folder)/made.partial", F_OK) != 0)
       for words in [["--from", "x"], ["--yes"], ["--steps", "wrong"], ["--suspend-during", "list"]] {
-        #expect(try await Invocation(arguments: ["reader", "record", "\(folder)/made"] + words).run().status == 64)
+        #expect(
+          try await Invocation(program: "whorl-reader-kit", arguments: ["record", "\(folder)/made"] + words).run()
+            .status == 64)
       }
     }
   }

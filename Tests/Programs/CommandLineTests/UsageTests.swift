@@ -32,7 +32,7 @@ struct UsageTests {
       ["run", "--env", "1A=b", "--", "true"], ["run", "--env", "A", "--", "true"],
       ["run", "--env", "A=b", "--env", "A=c", "--", "true"], ["get", "a", "--timeout", "0"],
       ["ls", "--reader", "virtual-image"], ["init", "--no-passcode", "--passcode-fd", "3"],
-      ["reader", "test", "--steps", "enroll,dance"], ["reader", "test", "--suspend-during", "list"],
+      ["reader", "test"], ["reader", "use", "elsewhere"],
       ["get", "a", "--json", "--null"], ["passcode", "--yes"],
       ["log", "--since", "yesterday"], ["log", "--since", "2026-13-01"], ["log", "-n", "0"],
       ["migrate", "--store", "/tmp/a"], ["migrate", "--remove-old", "--dry-run"],
@@ -66,7 +66,7 @@ struct UsageTests {
     "docker-credential", "pinentry", "gpg enable", "gpg disable", "gpg status", "doctor",
     "browser enable", "browser disable", "browser status", "browser list", "browser forget", "browser host",
     "age add", "age list", "age rm", "age public", "age identity", "age-plugin", "mcp",
-    "reader list", "reader use", "reader test", "reader record", "admin list", "admin remove", "login status",
+    "reader list", "reader use", "admin list", "admin remove", "login status",
     "login enable", "login disable", "login open", "login repair",
     "login add", "login ls", "login rm", "ssh add", "ssh list", "ssh rm", "ssh public", "ssh certificate",
     "ssh enable", "ssh disable",
@@ -211,9 +211,37 @@ struct UsageTests {
 
   @Test("wrong usage of a command in a group is reported under its full name, with its help")
   func groupedMistake() async throws {
-    let result = try await Invocation(arguments: ["reader", "test", "--steps", "dance"]).run()
-    #expect(result.failure.hasPrefix("whorl: reader test: "), "\(result.failure)")
-    #expect(result.failure.hasSuffix("'whorl reader test --help' explains"), "\(result.failure)")
+    let result = try await Invocation(arguments: ["reader", "use", "elsewhere"]).run()
+    #expect(result.failure.hasPrefix("whorl: reader use: "), "\(result.failure)")
+    #expect(result.failure.hasSuffix("'whorl reader use --help' explains"), "\(result.failure)")
+  }
+
+  @Test(
+    "the reader kit reports wrong usage in one line under its own name",
+    arguments: [
+      ["test", "--steps", "enroll,dance"], ["test", "--suspend-during", "list"], ["tset"], ["record"],
+      ["--json", "test", "--touches", "0"],
+    ])
+  func kitMistake(_ words: [String]) async throws {
+    let result = try await Invocation(program: "whorl-reader-kit", arguments: words).run()
+    #expect(result.status == 64 && result.output.isEmpty, "\(result.diagnostics)")
+    #expect(result.diagnostics.split(separator: "\n").count == 1, "\(result.diagnostics)")
+    #expect(result.diagnostics.contains("whorl-reader-kit"), "\(result.diagnostics)")
+  }
+
+  @Test(
+    "a command that is in another program is named with it",
+    arguments: [
+      (
+        "whorl", ["reader", "test", "--steps", "enroll"],
+        "whorl: reader: no command 'test': 'whorl-reader-kit test' does that"
+      ),
+      ("whorl", ["reader", "record"], "whorl: reader: no command 'record': 'whorl-reader-kit record' does that"),
+      ("whorl-reader-kit", ["list"], "whorl-reader-kit: no command 'list': 'whorl reader list' does that"),
+    ])
+  func elsewhere(_ program: String, _ words: [String], _ line: String) async throws {
+    let result = try await Invocation(program: program, arguments: words).run()
+    #expect(result.status == 64 && result.failure == line, "\(result.failure)")
   }
 
   @Test("an error about a wrong argument lists the possible values on one line")

@@ -1,3 +1,4 @@
+import CommandBase
 import Primitives
 import SecretModel
 import Settings

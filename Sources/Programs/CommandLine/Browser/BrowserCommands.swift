@@ -1,5 +1,6 @@
 import ArgumentParser
 import BrowserLogins
+import CommandBase
 import Glibc
 internal import Primitives
 import Processes

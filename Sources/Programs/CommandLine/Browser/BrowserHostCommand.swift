@@ -1,5 +1,6 @@
 import ArgumentParser
 import BrowserLogins
+import CommandBase
 import Glibc
 import Processes
 internal import Prompts

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 import Dispatch
 import Primitives
 internal import SecretModel

@@ -1,3 +1,4 @@
+import CommandBase
 import Glibc
 import Processes
 import SecretModel

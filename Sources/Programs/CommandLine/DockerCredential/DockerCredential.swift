@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 import Glibc
 internal import Moving
 import Primitives
@@ -168,4 +169,9 @@ struct DockerCredential: Command {
       }
     }
   }
+}
+
+extension Failure {
+  /// The failure was already printed on standard output.
+  static let answered = Failure(.answered, "answered", isTold: true)
 }

@@ -1,3 +1,4 @@
+import CommandBase
 internal import Moving
 import Primitives
 import Settings

@@ -1,3 +1,4 @@
+import CommandBase
 import Primitives
 internal import Prompts
 import SecretModel

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 import Glibc
 import Processes
 internal import Prompts

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 import Glibc
 import Primitives
 import SecretModel

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 internal import Primitives
 internal import Prompts
 import SecretModel

@@ -1,5 +1,6 @@
 import ArgumentParser
 internal import BrowserLogins
+import CommandBase
 import Glibc
 internal import Moving
 import Primitives

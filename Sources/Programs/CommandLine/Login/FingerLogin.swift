@@ -1,3 +1,4 @@
+import CommandBase
 import Glibc
 import Processes
 internal import Prompts

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 import Settings
 
 struct LoginRepair: Command {

@@ -1,3 +1,4 @@
+import CommandBase
 import FoundationEssentials
 
 /// A message of a client of the Model Context Protocol: JSON-RPC 2.0, one message on each line.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 internal import Moving
 import Primitives
 internal import Prompts

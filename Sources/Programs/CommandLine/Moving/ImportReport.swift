@@ -1,3 +1,4 @@
+import CommandBase
 internal import Moving
 internal import Prompts
 import SecretModel
@@ -204,5 +205,16 @@ extension MoveObstacle {
       }
     case .unreadable(let error): Failure(error).what
     }
+  }
+}
+
+extension Failure {
+  /// A part of a source was not imported, as the report has listed.
+  ///
+  /// - Parameter isTold: whether the report was for a program, which reads the status.
+  static func incomplete(isTold: Bool) -> Failure {
+    Failure(
+      .incomplete, "not everything was imported: the rest is listed above, with the reasons",
+      advice: "correct that and import again: nothing is imported twice", isTold: isTold)
   }
 }

@@ -1,3 +1,4 @@
+import CommandBase
 import Glibc
 internal import Moving
 import Primitives

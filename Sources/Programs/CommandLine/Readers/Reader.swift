@@ -1,6 +1,7 @@
 // `whorl reader`: the list of readers, and the choice between them. `UsableReaders` is how a command reaches one.
 
 import ArgumentParser
+import CommandBase
 import Primitives
 internal import Prompts
 import SecretModel
@@ -9,13 +10,13 @@ import Settings
 struct Reader: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reader",
-    abstract: "Look at fingerprint readers, test one, and record one.",
+    abstract: "Look at fingerprint readers.",
     discussion: """
       Examples:
         whorl reader list
-        whorl reader test --help
+        whorl reader use --help
       """,
-    subcommands: [ReaderList.self, ReaderUse.self, ReaderTest.self, ReaderRecord.self])
+    subcommands: [ReaderList.self, ReaderUse.self])
 }
 
 struct ReaderList: Command {

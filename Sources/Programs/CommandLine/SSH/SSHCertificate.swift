@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 import FoundationEssentials
 internal import Primitives
 internal import Prompts

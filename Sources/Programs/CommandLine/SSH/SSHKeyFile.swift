@@ -1,4 +1,5 @@
 internal import CLinux
+import CommandBase
 import Glibc
 import Primitives
 import Processes

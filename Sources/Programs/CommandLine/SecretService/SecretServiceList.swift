@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 internal import Prompts
 internal import SecretModel
 import Settings

@@ -1,3 +1,4 @@
+import CommandBase
 import Glibc
 import Primitives
 import Processes

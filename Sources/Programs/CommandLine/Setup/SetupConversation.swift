@@ -1,3 +1,4 @@
+import CommandBase
 import Primitives
 import Processes
 internal import Prompts

@@ -1,3 +1,4 @@
+import CommandBase
 internal import Prompts
 import Settings
 

@@ -1,3 +1,4 @@
+import CommandBase
 import Settings
 
 // How the findings of a survey are shown at the terminal, and in JSON.

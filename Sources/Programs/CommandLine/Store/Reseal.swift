@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 import SecretModel
 import Settings
 import Whorl

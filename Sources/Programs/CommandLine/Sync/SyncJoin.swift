@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 import Moving
 internal import Prompts
 import SecretModel

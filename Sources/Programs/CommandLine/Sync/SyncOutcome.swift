@@ -1,3 +1,4 @@
+import CommandBase
 import Moving
 internal import Prompts
 import SecretModel

@@ -1,3 +1,4 @@
+import CommandBase
 import Moving
 import Synchronization
 

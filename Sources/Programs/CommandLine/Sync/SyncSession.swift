@@ -1,3 +1,4 @@
+import CommandBase
 import Moving
 internal import Primitives
 internal import Prompts

@@ -1,4 +1,4 @@
 /// The version of the program, which `scripts/dist` and the packages read here.
-enum Version {
-  static let text = "0.1.0"
+package enum Version {
+  package static let text = "0.1.0"
 }

@@ -1,10 +1,11 @@
-// What a run of `whorl reader test` does, also where the note of a recording says so.
+// What a run of `whorl-reader-kit test` does, also where the note of a recording says so.
 
+import CommandBase
 import FoundationEssentials
 import Primitives
 import Settings
 
-/// The plan of a run of `reader test`.
+/// The plan of a run of `test`.
 struct ReaderTestPlan {
   /// Nil for the usual steps of the reader that is found.
   var steps: [ReaderTestStep]?

@@ -1,10 +1,10 @@
-// The steps of `whorl reader test`, and one scan of a step.
+// The steps of `whorl-reader-kit test`, and one scan of a step.
 
 import ArgumentParser
 import Primitives
 import Synchronization
 
-/// One step of `reader test`.
+/// One step of `test`.
 enum ReaderTestStep: String, CaseIterable, ExpressibleByArgument {
   case capture, clear, enroll, list, verify, identify, wrong, retry, cancel, suspend, touches, unplug, delete
 
@@ -49,7 +49,7 @@ struct StepList: ExpressibleByArgument {
   }
 }
 
-/// One armed scan of `reader test`, and whether the reader waits for a finger yet.
+/// One armed scan of `test`, and whether the reader waits for a finger yet.
 final class ReaderTestScan: Sendable {
   typealias Operation = @Sendable (@escaping ScanObserver) async throws(ReaderError) -> ScanAnswer?
 

@@ -2,16 +2,16 @@
 
 import CLinux
 import Glibc
-import Primitives
-import Processes
+internal import Primitives
+package import Processes
 internal import Prompts
-import Settings
+package import Settings
 import Synchronization
 
 /// Handles Ctrl-C and similar signals. They are blocked in every thread, and the main thread only waits for them, so
 /// that no handler interrupts other code. It restores the terminal, cancels the running call, and ends the process if
 /// that takes too long. The process ends by the signal itself, so that the script around it ends as well.
-enum Interruption {
+package enum Interruption {
   private struct State {
     /// The first signal that this process received.
     var received: Int32?
@@ -29,10 +29,10 @@ enum Interruption {
   /// How long a cancelled call may take to end by itself. The whole process should end within a second.
   private static let graceMilliseconds: Int32 = 700
 
-  static var happened: Bool { state.withLock { $0.received != nil } }
+  package static var happened: Bool { state.withLock { $0.received != nil } }
 
   /// Blocks the signals. Call it before any other thread exists, since threads inherit the mask.
-  static func begin() {
+  package static func begin() {
     var set = EndingSignals.heard
     sigaddset(&set, SIGTSTP)
     var mask = sigset_t()
@@ -45,7 +45,7 @@ enum Interruption {
 
   /// Waits for signals in the main thread, for the rest of the process's life. An asynchronous `main` cannot be used:
   /// it suspends this thread with all signals unblocked.
-  static func serve() -> Never {
+  package static func serve() -> Never {
     var set = EndingSignals.heard
     sigaddset(&set, SIGTSTP)
     while true {
@@ -63,12 +63,12 @@ enum Interruption {
   }
 
   /// Sets the form in which a cancelled command is reported.
-  static func report(as report: FailureReport) {
+  package static func report(as report: FailureReport) {
     state.withLock { $0.report = report }
   }
 
   /// Sets the closure to call on a signal; nil if there is nothing to cancel any more.
-  static func onSignal(_ cancel: (@Sendable () -> Void)?) {
+  package static func onSignal(_ cancel: (@Sendable () -> Void)?) {
     let late = state.withLock { state in
       state.cancel = cancel
       return state.received != nil
@@ -78,7 +78,7 @@ enum Interruption {
 
   /// Starts a command at the terminal, and passes signals to it from then on, in place of ending the process. Both are
   /// one step, so that no signal ends this process alone.
-  static func start<Problem: Error>(
+  package static func start<Problem: Error>(
     _ start: () throws(Problem) -> ForegroundCommand
   ) throws(Problem) -> ForegroundCommand {
     let started: Result<ForegroundCommand, Problem> = state.withLock { state in
@@ -96,16 +96,16 @@ enum Interruption {
   }
 
   /// Notes that the command has ended.
-  static func hasEnded() { state.withLock { $0.foreground = nil } }
+  package static func hasEnded() { state.withLock { $0.foreground = nil } }
 
   /// Makes this process end by the signal that has ended its command.
-  static func follow(_ signal: Int32) { state.withLock { $0.followed = signal } }
+  package static func follow(_ signal: Int32) { state.withLock { $0.followed = signal } }
 
   /// Whether a signal has ended a command of this process.
-  static var isFollowing: Bool { state.withLock { $0.followed != nil } }
+  package static var isFollowing: Bool { state.withLock { $0.followed != nil } }
 
   /// Ends the process with the status, or by the signal that was received meanwhile.
-  static func end(with status: Int32) -> Never {
+  package static func end(with status: Int32) -> Never {
     let (received, followed) = state.withLock { ($0.received, $0.followed) }
     if received != nil { Unfinished.ofThisProgram.undoAll() }
     if let signal = received ?? followed { EndingSignals.die(of: signal) }
@@ -113,12 +113,12 @@ enum Interruption {
   }
 
   /// Adds what to say just before a signal ends the process. What has to be removed then is made with `Unfinished`.
-  static func atEnd(_ action: @escaping @Sendable () -> Void) {
+  package static func atEnd(_ action: @escaping @Sendable () -> Void) {
     _ = Unfinished.ofThisProgram.make({}, undo: { _ in action() })
   }
 
   /// Restores the signal settings for the next program of this process.
-  static func undo() {
+  package static func undo() {
     var (mask, ignoresPipe) = before.withLock { $0 }
     pthread_sigmask(SIG_SETMASK, &mask, nil)
     if !ignoresPipe { signal(SIGPIPE, SIG_DFL) }
@@ -144,7 +144,7 @@ enum Interruption {
 
 /// polkit's agent for terminals (`pkttyagent`). It asks for a password if the service has polkit ask and no desktop's
 /// agent runs.
-struct PasswordAgent: Sendable {
+package struct PasswordAgent: Sendable {
   private static let path = "/usr/bin/pkttyagent"
   /// How long it may take to register with polkit.
   private static let startMilliseconds: Int32 = 2_000
@@ -153,7 +153,7 @@ struct PasswordAgent: Sendable {
   private let entry: Unfinished.Entry
 
   /// Runs a call during which polkit may ask for a password, at this terminal if there is no desktop.
-  static func during<Answer>(_ call: () async throws(Failure) -> Answer) async throws(Failure) -> Answer {
+  package static func during<Answer>(_ call: () async throws(Failure) -> Answer) async throws(Failure) -> Answer {
     guard let agent = PasswordAgent() else { return try await call() }
     let result: Result<Answer, Failure>
     do throws(Failure) {
@@ -166,7 +166,7 @@ struct PasswordAgent: Sendable {
   }
 
   /// Starts the agent for this process. Nil without a terminal, or if the program is not installed.
-  init?() {
+  package init?() {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     guard terminal >= 0 else { return nil }
     close(terminal)
@@ -189,11 +189,11 @@ struct PasswordAgent: Sendable {
   }
 
   /// Ends the agent and waits until it is gone.
-  func end() async {
+  package func end() async {
     _ = await child.end(grace: .zero).value
     Unfinished.ofThisProgram.forget(entry)
   }
 }
 
 /// The restrictions that a command undoes for programs that it executes.
-typealias Hardening = Processes.Hardening
+package typealias Hardening = Processes.Hardening

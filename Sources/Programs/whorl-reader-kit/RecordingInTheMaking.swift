@@ -1,3 +1,4 @@
+import CommandBase
 import Glibc
 internal import Primitives
 import Processes

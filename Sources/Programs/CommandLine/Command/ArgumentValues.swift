@@ -1,32 +1,10 @@
+// Parses values of the command line.
+
 public import ArgumentParser
 public import Primitives
 public import SecretModel
-import Settings
-
-/// One command of the program.
-protocol Command: ParsableCommand {
-  var options: GlobalOptions { get }
-
-  /// The command's name at the beginning of error messages.
-  static var spoken: String { get }
-
-  func perform(_ session: Session, _ hardening: Hardening) async throws(Failure)
-}
-
-extension Command {
-  static var spoken: String { configuration.commandName ?? _commandName }
-}
-
-// Parses values of the command line.
 
 extension Finger: ExpressibleByArgument {}
-
-extension ReaderSelection: ExpressibleByArgument {
-  /// Parses the value of `--reader`.
-  public init?(argument: String) { self.init(argument) }
-  /// The default's text in help.
-  public var defaultValueDescription: String { description }
-}
 
 extension AccessControl.Constraint: ExpressibleByArgument {}
 extension Accessibility: ExpressibleByArgument {}

@@ -1,10 +1,10 @@
-import Primitives
-import Prompts
-import SecretModel
+internal import Primitives
+internal import Prompts
+internal import SecretModel
 import SessionPrompts
-import Settings
+internal import Settings
 import Synchronization
-import Whorl
+internal import Whorl
 
 /// The prompts of one command: lines on standard error, and questions at the terminal. A command without a terminal that
 /// runs on a desktop, such as one that a graphical git client has started, also shows a notification, and asks for the
@@ -48,9 +48,9 @@ final class CommandPrompt: AuthenticationPrompt {
 }
 
 /// The answers of one command for the terminal prompt. Keeps the first failure to answer.
-final class CommandAnswers: PreparedAnswers {
+package final class CommandAnswers: PreparedAnswers {
   /// The item that a wanted application password belongs to.
-  enum Awaiting: Sendable {
+  package enum Awaiting: Sendable {
     /// An item that exists.
     case stored
     /// An item that is being stored: a mistyped password would lose its secret, so it is asked for twice.

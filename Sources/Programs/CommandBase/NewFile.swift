@@ -1,16 +1,16 @@
-import Glibc
-import Primitives
-import Settings
+package import Glibc
+internal import Primitives
+package import Settings
 
 /// A file that a command writes under a temporary name and renames when it is complete, so that no partial file has its
 /// name.
-struct NewFile {
-  let path: String
+package struct NewFile {
+  package let path: String
   /// Whether it may take the place of another file; nil for a command that has no option for that.
   private let replaces: Bool?
 
   /// Throws early, before anybody has touched a reader, if the file cannot be made.
-  init(_ path: String, replacing: Bool? = nil) throws(Failure) {
+  package init(_ path: String, replacing: Bool? = nil) throws(Failure) {
     (self.path, replaces) = (path, replacing)
     var status = stat()
     if lstat(path, &status) == 0 {
@@ -23,7 +23,7 @@ struct NewFile {
   }
 
   /// Creates a file for this user alone, calls `body` to write it, and gives it its name. Removes it if that fails.
-  func write<Value>(_ body: (Int32) async throws(Failure) -> Value) async throws(Failure) -> Value {
+  package func write<Value>(_ body: (Int32) async throws(Failure) -> Value) async throws(Failure) -> Value {
     let file = try make(mode: 0o600)
     let value = try await body(file.descriptor)
     try place(file)
@@ -31,7 +31,7 @@ struct NewFile {
   }
 
   /// The same for a body that waits for nothing and returns the error number of a failed write.
-  func write(mode: mode_t, _ body: (Int32) -> Int32?) throws(Failure) {
+  package func write(mode: mode_t, _ body: (Int32) -> Int32?) throws(Failure) {
     let file = try make(mode: mode)
     if let code = body(file.descriptor) { throw .cannotWrite(code) }
     try place(file)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 import Primitives
 internal import Prompts
 import Settings
@@ -30,13 +31,13 @@ struct ReaderTest: Command {
       attach to a bug. The exit status is that of the first step that failed.
 
       Examples:
-        whorl reader test --page results.md
-        whorl reader test --touches 50 --format junit >results.xml
-        whorl reader test --steps enroll,verify,delete --format tap
-        whorl reader test --steps capture --image finger.png
+        whorl-reader-kit test --page results.md
+        whorl-reader-kit test --touches 50 --format junit >results.xml
+        whorl-reader-kit test --steps enroll,verify,delete --format tap
+        whorl-reader-kit test --steps capture --image finger.png
       """)
 
-  static let spoken = "reader test"
+  static let spoken = "test"
 
   @OptionGroup var options: GlobalOptions
 

@@ -1,13 +1,14 @@
-// The results of `whorl reader test`: line by line, as TAP, JUnit or JSON, and as a page for a report.
+// The results of `whorl-reader-kit test`: line by line, as TAP, JUnit or JSON, and as a page for a report.
 
 import ArgumentParser
+import CommandBase
 import Glibc
 import Primitives
 internal import Prompts
 internal import SecretModel
 import Settings
 
-/// The results of `reader test`, step by step.
+/// The results of `test`, step by step.
 struct ReaderTestReport {
   enum Form: String, CaseIterable, ExpressibleByArgument {
     case human, tap, junit, json

@@ -1,6 +1,7 @@
-// The steps of `whorl reader test` on an open reader. Those in which something goes wrong on purpose are in
+// The steps of `whorl-reader-kit test` on an open reader. Those in which something goes wrong on purpose are in
 // `ReaderTestTrouble.swift`.
 
+import CommandBase
 import Glibc
 import Primitives
 internal import Prompts
@@ -18,7 +19,7 @@ enum StepOutcome {
   case failed(Failure)
 }
 
-/// The steps of `reader test` on one open reader; holds the print that the test enrolled.
+/// The steps of `test` on one open reader; holds the print that the test enrolled.
 final class ReaderTestRun: Sendable {
   let reader: any FingerprintReader
   let description: ReaderDescription

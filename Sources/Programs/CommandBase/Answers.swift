@@ -1,26 +1,34 @@
 import Glibc
-import Primitives
-internal import Prompts
-import SecretModel
-import Settings
+package import Primitives
+package import Prompts
+package import SecretModel
+package import Settings
 
 /// Answers the vault's questions from a script's descriptors, or else from the person at the terminal.
-struct Answers: Sendable {
-  var passcode: Int32?
-  var recoveryKey: Int32?
-  var applicationPassword: Int32?
+package struct Answers: Sendable {
+  package var passcode: Int32?
+  package var recoveryKey: Int32?
+  package var applicationPassword: Int32?
   /// A passcode or recovery key that was entered before the vault asked for it.
-  var given: SharedSecret?
+  package var given: SharedSecret?
   /// A new passcode that the command has already.
-  var newPasscode: SharedSecret?
+  package var newPasscode: SharedSecret?
   /// Whether prompts are not allowed.
-  var noPrompt = false
+  package var noPrompt = false
+
+  package init(
+    passcode: Int32? = nil, recoveryKey: Int32? = nil, applicationPassword: Int32? = nil, given: SharedSecret? = nil,
+    newPasscode: SharedSecret? = nil, noPrompt: Bool = false
+  ) {
+    (self.passcode, self.recoveryKey, self.applicationPassword) = (passcode, recoveryKey, applicationPassword)
+    (self.given, self.newPasscode, self.noPrompt) = (given, newPasscode, noPrompt)
+  }
 
   /// One passcode to try, without prompts for another one.
-  static func only(_ passcode: SharedSecret) -> Answers { Answers(given: passcode, noPrompt: true) }
+  package static func only(_ passcode: SharedSecret) -> Answers { Answers(given: passcode, noPrompt: true) }
 
   /// Answers one question.
-  func answer(_ request: SecretRequest) throws(Failure) -> SecretBytes {
+  package func answer(_ request: SecretRequest) throws(Failure) -> SecretBytes {
     if let answer = try prepared(request) { return answer }
     let terminal = try terminal(request)
     do {
@@ -35,7 +43,7 @@ struct Answers: Sendable {
   }
 
   /// The answer from a descriptor or given before; nil if the person must be asked.
-  func prepared(_ request: SecretRequest) throws(Failure) -> SecretBytes? {
+  package func prepared(_ request: SecretRequest) throws(Failure) -> SecretBytes? {
     switch request {
     case .passcode(let attempt):
       if attempt == 1, let given { return given.copy() }
@@ -64,7 +72,7 @@ struct Answers: Sendable {
 
   /// Runs a body that needs a recovery key, and again as long as the person mistypes it. A recovery key is too long to
   /// guess, so there is no limit; Enter alone and Esc end it.
-  func withRetypedRecoveryKey<Answer>(
+  package func withRetypedRecoveryKey<Answer>(
     _ body: () async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
     while true {
@@ -78,7 +86,7 @@ struct Answers: Sendable {
 
   /// The terminal for prompts. Throws if nobody can be asked.
   @discardableResult
-  func terminal(_ request: SecretRequest) throws(Failure) -> Terminal {
+  package func terminal(_ request: SecretRequest) throws(Failure) -> Terminal {
     if !noPrompt, let terminal = Terminal() { return terminal }
     let (what, option) =
       switch request {
@@ -96,7 +104,7 @@ struct Answers: Sendable {
   /// - Parameters:
   ///   - assent: the option that gives it in advance.
   ///   - refusal: the failure after a no.
-  func confirm(_ question: String, assent: String, otherwise refusal: Failure = .cancelled) throws(Failure) {
+  package func confirm(_ question: String, assent: String, otherwise refusal: Failure = .cancelled) throws(Failure) {
     guard !noPrompt, let terminal = Terminal() else {
       throw .interactionNotAllowed(
         "this has to be confirmed, and nobody can be asked", advice: "confirm it with \(assent)")
@@ -109,7 +117,7 @@ struct Answers: Sendable {
   /// Has a person type something that is no answer to the vault.
   ///
   /// - Parameter option: what gives it where there is no terminal.
-  static func typed(
+  package static func typed(
     _ what: String, or option: String, _ read: (Terminal) throws(Unanswered) -> SecretBytes
   ) throws(Failure) -> SharedSecret {
     guard let terminal = Terminal() else {
@@ -120,7 +128,7 @@ struct Answers: Sendable {
   }
 
   /// Reads the next line of a script's descriptor as an answer.
-  func line(of descriptor: Int32, _ what: String) throws(Failure) -> SecretBytes {
+  package func line(of descriptor: Int32, _ what: String) throws(Failure) -> SecretBytes {
     do {
       return try SecretBytes.readLine(from: descriptor, limit: Terminal.answerLimit)
     } catch {
@@ -141,18 +149,18 @@ struct Answers: Sendable {
 
 extension Failure {
   /// Whether the recovery key was another one, or no recovery key.
-  var isMistypedRecoveryKey: Bool { [.wrongRecoveryKey, .malformedRecoveryKey].contains(cause) }
+  package var isMistypedRecoveryKey: Bool { [.wrongRecoveryKey, .malformedRecoveryKey].contains(cause) }
 
   /// Asks a person at the terminal to type the recovery key again.
   ///
   /// - Parameter enter: what Enter alone does then.
-  func tellToRetype(enter: String = "to stop") {
+  package func tellToRetype(enter: String = "to stop") {
     let sentence = what.prefix(1).uppercased() + what.dropFirst()
     StandardError.line(Visible.text("\(sentence). Type it again, or press Enter alone \(enter)."))
   }
 
   /// The failure for a question that was not answered at the terminal.
-  init(_ reason: Unanswered) {
+  package init(_ reason: Unanswered) {
     switch reason {
     case .cancelled, .withdrawn: self = .cancelled
     case .differed:

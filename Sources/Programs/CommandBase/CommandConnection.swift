@@ -1,9 +1,9 @@
-import SecretModel
+internal import SecretModel
 import Synchronization
-import Whorl
+internal import Whorl
 
 /// A command's only connection to the vault, and what ends with it.
-final class CommandConnection: Sendable {
+package final class CommandConnection: Sendable {
   private struct Open {
     var connection: (any VaultConnection)?
     var store: SecretStore?
@@ -14,7 +14,7 @@ final class CommandConnection: Sendable {
 
   /// Connects at once if the command always needs a vault, so that the vault's process starts while the arguments are
   /// parsed.
-  init(for words: [String]) {
+  package init(for words: [String]) {
     let own = words.prefix { $0 != "--" }
     let isWanted = own.first.map(Self.certain.contains) == true && !own.contains { Self.help.contains($0) }
     let namesFolder = own.contains { $0 == "--store" || $0.hasPrefix("--store=") }
@@ -36,7 +36,7 @@ final class CommandConnection: Sendable {
   func hold(_ context: AuthenticationContext) { open.withLock { $0.contexts.append(context) } }
 
   /// Ends the connection, and waits for the vault's end.
-  func close() async {
+  package func close() async {
     let ended = open.withLock { open in
       defer { open = Open() }
       return open

@@ -1,26 +1,26 @@
 import Glibc
 internal import Moving
-import Primitives
-import Processes
-import Prompts
+internal import Primitives
+internal import Processes
+package import Prompts
 import ReaderBus
 import ReaderClient
-import SecretModel
-import SessionPrompts
-import Settings
-import Whorl
+package import SecretModel
+package import SessionPrompts
+package import Settings
+package import Whorl
 
 /// The context of one command: the configuration and, when first needed, the vault and the store.
-struct Session: SettingsContext {
-  let options: GlobalOptions
-  let configuration: Configuration
+package struct Session: SettingsContext {
+  package let options: GlobalOptions
+  package let configuration: Configuration
   private let connection: CommandConnection
   /// The terminal of a program that this command serves, for a command that has none itself.
-  var clientTerminal: ClientTerminal?
+  package var clientTerminal: ClientTerminal?
   /// The program for which this command asks, if the person has not started the command. Prompts name it.
-  var asker: PromptAsker?
+  package var asker: PromptAsker?
 
-  init(_ options: GlobalOptions, _ connection: CommandConnection) throws(Failure) {
+  package init(_ options: GlobalOptions, _ connection: CommandConnection) throws(Failure) {
     self.options = options
     self.connection = connection
     do {
@@ -31,16 +31,16 @@ struct Session: SettingsContext {
     }
   }
 
-  var named: NamedStore {
+  package var named: NamedStore {
     NamedStore(configuration: options.config, directory: options.store, reader: options.reader)
   }
 
-  func atInterruption(_ action: (@Sendable () -> Void)?) { Interruption.onSignal(action) }
+  package func atInterruption(_ action: (@Sendable () -> Void)?) { Interruption.onSignal(action) }
 
   // MARK: The vault
 
   /// The connection to the vault of this place, opened at the first call.
-  func connect(to place: StorePlace) async throws(Failure) -> any VaultConnection {
+  package func connect(to place: StorePlace) async throws(Failure) -> any VaultConnection {
     if let made = connection.current { return made }
     let made = try await explained { () async throws(VaultError) in
       try await VaultConnector.connect(to: place, configuration)
@@ -50,7 +50,7 @@ struct Session: SettingsContext {
   }
 
   /// The store of this command, opened at its first use: a connection opens one store, once. Starts no reader.
-  func openStore() async throws(Failure) -> SecretStore {
+  package func openStore() async throws(Failure) -> SecretStore {
     if let open = connection.store { return open }
     let place = try place()
     let vault = try await connect(to: place)
@@ -60,10 +60,10 @@ struct Session: SettingsContext {
   }
 
   /// Ends the connection to the vault and waits until a private vault has ended.
-  func close() async { await connection.close() }
+  package func close() async { await connection.close() }
 
   /// Runs a call during which the service may have polkit ask for a password.
-  func withPasswordAgent<Answer>(
+  package func withPasswordAgent<Answer>(
     _ call: () async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
     guard try isStoreOfService else { return try await call() }
@@ -71,15 +71,8 @@ struct Session: SettingsContext {
   }
 
   /// The options for prompts. If a script passes the passcode, it is used at once, without waiting for a touch.
-  var contextOptions: ContextOptions {
+  package var contextOptions: ContextOptions {
     ContextOptions(timeout: configuration.timeout ?? .seconds(60), preferPasscode: options.passcodeFd != nil)
-  }
-
-  /// The same for a command that sets a passcode.
-  func contextOptions(_ guessable: GuessablePasscodeOption) -> ContextOptions {
-    var options = contextOptions
-    options.allowsGuessablePasscode = guessable.allowGuessable
-    return options
   }
 
   /// Makes a request to the store that may prompt the person, and cancels it on a signal. If the store still needs its
@@ -89,7 +82,7 @@ struct Session: SettingsContext {
   ///   - triesFirst: whether to make the request without asking anybody first.
   ///   - endsWithConnection: for the last request of a command: its context ends with the connection, without a call.
   ///   - other: another store than that of the session.
-  nonisolated(nonsending) func asking<Answer: Sendable>(
+  package nonisolated(nonsending) func asking<Answer: Sendable>(
     _ answers: Answers, awaiting: CommandAnswers.Awaiting = .stored, options: ContextOptions? = nil,
     reason: String? = nil, triesFirst: Bool = false, endsWithConnection: Bool = false, in other: SecretStore? = nil,
     _ request: AskingRequest<Answer, any Error>
@@ -109,7 +102,7 @@ struct Session: SettingsContext {
   /// nobody can give the passcode; those requests then fail.
   ///
   /// - Parameter purpose: the person's next action.
-  func openIfWaiting(_ answers: Answers, to purpose: String) async throws(Failure) {
+  package func openIfWaiting(_ answers: Answers, to purpose: String) async throws(Failure) {
     let store = try await openStore()
     guard canGivePasscode(answers, contextOptions) else { return }
     try await inquiring(answers, .stored, contextOptions, purpose) { inquiry throws(Failure) in
@@ -118,7 +111,7 @@ struct Session: SettingsContext {
   }
 
   /// Makes a request that stores an item. It may only prompt for an application password and the first unlock.
-  func storing<Answer: Sendable>(
+  package func storing<Answer: Sendable>(
     _ item: NewItem, _ answers: Answers, _ request: AskingRequest<Answer, any Error>
   ) async throws(Failure) -> Answer {
     do throws(Failure) {
@@ -131,7 +124,7 @@ struct Session: SettingsContext {
 
   /// The secret of an item for a program that stores its credentials here. Prompts only if needed, and asks again if the
   /// vault ends meanwhile, since nobody would see advice from a helper of git.
-  func secret(of item: Item, reason: String, noPrompt: Bool) async throws(Failure) -> ReleasedItem {
+  package func secret(of item: Item, reason: String, noPrompt: Bool) async throws(Failure) -> ReleasedItem {
     var options = contextOptions
     options.interactionNotAllowed = noPrompt
     let chosen = options
@@ -144,7 +137,7 @@ struct Session: SettingsContext {
   }
 
   /// Makes a request that changes nothing, and makes it once more with a new connection if the vault ends meanwhile.
-  func repeatingIfVaultEnds<Answer: Sendable>(
+  package func repeatingIfVaultEnds<Answer: Sendable>(
     _ request: () async throws(Failure) -> Answer
   ) async throws(Failure) -> Answer {
     do throws(Failure) {
@@ -162,7 +155,7 @@ struct Session: SettingsContext {
   }
 
   /// Whether a person can be asked other than at this command's own terminal.
-  var canAskElsewhere: Bool { UserEnvironment.hasDisplay || clientTerminal != nil }
+  package var canAskElsewhere: Bool { UserEnvironment.hasDisplay || clientTerminal != nil }
 
   /// Asks with the prompts and answers of this command. Says what could not be answered, and lets a person type a
   /// mistyped recovery key again.
@@ -205,13 +198,14 @@ struct Session: SettingsContext {
   }
 
   /// The answers, from this command's descriptors or the person.
-  func answers(recoveryKey: Int32? = nil, applicationPassword: Int32? = nil, noPrompt: Bool = false) -> Answers {
+  package func answers(recoveryKey: Int32? = nil, applicationPassword: Int32? = nil, noPrompt: Bool = false) -> Answers
+  {
     Answers(
       passcode: options.passcodeFd, recoveryKey: recoveryKey, applicationPassword: applicationPassword,
       noPrompt: noPrompt)
   }
 
-  func itemName(_ text: String) throws(Failure) -> ItemName {
+  package func itemName(_ text: String) throws(Failure) -> ItemName {
     do { return try ItemName(parsing: text) } catch { throw Failure(error) }
   }
 }

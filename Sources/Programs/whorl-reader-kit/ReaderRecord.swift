@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandBase
 import Primitives
 internal import Prompts
 import ReaderClient
@@ -10,7 +11,7 @@ struct ReaderRecord: Command {
     commandName: "record",
     abstract: "Record a reader, to be tested without it.",
     discussion: """
-      Runs the steps of 'reader test' on a USB reader through libfprint, as whoever may open its node (root, where the \
+      Runs the steps of 'test' on a USB reader through libfprint, as whoever may open its node (root, where the \
       system service is installed), and writes what went over the wire to the new folder DIR: the device (device), the \
       traffic (capture.ioctl) and a note of the steps (reader.json). Serial numbers are blanked. Then the recording is \
       replayed, to see that it is one.
@@ -21,21 +22,21 @@ struct ReaderRecord: Command {
       A reader that does not match on its chip hands out the PICTURE OF THE FINGER, and its recording holds it. Such a \
       one is made only with --include-my-fingerprint.
 
-      'whorl reader test --reader replay:DIR' replays it. recordings/README.md says how it becomes a test.
+      'whorl-reader-kit test --reader replay:DIR' replays it. recordings/README.md says how it becomes a test.
 
       Examples:
-        whorl reader record my-reader
-        whorl reader record my-reader --from captured --steps enroll,verify,delete
+        whorl-reader-kit record my-reader
+        whorl-reader-kit record my-reader --from captured --steps enroll,verify,delete
       """)
 
-  static let spoken = "reader record"
+  static let spoken = "record"
 
   @OptionGroup var options: GlobalOptions
 
   @Argument(help: ArgumentHelp("The folder to make.", valueName: "dir"))
   var directory: String
 
-  @Option(help: ArgumentHelp("The steps, with commas between, as 'reader test' has them.", valueName: "list"))
+  @Option(help: ArgumentHelp("The steps, with commas between, as 'test' has them.", valueName: "list"))
   var steps: StepList?
 
   @Option(
@@ -90,7 +91,7 @@ struct ReaderRecord: Command {
     guard try !UsableReaders(session).areLent else {
       throw Failure(
         .refused, "the readers are the system service's, and what goes over the wire to them is recorded by root alone",
-        advice: "run it as root: 'sudo whorl reader record'")
+        advice: "run it as root: 'sudo whorl-reader-kit record'")
     }
     let listing = session.ownReaders.reader()
     let chosen: ReaderDescription

@@ -1,45 +1,9 @@
 import ArgumentParser
+import CommandBase
 import Primitives
 internal import Prompts
+import SecretModel
 import Settings
-import Whorl
-
-/// The options of every command.
-struct GlobalOptions: ParsableArguments, Sendable {
-  @Option(
-    help: ArgumentHelp(
-      "The configuration file.", discussion: "Default: $XDG_CONFIG_HOME/whorl/config.json.", valueName: "file"),
-    completion: .file())
-  var config: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The directory of a private store.",
-      discussion: "Default: the store in the system service if that is installed, else $XDG_DATA_HOME/whorl.",
-      valueName: "dir"),
-    completion: .directory)
-  var store: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "Read the passcode from this descriptor.",
-      discussion:
-        "Its first line is the passcode; where an old and a new one are asked, the second line is the new one.",
-      valueName: "n"),
-    transform: GivenDescriptors.number)
-  var passcodeFd: Int32?
-
-  @Option(
-    help: ArgumentHelp(
-      "The reader to use.", discussion: "\(ReaderSelection.forms). Default: auto.", valueName: "selection"))
-  var reader: ReaderSelection?
-
-  @Flag(help: "Print JSON on standard output, and a failure as JSON on standard error.")
-  var json = false
-
-  @Flag(help: "Show more about a failure: its name in Apple's libraries, the exit status and the cause.")
-  var verbose = false
-}
 
 /// The option of the commands that set a passcode.
 struct GuessablePasscodeOption: ParsableArguments {
@@ -50,6 +14,15 @@ struct GuessablePasscodeOption: ParsableArguments {
         "Where the store's keys are not in a TPM, whoever has a copy of the store can try 20 million passcodes a day on one "
         + "large machine, without being counted."))
   var allowGuessable = false
+}
+
+extension Session {
+  /// The options for prompts of a command that sets a passcode.
+  func contextOptions(_ guessable: GuessablePasscodeOption) -> ContextOptions {
+    var options = contextOptions
+    options.allowsGuessablePasscode = guessable.allowGuessable
+    return options
+  }
 }
 
 /// The option of commands that need the recovery key if a store has no passcode.
