@@ -1,4 +1,4 @@
-// The target Whorl: the library with which a program uses a store, and the one door through which Whorl's own programs
+// Whorl: the library with which a program uses a store, and the one door through which Whorl's own programs
 // ask the vault. Only this target holds an open vault; everybody else gets it lent for one request. Where to begin:
 //
 // - `SecretStore`: a store. Its requests about items are in `SecretStore+Items`; `call` makes any other that asks nobody.

@@ -1,8 +1,8 @@
 package import Primitives
 package import SDBus
 
-// What the two sides of a reader process say to each other: org.whorl.Reader1, and org.whorl.ReaderStarter1 in the other
-// direction. libfprint, which reads what devices send, runs in a process of its own (docs/decisions/0017 and 0074).
+// ReaderBus: what the two sides of a reader process say to each other: org.whorl.Reader1, and org.whorl.ReaderStarter1 in
+// the other direction. libfprint, which reads what devices send, runs in a process of its own (docs/decisions/0017 and 0074).
 //
 // Begin here, and at `ReaderRequest`, which is a call with its arguments. `ReaderValues` has the values in messages: each
 // names its fields once, with the coder of SDBus (`BusFields`). `ReaderObject` serves any reader to a peer. The other side

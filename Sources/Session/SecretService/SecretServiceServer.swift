@@ -1,3 +1,7 @@
+// SecretService: the items of the store for programs that use libsecret. Begin with `SecretServiceServer`, which gives each
+// call to the object that it is for (`ServiceCalls`, `CollectionCalls`, `ItemCalls`, `PropertyCalls`). `ItemRead` reads a
+// secret, and `GatedReads` those that need a touch. `ItemKeeper` says how collections and items are kept in the vault.
+
 internal import Glibc
 internal import Primitives
 internal import SDBus

@@ -1,3 +1,7 @@
+// SessionPrompts: how a program without a terminal asks the person, and who is asking. Begin with `AgentPrompt`, which uses a
+// `Notification`, `Pinentry` or the terminal of the client (`ClientTerminal`), one request at a time (`PromptTurns`).
+// `ClientProgram` is the program that asks, `ClientPlaces` limits how many may be connected.
+
 internal import Primitives
 package import Prompts
 package import SecretModel

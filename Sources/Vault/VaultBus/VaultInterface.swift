@@ -1,6 +1,6 @@
 package import SDBus
 
-// The vault on D-Bus, org.whorl.Vault1, for both sides: `VaultBusClient` is a `VaultConnection` to a vault in another
+// VaultBus: the vault on D-Bus, org.whorl.Vault1, for both sides: `VaultBusClient` is a `VaultConnection` to a vault in another
 // process, and `VaultBusServer` and `VaultBusListener` serve any `VaultConnection`. There is no message bus: a connection is
 // a socket between the two.
 //

@@ -1,3 +1,7 @@
+// Passkeys: a FIDO authenticator with the passkeys of the store. Begin with `Authenticator`. `HIDTransport` makes requests of
+// the reports that it gets (CTAPHID), and `CommandServer` answers them (CTAP2), each with a type of `Protocol/`.
+// `PasskeyDevice` is the device of the session, `StorePasskeys` the way to the store and the person.
+
 import Primitives
 
 /// A FIDO authenticator: serves CTAPHID and CTAP2 over any stream of reports of 64 bytes, with the passkeys of a vault.

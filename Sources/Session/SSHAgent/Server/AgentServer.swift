@@ -1,3 +1,7 @@
+// SSHAgent: the keys of the store for ssh, in the protocol of its agent. Begin with `AgentServer`, which has an
+// `AgentConversation` with each client. A conversation reads `AgentMessages`, finds out what a signature is for
+// (`SignaturePurpose`, from the data and from what ssh knows of the host) and has the `Signer` make it after a touch.
+
 internal import CLinux
 internal import Glibc
 internal import Primitives
