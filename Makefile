@@ -27,9 +27,10 @@ help: ## list these targets
 setup: ## install what the build and the tests need (Debian, Ubuntu) or list it; checks the Swift version
 	@scripts/setup build test
 
-demo: build ## demonstrate Whorl with a synthetic finger, or your own reader: enrol, store, refuse, release
+demo: setup ## demonstrate Whorl with a synthetic finger, or your own reader: enrol, store, refuse, release
 	@scripts/setup demo
-	@scripts/demo .build/release
+	@swift build --target InstalledPrograms
+	@scripts/demo .build/debug
 
 examples: setup ## build Examples/ as a package of its own and run its programs with synthetic fingers
 	@scripts/examples
