@@ -92,9 +92,10 @@ deb: $(if $(RELEASE),setup,build) ## Debian packages in .build/packages, checked
 	@$(if $(RELEASE),,scripts/build whorl-gtk)
 	@$(if $(RELEASE),scripts/deb-for '$(RELEASE)',scripts/deb)
 
-deb-source: ## source package for Debian of the last commit in .build/deb-source, checked by lintian
-	@scripts/setup deb
+deb-source: ## source package for Debian of the last commit in .build/deb-source, checked by lintian; BUILD=sid builds it there
+	@scripts/setup deb $(if $(BUILD),system)
 	@scripts/deb-source
+	@$(if $(BUILD),scripts/build-source-package '$(BUILD)')
 
 rpm: build ## RPM packages in .build/packages, checked by rpmlint; with the SELinux module
 	@scripts/setup rpm
