@@ -19,7 +19,7 @@ SERVING = Sources/Common Sources/Reader Sources/Session Sources/Vault \
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo examples test check lint format bench docs campaign fuzz system-test machine-test pictures hardware-test deb deb-source rpm dist release reproducible build install install-window uninstall udev install-udev uninstall-udev clean
+.PHONY: help setup demo examples test check lint format bench docs campaign fuzz system-test machine-test pictures hardware-test deb deb-source rpm dist api-changes release reproducible build install install-window uninstall udev install-udev uninstall-udev clean
 
 help: ## list these targets
 	@awk -F ': [^#]*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -32,8 +32,8 @@ demo: setup ## demonstrate Whorl with a synthetic finger, or your own reader: en
 	@scripts/build-debug --target InstalledPrograms
 	@scripts/demo .build/debug
 
-examples: setup ## build Examples/ as a package of its own and run its programs with synthetic fingers
-	@scripts/examples
+examples: setup ## build Examples/ as a package of its own and run its programs with synthetic fingers; ARCHIVE=yes: from `make dist`
+	@scripts/examples $(if $(ARCHIVE),--archive)
 
 test: setup ## build everything and run all tests (FILTER=NAME for some of them)
 	@scripts/test $(if $(FILTER),--filter '$(FILTER)')
@@ -93,9 +93,10 @@ deb: $(if $(RELEASE),setup,build) ## Debian packages in .build/packages, checked
 	@$(if $(RELEASE),,scripts/build whorl-gtk)
 	@$(if $(RELEASE),scripts/deb-for '$(RELEASE)',scripts/deb)
 
-deb-source: ## source package for Debian of the last commit in .build/deb-source, checked by lintian
-	@scripts/setup deb
+deb-source: ## source package for Debian of the last commit in .build/deb-source, checked by lintian; BUILD=sid builds it there
+	@scripts/setup deb $(if $(BUILD),system)
 	@scripts/deb-source
+	@$(if $(BUILD),scripts/build-source-package '$(BUILD)')
 
 rpm: build ## RPM packages in .build/packages, checked by rpmlint; with the SELinux module
 	@scripts/setup rpm
@@ -104,6 +105,9 @@ rpm: build ## RPM packages in .build/packages, checked by rpmlint; with the SELi
 
 dist: ## source archive of the last commit, with its dependencies, in .build/dist; the same commit gives the same bytes
 	@scripts/dist
+
+api-changes: ## what would break programs that use the libraries since the last release (or since COMMIT)
+	@scripts/api-changes $(COMMIT)
 
 release: ## sign and tag the last commit as VERSION=0.1.0, with packages, apt repository and checksums; UNSIGNED=yes
 	@scripts/setup release system deb

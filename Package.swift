@@ -438,9 +438,9 @@ let started: [String: [String]] = [
 
 // `make check T=TARGET` builds a slice of the package: a test target, what it depends on, and the programs that its tests
 // start. Without this variable, which only scripts/check sets, the package is whole.
-if let slice = Context.environment["WHORL_SLICE"] {
+if let slices = Context.environment["WHORL_SLICE"] {
   var kept: Set<String> = []
-  var open = [slice]
+  var open = slices.split(separator: " ").map(String.init)
   while let name = open.popLast() {
     guard kept.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else { continue }
     open += started[name] ?? []

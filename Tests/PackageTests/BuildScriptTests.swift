@@ -85,6 +85,7 @@ struct BuildScriptTests {
       let sections = try await run(
         "readelf", "--sections", "--wide", folder.appending(path: "one/.build/release/door").path)
       #expect(sections.output.contains(".debug_info"))
+      #expect(!sections.output.contains(".eh_frame"), "the tables of C++ exceptions")
       #expect(programs[0] == programs[1])
       #expect(programs[0].range(of: Data(folder.path.utf8)) == nil)
     }

@@ -36,6 +36,13 @@ struct SliceTests {
     #expect(!slice.contains("whorl"))
   }
 
+  @Test("a slice of several test targets has what each of them needs")
+  func severalTargets() async throws {
+    let slice = try await PackageDescription.of("Package.swift", slice: "CBORTests KeysTests").targets.map(\.name)
+    #expect(Set(slice).isSuperset(of: ["CBORTests", "CBOR", "KeysTests", "Keys"]))
+    #expect(slice.filter { $0.hasSuffix("Tests") }.sorted() == ["CBORTests", "KeysTests"])
+  }
+
   @Test("every program that a slice builds for its tests is a target of the package")
   func startedProgramsExist() async throws {
     let names = Set(try await PackageDescription.ofThisPackage().targets.map(\.name))

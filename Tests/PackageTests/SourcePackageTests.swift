@@ -46,6 +46,17 @@ struct SourcePackageTests {
       try Repository.text("packaging/debian/rules").contains("dh_gencontrol -- -Vswift:Static-Built-Using="))
   }
 
+  @Test("the tests of Debian's build are test targets of the package, and DEB_BUILD_OPTIONS=nocheck leaves them out")
+  func testsAtTheBuild() async throws {
+    let rules = try Repository.text("packaging/debian/rules")
+    let lines = rules.split(separator: "\n", omittingEmptySubsequences: false)
+    let start = try #require(lines.firstIndex(of: "override_dh_auto_test:"))
+    #expect(lines[start + 1] == "ifeq (,$(filter nocheck,$(DEB_BUILD_OPTIONS)))" && lines[start + 3] == "endif")
+    let named = try #require(lines[start + 2].wholeMatch(of: /\tscripts\/check '([A-Za-z ]+)'/)).1.split(separator: " ")
+    let targets = try await PackageDescription.ofThisPackage().targets.filter { $0.type == "test" }.map(\.name)
+    #expect(Set(targets).isSuperset(of: named.map(String.init)), "\(named)")
+  }
+
   @Test("debian/copyright has the licence of each Swift package and the text of each licence")
   func licences() throws {
     let stanzas = try Repository.text("packaging/debian/copyright").components(separatedBy: "\n\n")
