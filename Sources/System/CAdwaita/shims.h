@@ -1,5 +1,7 @@
-// Newer calls than those of Debian 12 (GTK 4.8, libadwaita 1.2) are not declared.
+// Newer calls than those of Debian 12 (GTK 4.8, libadwaita 1.2) are not declared, and what newer versions call obsolete is.
+#define GDK_VERSION_MIN_REQUIRED GDK_VERSION_4_8
 #define GDK_VERSION_MAX_ALLOWED GDK_VERSION_4_8
+#define ADW_VERSION_MIN_REQUIRED ADW_VERSION_1_2
 #define ADW_VERSION_MAX_ALLOWED ADW_VERSION_1_2
 #include <adwaita.h>
 #include <glib-unix.h>
