@@ -55,6 +55,17 @@ struct WindowTests {
     }
   }
 
+  @Test("a window that nobody uses wakes no thread each second")
+  func quiet() async throws {
+    try await shown { window, _ in
+      try await window(.see("mail/alice"))
+      try await Task.sleep(for: .seconds(2))
+      let before = try window.waits(ofAllThreads: true)
+      try await Task.sleep(for: .seconds(6))
+      #expect(try window.waits(ofAllThreads: true) - before < 5)
+    }
+  }
+
   @Test("A first start in the window refuses a weak passcode, and makes a store that the shown recovery key opens")
   func firstStart() async throws {
     try await first { window, store in
