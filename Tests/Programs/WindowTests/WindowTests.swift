@@ -95,7 +95,8 @@ struct WindowTests {
     try await shown { window, store in
       let finger = VirtualImageReader(socket: store.socket, patience: .seconds(10))
       try await window(
-        .type("ali", into: "Search"), .gone("any-finger"), .click("mail/alice"), .press("Show"), .see("Confirm"))
+        .type("ali", into: "Search"), .gone("any-finger"), .click("mail/alice"), .press("Show"), .see("Confirm"),
+        .see("Swipe the reader (virtual reader) to show “mail/alice”"))
       try await press(Fingers.wrong, on: finger)
       try await window(.see("No match, 2 touches left"))
       #expect(try await !window.texts().contains("a secret of mine"))
