@@ -120,6 +120,21 @@ struct WindowTests {
     }
   }
 
+  @Test("Programs that read windows are not told what is typed into the window's password entries")
+  func untold() async throws {
+    try await shown { window, _ in
+      let secrets = [TestStore.passcode, "mistyped", "correct battery"]
+      let told = try await window.told {
+        try await window(
+          .type("ali", into: "Search"), .click("mail/alice"), .press("Show"), .type("mistyped", into: "Passcode"),
+          .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("a secret of mine"), .press("Back"),
+          .press("New Secret"), .type("correct battery", into: "Secret"), .press("Cancel"))
+      }
+      #expect(told.contains("ali"), "\(told)")
+      for secret in secrets { #expect(!told.contains { $0.contains(secret) }, "\(told)") }
+    }
+  }
+
   @Test("A secret that the window made is the command line's, and a removed one comes back with Undo until it closes")
   func changed() async throws {
     try await shown { window, store in
