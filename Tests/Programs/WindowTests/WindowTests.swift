@@ -158,7 +158,8 @@ struct WindowTests {
       let lost =
         "These secrets are bound to the fingers as they are now, and are lost for good: “current-set”."
       try await window(
-        .see("Right index finger, enrolled"), .press("Left thumb, not enrolled"), .see(lost), .press("Enrol"),
+        .see("Right index finger, enrolled"), .press("Left thumb, not enrolled"), .see(lost), .unusable("Enrol"),
+        .click("These secrets may be destroyed"), .press("Enrol"),
         .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("Progress"))
       for stage in 1...5 {
         try await press(Fingers.thumb, on: reader)
@@ -170,6 +171,13 @@ struct WindowTests {
         .press("Left thumb, enrolled"), .see("It opens nothing any more. You can enrol it again."), .press("Remove"),
         .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("Left thumb, not enrolled"))
       #expect(try await !store.whorl("fingers").text.contains("left-thumb"))
+      try await store.set("later", "a secret of mine", "--access", "current-set")
+      try await window(
+        .press("Right index finger, enrolled"),
+        .see(
+          "It opens nothing any more. You can enrol it again. \(lost.replacing("current-set", with: "later"))"),
+        .unusable("Remove"), .click("These secrets may be destroyed"), .click("These secrets may be destroyed"),
+        .unusable("Remove"), .press("Cancel"), .see("Right index finger, enrolled"))
     }
   }
 
