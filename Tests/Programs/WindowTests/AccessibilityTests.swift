@@ -41,6 +41,15 @@ struct AccessibilityTests {
     }
   }
 
+  @Test("With text of twice the size, the page of computers needs no more than 360 pixels, and nothing is cut off")
+  func twiceTheSize() async throws {
+    try await shown("computers", width: 300, fontSize: 22) { window in
+      let width = try await window.width() ?? 0
+      #expect((1...360).contains(width))
+      #expect(try await window.outside() == [])
+    }
+  }
+
   @Test(
     "From right to left, and with high contrast, each page needs no more than 360 pixels, and each control has a name",
     .enabled(

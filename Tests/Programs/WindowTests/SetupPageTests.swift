@@ -32,6 +32,22 @@ struct SetupPageTests {
     try await window(.press("Close"))
   }
 
+  @Test("The window says when a part of Whorl does not answer, with a button to look again, and shows what comes later")
+  func overdue() async throws {
+    try await TestStore.with { store in
+      let services = try UserServicesStandIn(in: store.folder)
+      try await shown(store, services.environment()) { window in
+        try await window(.see("Turn on: git"), .gone("Looking …"))
+        try window.signalChildren(SIGSTOP)
+        defer { try? window.signalChildren(SIGCONT) }
+        try await window(.press("Look Again"), .see("Looking …"), .see("No Answer Yet"), .gone("Looking …"))
+        try await window(.press("Look Again"), .see("Looking …"), .gone("No Answer Yet"))
+        try window.signalChildren(SIGCONT)
+        try await window(.gone("Looking …"), .see("Turn on: git"))
+      }
+    }
+  }
+
   @Test("The window has ssh find the keys of the vault, and not any more")
   func ssh() async throws {
     try await TestStore.with { store in

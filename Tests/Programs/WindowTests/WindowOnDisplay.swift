@@ -170,14 +170,57 @@ struct WindowOnDisplay {
 
   private var isRunning: Bool { program?.isRunning ?? true }
 
-  /// How often the window's main thread has waited so far.
-  func waits() throws -> Int {
-    guard let pid = program?.pid else { throw WindowFailure(description: "the message bus has started the window") }
-    let status = String(decoding: try readFile("/proc/\(pid)/task/\(pid)/status"), as: UTF8.self)
-    guard let count = status.firstMatch(of: /\nvoluntary_ctxt_switches:\s+(\d+)/).flatMap({ Int($0.1) }) else {
-      throw WindowFailure(description: status)
+  /// How often the window's main thread has waited so far, or all its threads.
+  func waits(ofAllThreads: Bool = false) throws -> Int {
+    let threads = try ofAllThreads ? threads : [pid.description]
+    return try threads.reduce(0) { sum, thread in
+      // A thread may have ended meanwhile.
+      guard let status = try? readFile("/proc/\(pid)/task/\(thread)/status") else { return sum }
+      let text = String(decoding: status, as: UTF8.self)
+      guard let count = text.firstMatch(of: /\nvoluntary_ctxt_switches:\s+(\d+)/).flatMap({ Int($0.1) }) else {
+        throw WindowFailure(description: text)
+      }
+      return sum + count
     }
-    return count
+  }
+
+  /// Sends a signal to the programs that the window has started, such as its vault.
+  func signalChildren(_ signal: Int32) throws {
+    for thread in try threads {
+      let children = String(decoding: try readFile("/proc/\(pid)/task/\(thread)/children"), as: UTF8.self)
+      for child in children.split(separator: " ").compactMap({ Int32($0) }) { kill(child, signal) }
+    }
+  }
+
+  private var pid: pid_t {
+    get throws {
+      guard let pid = program?.pid else { throw WindowFailure(description: "the message bus has started the window") }
+      return pid
+    }
+  }
+
+  private var threads: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task") }
+  }
+
+  /// What a program that reads windows is told of changes of texts while the body runs.
+  func told(during body: () async throws -> Void) async throws -> [String] {
+    let listener = try Invocation(
+      program: "/usr/bin/timeout",
+      arguments: ["60", "/usr/bin/python3", Self.root + "/Tests/Support/text-listener.py"],
+      environment: environment
+    ).start()
+    async let end = finish(listener)
+    // Until it listens.
+    try await Task.sleep(for: .seconds(2))
+    let result: Result<Void, any Error>
+    do { result = .success(try await body()) } catch { result = .failure(error) }
+    // Until it was told.
+    try await Task.sleep(for: .seconds(1))
+    listener.signal(SIGTERM)
+    let said = await end
+    try result.get()
+    return said.text.split(separator: "\n").map(String.init)
   }
 
   /// Runs the screen reader for these steps. A process for each call, which ends by itself, so that none is left behind.

@@ -55,6 +55,17 @@ struct WindowTests {
     }
   }
 
+  @Test("a window that nobody uses wakes no thread each second")
+  func quiet() async throws {
+    try await shown { window, _ in
+      try await window(.see("mail/alice"))
+      try await Task.sleep(for: .seconds(2))
+      let before = try window.waits(ofAllThreads: true)
+      try await Task.sleep(for: .seconds(6))
+      #expect(try window.waits(ofAllThreads: true) - before < 5)
+    }
+  }
+
   @Test("A first start in the window refuses a weak passcode, and makes a store that the shown recovery key opens")
   func firstStart() async throws {
     try await first { window, store in
@@ -84,7 +95,8 @@ struct WindowTests {
     try await shown { window, store in
       let finger = VirtualImageReader(socket: store.socket, patience: .seconds(10))
       try await window(
-        .type("ali", into: "Search"), .gone("any-finger"), .click("mail/alice"), .press("Show"), .see("Confirm"))
+        .type("ali", into: "Search"), .gone("any-finger"), .click("mail/alice"), .press("Show"), .see("Confirm"),
+        .see("Swipe the reader (virtual reader) to show “mail/alice”"))
       try await press(Fingers.wrong, on: finger)
       try await window(.see("No match, 2 touches left"))
       #expect(try await !window.texts().contains("a secret of mine"))
@@ -105,6 +117,21 @@ struct WindowTests {
       #expect(try await !window.texts().contains("a secret of mine"))
       try await window(
         .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("a secret of mine"))
+    }
+  }
+
+  @Test("Programs that read windows are not told what is typed into the window's password entries")
+  func untold() async throws {
+    try await shown { window, _ in
+      let secrets = [TestStore.passcode, "mistyped", "correct battery"]
+      let told = try await window.told {
+        try await window(
+          .type("ali", into: "Search"), .click("mail/alice"), .press("Show"), .type("mistyped", into: "Passcode"),
+          .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("a secret of mine"), .press("Back"),
+          .press("New Secret"), .type("correct battery", into: "Secret"), .press("Cancel"))
+      }
+      #expect(told.contains("ali"), "\(told)")
+      for secret in secrets { #expect(!told.contains { $0.contains(secret) }, "\(told)") }
     }
   }
 
@@ -131,7 +158,8 @@ struct WindowTests {
       let lost =
         "These secrets are bound to the fingers as they are now, and are lost for good: “current-set”."
       try await window(
-        .see("Right index finger, enrolled"), .press("Left thumb, not enrolled"), .see(lost), .press("Enrol"),
+        .see("Right index finger, enrolled"), .press("Left thumb, not enrolled"), .see(lost), .unusable("Enrol"),
+        .click("These secrets may be destroyed"), .press("Enrol"),
         .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("Progress"))
       for stage in 1...5 {
         try await press(Fingers.thumb, on: reader)
@@ -143,6 +171,13 @@ struct WindowTests {
         .press("Left thumb, enrolled"), .see("It opens nothing any more. You can enrol it again."), .press("Remove"),
         .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("Left thumb, not enrolled"))
       #expect(try await !store.whorl("fingers").text.contains("left-thumb"))
+      try await store.set("later", "a secret of mine", "--access", "current-set")
+      try await window(
+        .press("Right index finger, enrolled"),
+        .see(
+          "It opens nothing any more. You can enrol it again. \(lost.replacing("current-set", with: "later"))"),
+        .unusable("Remove"), .click("These secrets may be destroyed"), .click("These secrets may be destroyed"),
+        .unusable("Remove"), .press("Cancel"), .see("Right index finger, enrolled"))
     }
   }
 

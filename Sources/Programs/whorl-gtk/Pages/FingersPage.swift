@@ -107,10 +107,10 @@ final class FingersPage: WindowPage {
   }
 
   private func confirmRemoval(of finger: Finger, _ lost: [ItemName]) {
-    Question.ask(
+    ask(
       Text.of("Remove {finger}?", ["finger": Spoken.finger(finger)]),
       words(Text.of("It opens nothing any more. You can enrol it again."), lost), answer: Text.of("_Remove"),
-      isDestructive: true, over: store.window
+      whatIsLost: lost
     ) { [self] in
       change(Text.of("{finger} is removed", ["finger": Spoken.leadingFinger(finger)])) {
         store, fprintd throws(Failure) in
@@ -129,9 +129,21 @@ final class FingersPage: WindowPage {
       }
     }
     guard !lost.isEmpty else { return enrol() }
+    ask(
+      Text.of("Enrol {finger}?", ["finger": Spoken.finger(finger)]), words(nil, lost), answer: Text.of("_Enrol"),
+      whatIsLost: lost, agreed: enrol)
+  }
+
+  /// Asks before a change. Where that destroys secrets, a click alone is not enough.
+  private func ask(
+    _ heading: String, _ body: String, answer: String, whatIsLost lost: [ItemName], agreed: @escaping () -> Void
+  ) {
+    guard !lost.isEmpty else {
+      return Question.ask(heading, body, answer: answer, isDestructive: true, over: store.window, agreed: agreed)
+    }
     Question.ask(
-      Text.of("Enrol {finger}?", ["finger": Spoken.finger(finger)]), words(nil, lost),
-      answer: Text.of("_Enrol"), isDestructive: true, over: store.window, agreed: enrol)
+      heading, body, consent: Text.of("These secrets may be destroyed"), answer: answer, over: store.window,
+      agreed: agreed)
   }
 
   /// What a change of the fingers means, with the secrets that it destroys.

@@ -12,6 +12,11 @@ final class SetupPage: WindowPage {
   private let goTo: (PageName) -> Void
   private let groups: [String: RowGroup]
   private var isLooking = false
+  /// How long a look may take before the page says so. Where a part of Whorl ends again and again, it may never end.
+  private static let seconds = 15
+  private var overdue: MainLoop.Timer?
+  /// The number of the last look.
+  private var looks = 0
   private var hasLooked = false
   private var isChanging = false
 
@@ -26,7 +31,7 @@ final class SetupPage: WindowPage {
       groups[name] = RowGroup(interface[name])
     }
     interface["back-to-pages"].on("clicked") { goBack() }
-    interface["look"].on("clicked") { [weak self] in self?.look() }
+    for button in ["look", "look-now"] { interface[button].on("clicked") { [weak self] in self?.look() } }
     interface["leave"].on("clicked") { leave() }
   }
 
@@ -41,21 +46,33 @@ final class SetupPage: WindowPage {
     guard !isLooking, let opened = store.store else { return }
     (isLooking, hasLooked) = (true, true)
     interface["looking"].isVisible = true
+    interface["overdue"].isVisible = false
     interface["look"].isSensitive = false
+    looks += 1
+    let number = looks
+    overdue = MainLoop.after(seconds: Self.seconds) { [weak self] in self?.endLook(isOverdue: true) }
     let place = store.place
     Task {
       do throws(Failure) {
         let findings = try await VaultWork.runAside { () async throws(Failure) in
           try await SetupSurvey(WindowSettings(place, opened), onGap: { _ in }).findings()
         }
-        show(findings)
+        // A later look has its own findings.
+        if looks == number { show(findings) }
       } catch {
         store.say(error)
       }
-      isLooking = false
-      interface["looking"].isVisible = false
-      interface["look"].isSensitive = true
+      guard looks == number else { return }
+      self.overdue?.cancel()
+      endLook(isOverdue: false)
     }
+  }
+
+  private func endLook(isOverdue: Bool) {
+    (isLooking, overdue) = (false, nil)
+    interface["looking"].isVisible = false
+    interface["overdue"].isVisible = isOverdue
+    interface["look"].isSensitive = true
   }
 
   // MARK: What is shown

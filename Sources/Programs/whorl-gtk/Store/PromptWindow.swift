@@ -112,9 +112,10 @@ final class PromptWindow {
       self.request = request
     }
     switch event {
-    case .touchWanted(let request):
+    case .touchWanted(var request):
       self.session = session
       isQuestion = false
+      request.sayOnce()
       show(
         PromptText.touch(request, keys: nil), withFinger: true,
         typing: request.passcodeInstead ? .passcode(attempt: 1) : nil)
@@ -221,6 +222,17 @@ private nonisolated final class WindowPrompt: AuthenticationPrompt {
   }
 
   func finished(in session: PromptSession) async { await window.finished(self) }
+}
+
+extension TouchRequest {
+  /// Leaves the names of the items to the reason if that has all of them, since the words of the window say what it does with
+  /// which item.
+  fileprivate mutating func sayOnce() {
+    guard case .read(let items, let reason?) = purpose,
+      items.allSatisfy({ reason.contains(PromptLabel.text($0.description)) })
+    else { return }
+    purpose = .evaluate(reason: reason)
+  }
 }
 
 extension AuthenticationEvent {

@@ -20,9 +20,22 @@ final class Interface {
     guard isRead != 0 else {
       fatalError(error.map { String(cString: $0.pointee.message) } ?? "an unreadable interface")
     }
+    keepPasswordsFromReaders()
   }
 
-  isolated deinit { g_object_unref(UnsafeMutableRawPointer(builder)) }
+  private func keepPasswordsFromReaders() {
+    let types = [gtk_password_entry_get_type(), adw_password_entry_row_get_type()]
+    // gtk_builder_get_objects: the list is ours, its objects are the builder's.
+    let objects = gtk_builder_get_objects(builder)
+    defer { g_slist_free(objects) }
+    var next = objects
+    while let object = next {
+      next = object.pointee.next
+      guard let data = object.pointee.data else { continue }
+      let widget = Widget(data)
+      if types.contains(where: { g_type_check_instance_is_a(widget.typed(), $0) != 0 }) { widget.keepTypingToItself() }
+    }
+  }
 
   /// The object with this id. A file without it is a defect of the program.
   subscript(_ id: String) -> Widget {

@@ -15,6 +15,21 @@ enum Question {
     present(heading, body, answer: answer, isDestructive: isDestructive, over: window) { if $0 { agreed() } }
   }
 
+  /// The same for what destroys something: the button that agrees can be pressed only after the person has ticked a box.
+  ///
+  /// - Parameter consent: the words of the box.
+  static func ask(
+    _ heading: String, _ body: String, consent: String, answer: String, over window: Widget,
+    agreed: @escaping () -> Void
+  ) {
+    let dialog = present(heading, body, answer: answer, isDestructive: true, over: window) { if $0 { agreed() } }
+    // gtk_check_button_new_with_label: floating, and the dialog takes it over.
+    let box = Widget(UnsafeMutableRawPointer(gtk_check_button_new_with_label(consent)))
+    adw_message_dialog_set_extra_child(dialog.typed(), box.typed())
+    adw_message_dialog_set_response_enabled(dialog.typed(), "yes", 0)
+    box.on("toggled") { adw_message_dialog_set_response_enabled(dialog.typed(), "yes", box.bool("active") ? 1 : 0) }
+  }
+
   /// Asks, and returns whether the person agrees.
   static func isAgreed(_ heading: String, _ body: String, over window: Widget) async -> Bool {
     await withCheckedContinuation { continuation in

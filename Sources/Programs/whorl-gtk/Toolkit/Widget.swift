@@ -83,7 +83,34 @@ struct Widget {
   /// Empties the widget if it is the part of an entry that has the text.
   func emptyText() {
     let isText = g_type_check_instance_is_a(typed(), gtk_text_get_type()) != 0
-    if isText, !isEmpty { text = "" }
+    guard isText, !isEmpty else { return }
+    for signal in Self.changesOfText { dropHandlers(of: signal) }
+    text = ""
+  }
+
+  /// Keeps what is typed into this password entry from programs that read windows. GTK tells all of them what is put into an
+  /// entry and what is taken out, also of a password entry (GTK 4.8 and 4.18).
+  func keepTypingToItself() {
+    // gtk_editable_get_delegate: transfer none. It is the part of the entry that has the text.
+    guard let part = gtk_editable_get_delegate(opaque) else { return }
+    for signal in Self.changesOfText { Widget(part).dropHandlersBeforeEach(signal) }
+  }
+
+  private static let changesOfText = ["insert-text", "delete-text"]
+
+  /// Has no other handler of the signal called. This one is called first: the others were added after it, and are dropped.
+  private func dropHandlersBeforeEach(_ signal: String) {
+    on(signal) { [self] in
+      dropHandlers(of: signal)
+      dropHandlersBeforeEach(signal)
+    }
+  }
+
+  private func dropHandlers(of signal: String) {
+    let id = g_signal_lookup(signal, gtk_editable_get_type())
+    while case let handler = g_signal_handler_find(pointer, G_SIGNAL_MATCH_ID, id, 0, nil, nil, nil), handler != 0 {
+      g_signal_handler_disconnect(pointer, handler)
+    }
   }
 
   /// Puts a secret into an entry or a label.
