@@ -338,6 +338,8 @@ package class OpenedStore {
   package let classKeys: ClassKeys
   /// What the keys of the device slot and the passcode's slot are sealed in.
   package internal(set) var seal: DeviceSeal
+  /// The records that were opened last.
+  var openedRecords = OpenedRecords()
 
   init(
     directory: StoreDirectory, keys: consuming RootKeys, owner: UInt32, clock: BootClock, floor: Scrypt.Floor,
