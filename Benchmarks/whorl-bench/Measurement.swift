@@ -42,6 +42,7 @@ struct Measurement {
     // Measured first: a child is charged the memory that its parent had when it was spawned, and this program's memory
     // grows.
     let peak = try peak(get(100_000))
+    try Yardstick(folder: work).measure(into: &report)
     let programs = try measurePrograms()
     for name in programs.order { if let samples = programs.samples[name] { report.add(samples) } }
     guard let reader = HelperPlaces.reader.locate() else { throw BenchFailure("whorl-reader is not built") }
@@ -53,11 +54,17 @@ struct Measurement {
     }
     promise(&report, programs.samples, touched)
     try await PasskeyTimes(folder: work, rounds: rounds).measure(into: &report)
+    try await signatures.measure(into: &report)
     try LibraryTimes(work: work).measure(into: &report)
     try await SecretServiceTimes(work: work).measure(into: &report)
     try moving.measure(into: &report)
     report.promise("get, peak memory at 100,000 items", Double(peak) / 1024, atMost: 30, "MiB")
     return report
+  }
+
+  /// Signatures of the SSH agents.
+  var signatures: SSHAgentTimes {
+    SSHAgentTimes(folder: work, programs: String(whorl.dropLast("/whorl".count)))
   }
 
   /// Export and import of the largest store.
