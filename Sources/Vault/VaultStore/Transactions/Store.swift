@@ -1,6 +1,7 @@
 // VaultStore: the store of a vault, below all that asks a person. Begin with `Store`, its transactions. `Rows` has the
-// tables, `KeyHierarchy` the keys from the device's slot down to the classes of items, `Rollback` what notices an earlier
-// copy, `Policy` what an item requires and how wrong tries are counted, `TPM` what the machine's TPM keeps.
+// tables, `Records` what is sealed in a row of an item, `KeyHierarchy` the keys from the device's slot down to the classes of
+// items, `Rollback` what notices an earlier copy, `Policy` what an item requires and how wrong tries are counted, `TPM` what the
+// machine's TPM keeps.
 
 import Dispatch
 package import GRDB
