@@ -1,6 +1,7 @@
 import Presence
 import SecretModel
 import VaultItems
+import VaultStore
 
 /// Asks for what reading items requires, and releases nothing.
 enum AskedProofs {

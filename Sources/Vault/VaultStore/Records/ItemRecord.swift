@@ -1,6 +1,4 @@
-import GRDB
-package import Keys
-package import Primitives
+internal import Primitives
 
 /// The sealed description of an item: its class and attributes.
 package struct ItemRecord: Equatable {
