@@ -112,8 +112,9 @@ struct SecretServiceSearch: BusCodable {
     after = try parts.optionalBytes(2).map { ItemCursor(bytes: $0) }
     var attributes: [String: String] = [:]
     while !parts.isAtEnd {
+      let name = try parts.string(3)
       // Refuse a name that occurs twice: it would be unclear which value is meant.
-      guard attributes.updateValue(try parts.string(4), forKey: try parts.string(3)) == nil else {
+      guard attributes.updateValue(try parts.string(4), forKey: name) == nil else {
         throw BusValueError.unreadable(Self.self)
       }
     }
