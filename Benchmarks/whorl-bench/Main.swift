@@ -12,6 +12,8 @@ enum Main {
            whorl-bench library WORK                      the calls of the library alone
            whorl-bench passkeys WORK                     stores with one and with 1,000 passkeys alone
            whorl-bench secret-service WORK               the Secret Services on the buses of WORK alone
+           whorl-bench ssh WORK                          signatures of whorl-agent and of ssh-agent alone
+           whorl-bench yardstick WORK                    a compile, an scrypt and an fsync: the machine itself
            whorl-bench service --rounds N [--items N]    the caller's own, empty store in the system service
            whorl-bench first-answer                      one item of that store, in milliseconds
 
@@ -45,6 +47,14 @@ enum Main {
     case "secret-service" where words.count == 2:
       var report = Report()
       try await SecretServiceTimes(work: words[1]).measure(into: &report)
+      print(report.text)
+    case "ssh" where words.count == 2:
+      var report = Report()
+      try await Measurement(work: words[1], rounds: 1).signatures.measure(into: &report)
+      print(report.text)
+    case "yardstick" where words.count == 2:
+      var report = Report()
+      try Yardstick(folder: words[1]).measure(into: &report)
       print(report.text)
     case "moving" where words.count == 2:
       var report = Report()

@@ -39,6 +39,15 @@ extension SecretStore {
     try await link.call { service throws(VaultError) in try await service.items(search, .nobody) }
   }
 
+  /// One page of the items of the Secret Service with all of these attributes. Asks for nothing.
+  package func found(_ attributes: [String: String], in collection: String?, after: ItemCursor?)
+    async throws(VaultError) -> FoundSecrets
+  {
+    try await link.call { service throws(VaultError) in
+      try await service.found(attributes, in: collection, after: after)
+    }
+  }
+
   /// The items that a search finds, oldest first; only living ones unless the search says otherwise. A search that
   /// names no group finds the program's own items, and after them the command line's. Asks for nothing: attributes are
   /// sealed, but need no finger.
@@ -75,6 +84,15 @@ extension SecretStore {
   {
     try await secrets(
       .search(search.forReading), reason: reason, using: context, mayAsk: search.interaction == .allow)
+  }
+
+  /// Asks in a context for what reading the items requires, and releases nothing. Later calls of the context then ask
+  /// for nothing.
+  package func authorize(_ ids: [ItemID], reason: String, using context: AuthenticationContext) async throws(VaultError)
+  {
+    try await context.perform(reason) { service, asking throws(VaultError) in
+      try await service.authorize(ids, asking)
+    }
   }
 
   /// Releases the secrets of the generic passwords of these names in an access group, in this order. Leaves out those that

@@ -179,7 +179,7 @@ package final class SecretServiceServer: Sendable {
         let turn = await entry.calls.turn(for: call)
         defer { withExtendedLifetime(turn) {} }
         self.clients.withLock { $0.places.begin(sender) }
-        await Principal.$program.withValue(client.program.words) { await self.answer(call, client) }
+        await Principal.$program.withValue(client.words) { await self.answer(call, client) }
         self.clients.withLock { $0.places.end(sender) }
       case .failure(let error): call.fail(error.name, error.message)
       }

@@ -2,7 +2,7 @@ internal import Primitives
 
 /// An item of the Secret Service: a generic password in an access group of its own, with the collection as its service
 /// and the last part of its object path as its account.
-package struct SecretServiceItem: Sendable, Hashable {
+package struct SecretServiceItem: SecretServiceEntry, Sendable, Hashable {
   package static let accessGroup = AccessGroup.secretService
   /// The content type of a secret that a program stores without one.
   package static let usualContentType = "text/plain"
@@ -64,6 +64,31 @@ package struct SecretServiceItem: Sendable, Hashable {
     guard texts.allSatisfy(\.fitsIntoMessage) else { return nil }
   }
 
+  /// The content type of a released item's secret.
+  package static func contentType(of item: Item) -> String {
+    if case .text(let type)? = item.attributes[contentTypeName], type.fitsIntoMessage { type } else { usualContentType }
+  }
+
+  /// What a search tells of an item; nil for one that does not belong to the Secret Service, or lacks one of these
+  /// attributes.
+  ///
+  /// A search of the vault treats an empty value as absent; the Secret Service does not, so the values are compared.
+  package static func found(_ item: Item, with attributes: [String: String]) -> FoundSecret? {
+    let all = item.attributes
+    guard item.itemClass == .genericPassword, all[.accessGroup] == .text(accessGroup),
+      case .text(let collection)? = all[.service], case .text(let name)? = all[.account],
+      collection.isObjectPathElement, name.isObjectPathElement,
+      attributes.allSatisfy({ all[.lookup($0.key)] == .text($0.value) })
+    else { return nil }
+    for (name, value) in all where name != originalName {
+      guard name.rawValue.fitsIntoMessage else { return nil }
+      if case .text(let text) = value, !text.fitsIntoMessage { return nil }
+    }
+    return FoundSecret(
+      id: item.id, collection: collection, name: name, access: item.access,
+      grant: all[sessionName] == .number(1) ? .session : .brief)
+  }
+
   /// The schema that GNOME Keyring reports for an item that was stored without one, as by Python's keyring and
   /// secret-tool.
   private static let addedSchema = (name: "xdg:schema", value: "org.freedesktop.Secret.Generic")
@@ -73,9 +98,6 @@ package struct SecretServiceItem: Sendable, Hashable {
     guard attributes[addedSchema.name] == addedSchema.value else { return attributes }
     return attributes.filter { $0.key != addedSchema.name }
   }
-
-  /// Whether its secret requires a touch or the passcode.
-  package var isGated: Bool { access != .none }
 
   /// The search for the items with all of these attributes.
   ///
@@ -164,4 +186,49 @@ package struct SecretServiceItem: Sendable, Hashable {
     for (name, value) in attributes { lookups[.lookup(name)] = .text(value) }
     return lookups
   }
+}
+
+/// What a search of the Secret Service tells of an item: enough to name it, and to say whether a program may read it now. An
+/// item has up to 64 KiB of attributes, and a search may find thousands of items.
+package struct FoundSecret: SecretServiceEntry, Sendable, Hashable {
+  package let id: ItemID
+  package let collection: String
+  package let name: String
+  package let access: AccessControl
+  package let grant: SecretServiceItem.Grant
+
+  package init(
+    id: ItemID, collection: String, name: String, access: AccessControl, grant: SecretServiceItem.Grant
+  ) {
+    (self.id, self.collection, self.name, self.access, self.grant) = (id, collection, name, access, grant)
+  }
+}
+
+/// A page of what a search of the Secret Service finds, oldest first.
+package struct FoundSecrets: Sendable, Hashable {
+  package var secrets: [FoundSecret]
+  /// Where the next page begins; nil on the last one.
+  package var next: ItemCursor?
+  /// Whether the store waits for its first unlock, so that no item can be read.
+  package var isLocked: Bool
+
+  package init(_ secrets: [FoundSecret] = [], next: ItemCursor? = nil, isLocked: Bool) {
+    (self.secrets, self.next, self.isLocked) = (secrets, next, isLocked)
+  }
+}
+
+/// What decides whether a program may read an item of the Secret Service now.
+package protocol SecretServiceEntry {
+  var id: ItemID { get }
+  /// The name of its collection.
+  var collection: String { get }
+  /// The last part of its object path.
+  var name: String { get }
+  var access: AccessControl { get }
+  var grant: SecretServiceItem.Grant { get }
+}
+
+extension SecretServiceEntry {
+  /// Whether its secret requires a touch or the passcode.
+  package var isGated: Bool { access != .none }
 }

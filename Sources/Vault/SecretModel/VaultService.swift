@@ -28,6 +28,11 @@ package protocol VaultService: Sendable {
   /// The items that a search finds, a page at a time: at most 1,000, and fewer if their attributes are long. Shows no
   /// prompt. The context matters to a search that skips items which need a prompt (``ItemSearch/interaction``).
   func items(_ search: ItemSearch, _ asking: Asking) async throws(VaultError) -> ItemPage
+  /// A page of the items of the Secret Service with all of these attributes. Shows no prompt.
+  ///
+  /// - Parameter collection: the name of the only collection to search; nil for all.
+  func found(_ attributes: [String: String], in collection: String?, after: ItemCursor?) async throws(VaultError)
+    -> FoundSecrets
   /// Releases the secrets of all items, for one touch or one passcode; or throws and releases none.
   ///
   /// - Throws: `itemGone` if there is no living item with an id or name, `itemInvalidated` if its set or passcode is
@@ -37,6 +42,11 @@ package protocol VaultService: Sendable {
   ///
   /// - Throws: the errors of ``secrets(_:_:)``, of these items.
   func secrets(of ids: [ItemID], upTo size: Int, _ asking: Asking) async throws(VaultError) -> [ReleasedItem]
+  /// Asks for what reading these items requires, in one prompt. Releases nothing; later calls of the context reuse the
+  /// proof. An application password is taken, and checked when an item is read.
+  ///
+  /// - Throws: the errors of ``secrets(_:_:)``, except that of a wrong application password.
+  func authorize(_ ids: [ItemID], _ asking: Asking) async throws(VaultError)
   /// Stores an item. Replaces a living item with the same primary attributes only if `replacing`, and a dead one
   /// always.
   ///

@@ -37,16 +37,31 @@ package struct ItemCatalogue {
     try store.read { snapshot in try ItemSearcher(snapshot).page(search, EarlierProofs(in: context, at: snapshot)) }
   }
 
+  /// The items of the Secret Service with all of these attributes, a page at a time.
+  package func found(_ attributes: [String: String], in collection: String?, after: ItemCursor?) throws(VaultError)
+    -> FoundSecrets
+  {
+    try store.read { snapshot in try ItemSearcher(snapshot).found(attributes, in: collection, after: after) }
+  }
+
   package func find(_ selection: ItemSelection, _ context: Context?) throws(VaultError) -> Found {
     try store.read { snapshot in
-      let wanted = try snapshot.wanted(selection, EarlierProofs(in: context, at: snapshot))
-      for item in wanted { try item.requireReleasable() }
+      let wanted = try snapshot.toRead(selection, context)
       if wanted.allSatisfy(\.isOpen) {
         let skips = if case .open = selection { true } else { false }
         return .released(try snapshot.release(wanted, GivenProofs(), wereJustRead: true, skippingDamaged: skips))
       }
       for item in wanted { try snapshot.requireOpen(item.accessibility, item.requirement) }
       return .protected(wanted)
+    }
+  }
+
+  /// The items of a request that asks for their proofs alone. Releases nothing.
+  package func toRead(_ selection: ItemSelection, _ context: Context?) throws(VaultError) -> [WantedItem] {
+    try store.read { snapshot in
+      let wanted = try snapshot.toRead(selection, context)
+      for item in wanted { try snapshot.requireOpen(item.accessibility, item.requirement) }
+      return wanted
     }
   }
 

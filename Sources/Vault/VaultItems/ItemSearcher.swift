@@ -161,6 +161,29 @@ package struct ItemSearcher {
     return page
   }
 
+  /// The most items in a page of ``found(_:in:after:)``, which tells little of each.
+  private static let foundLimit = 4_000
+
+  /// One page of the items of the Secret Service with all of these attributes.
+  func found(_ attributes: [String: String], in collection: String?, after: ItemCursor?) throws -> FoundSecrets {
+    var search = SecretServiceItem.search(attributes, in: collection)
+    search.after = after
+    search.limit = Self.foundLimit + 1
+    var page = FoundSecrets(isLocked: try snapshot.closed(.afterFirstUnlock) != nil)
+    var count = 0
+    var last: ItemPlace?
+    try each(search) { found in
+      if let last, count == Self.foundLimit {
+        page.next = store.cursor(last, in: search)
+        return false
+      }
+      (count, last) = (count + 1, found.place)
+      if let secret = SecretServiceItem.found(found.item, with: attributes) { page.secrets.append(secret) }
+      return true
+    }
+    return page
+  }
+
   /// The number of items that cannot be read.
   package func damagedItems() throws -> Int {
     var count = 0

@@ -34,6 +34,13 @@ package struct WantedItem {
 }
 
 extension StoreSnapshot {
+  /// The selected items, each of which may leave the vault.
+  func toRead(_ selection: ItemSelection, _ context: Context?) throws -> [WantedItem] {
+    let wanted = try wanted(selection, EarlierProofs(in: context, at: self))
+    for item in wanted { try item.requireReleasable() }
+    return wanted
+  }
+
   /// The selected living items, each with what it requires.
   ///
   /// - Parameter proofs: the proofs of the context, for a search that skips items which would ask, or fails for them.
@@ -73,8 +80,9 @@ extension StoreSnapshot {
 
   /// The item of this name in an access group; nil unless its secret may be released now without asking.
   private func open(_ name: ItemName, in group: String) throws -> WantedItem? {
-    var wanted = ItemRecord(named: name)
-    wanted.attributes[.accessGroup] = .text(group)
+    var attributes = NewItem(named: name, access: .none).attributes
+    attributes[.accessGroup] = .text(group)
+    var wanted = ItemRecord(itemClass: .genericPassword, attributes: attributes, created: 0, modified: 0)
     do {
       // Skip items that would ask before looking up their sets, which may be gone.
       var found = try found(like: wanted)

@@ -1,10 +1,14 @@
 import Presence
 import Primitives
+import ProgramDriver
 import SecretModel
+import SecretService
 import Synchronization
 import Vault
+import VaultDriver
 import VaultItems
 import VaultStore
+import Whorl
 
 /// A vault that ends during chosen calls: it passes all calls on to a real one, and does not answer these.
 final class EndingVault: VaultService {
@@ -60,6 +64,31 @@ final class EndingVault: VaultService {
   }
 }
 
+extension EndingVault {
+  /// Types the right passcode.
+  struct Typist: AuthenticationPrompt {
+    func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
+      if case .secretWanted = event { await session.answer(SecretBytes(text: ScratchStore.passcode)) }
+    }
+  }
+
+  /// Serves the Secret Service in this process over such a vault.
+  static func with(
+    firstUnlock: FirstUnlock = .none, _ body: (PrivateBus, EndingVault, SecretStore) async throws -> Void
+  ) async throws {
+    try await PrivateBus.with { bus in
+      let scratch = try await ScratchStore(classKeys: ClassKeys(firstUnlock: firstUnlock))
+      let vault = EndingVault(VaultSession(of: try scratch.open(classKeys: ClassKeys(firstUnlock: firstUnlock))))
+      let beginning = try await SecretServiceServer.begin(
+        .init(
+          bus: bus.address, openStore: { SecretStore(service: vault, prompt: Typist()) },
+          prompt: { _ in Typist() }, log: { _ in }, ended: {}))
+      guard case .serving = beginning else { throw SystemFailure("\(beginning)", 0) }
+      try await body(bus, vault, SecretStore(service: vault))
+    }
+  }
+}
+
 // What is passed on as it is.
 extension EndingVault {
   func openContext(_ options: ContextOptions) async throws(VaultError) -> (
@@ -81,6 +110,12 @@ extension EndingVault {
     try await vault.secrets(of: ids, upTo: size, asking)
   }
   func add(_ items: [ItemToAdd]) async throws(VaultError) -> [RefusedItem] { try await vault.add(items) }
+  func found(_ attributes: [String: String], in collection: String?, after: ItemCursor?) async throws(VaultError)
+    -> FoundSecrets
+  { try await vault.found(attributes, in: collection, after: after) }
+  func authorize(_ ids: [ItemID], _ asking: Asking) async throws(VaultError) {
+    try await vault.authorize(ids, asking)
+  }
   func update(
     _ selection: ItemSelection, _ change: ItemChange, secret: consuming SecretBytes?, _ asking: Asking
   ) async throws(VaultError) -> Int {

@@ -12,35 +12,12 @@ import VaultItems
 import VaultStore
 import Whorl
 
-/// The Secret Service in this process, over a vault that ends during the calls that a test chooses.
 @Suite("The vault ends before it answers the Secret Service")
 struct UnansweredChangeTests {
-  /// Types the right passcode.
-  private struct Typist: AuthenticationPrompt {
-    func handle(_ event: AuthenticationEvent, in session: PromptSession) async {
-      if case .secretWanted = event { await session.answer(SecretBytes(text: ScratchStore.passcode)) }
-    }
-  }
-
-  private func with(
-    firstUnlock: FirstUnlock = .none, _ body: (PrivateBus, EndingVault, SecretStore) async throws -> Void
-  ) async throws {
-    try await PrivateBus.with { bus in
-      let scratch = try await ScratchStore(classKeys: ClassKeys(firstUnlock: firstUnlock))
-      let vault = EndingVault(VaultSession(of: try scratch.open(classKeys: ClassKeys(firstUnlock: firstUnlock))))
-      let beginning = try await SecretServiceServer.begin(
-        .init(
-          bus: bus.address, openStore: { SecretStore(service: vault, prompt: Typist()) },
-          prompt: { _ in Typist() }, log: { _ in }, ended: {}))
-      guard case .serving = beginning else { throw SystemFailure("\(beginning)", 0) }
-      try await body(bus, vault, SecretStore(service: vault))
-    }
-  }
-
   @Test(
     "an item that is stored while the vault ends is sent again, and announced as new or changed")
   func items() async throws {
-    try await with { bus, vault, _ in
+    try await EndingVault.with { bus, vault, _ in
       let client = try await ServiceClient(bus)
       let session = try await client.plainSession()
       vault.end(during: .add)
@@ -58,7 +35,7 @@ struct UnansweredChangeTests {
 
   @Test("a secret that is set while the vault ends is sent again")
   func endedContext() async throws {
-    try await with { bus, vault, _ in
+    try await EndingVault.with { bus, vault, _ in
       let client = try await ServiceClient(bus)
       let session = try await client.plainSession()
       let item = try await client.create("s", label: "l", ["a": "b"], session: session)
@@ -72,7 +49,7 @@ struct UnansweredChangeTests {
 
   @Test("a collection's alias or label that is set while the vault ends is sent again")
   func collections() async throws {
-    try await with { bus, vault, _ in
+    try await EndingVault.with { bus, vault, _ in
       let client = try await ServiceClient(bus)
       let root = ServiceClient.root
       func alias(_ name: String) async throws -> String? {
@@ -102,7 +79,7 @@ struct UnansweredChangeTests {
 
   @Test("the first unlock is asked for again if the vault ends, and two failed tries do not count as dismissed")
   func unlock() async throws {
-    try await with(firstUnlock: .passcode) { bus, vault, store in
+    try await EndingVault.with(firstUnlock: .passcode) { bus, vault, store in
       let client = try await ServiceClient(bus)
       let login = ServiceClient.login
       vault.end(during: .unlock, times: 2)
@@ -118,7 +95,7 @@ struct UnansweredChangeTests {
 
   @Test("an open item's secret is not requested from a locked vault, which would log that as a failed read")
   func locked() async throws {
-    try await with(firstUnlock: .passcode) { bus, vault, _ in
+    try await EndingVault.with(firstUnlock: .passcode) { bus, vault, _ in
       let client = try await ServiceClient(bus)
       let session = try await client.plainSession()
       _ = try await client.show(try await client.change("Unlock", [ServiceClient.login]).prompt)
@@ -131,7 +108,7 @@ struct UnansweredChangeTests {
 
   @Test("the secret of an item with a rule is requested from the vault once, at the prompt")
   func releasedOnce() async throws {
-    try await with { bus, vault, store in
+    try await EndingVault.with { bus, vault, store in
       let client = try await ServiceClient(bus)
       let session = try await client.plainSession()
       let item = try await client.create("s", label: "l", ["a": "b"], session: session)
@@ -147,7 +124,7 @@ struct UnansweredChangeTests {
 
   @Test("GetSecrets asks the vault once for all open items among several, whatever is left out")
   func leftOut() async throws {
-    try await with { bus, vault, store in
+    try await EndingVault.with { bus, vault, store in
       let client = try await ServiceClient(bus)
       let session = try await client.plainSession()
       var paths: [String] = []

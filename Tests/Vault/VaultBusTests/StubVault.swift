@@ -138,6 +138,10 @@ final class StubVault: VaultService, VaultConnection {
   }
   func secrets(_: ItemSelection, _: Asking) async throws(VaultError) -> [ReleasedItem] { throw Self.unused }
   func secrets(of _: [ItemID], upTo _: Int, _: Asking) async throws(VaultError) -> [ReleasedItem] { throw Self.unused }
+  func found(_: [String: String], in _: String?, after _: ItemCursor?) async throws(VaultError) -> FoundSecrets {
+    throw Self.unused
+  }
+  func authorize(_: [ItemID], _: Asking) async throws(VaultError) { throw Self.unused }
   func add(_: [ItemToAdd]) async throws(VaultError) -> [RefusedItem] { throw Self.unused }
   func add(_: NewItem, secret: consuming SecretBytes, replacing: Bool, _: Asking) async throws(VaultError) -> Item {
     throw Self.unused

@@ -60,6 +60,42 @@ struct TamperTests {
     #expect(released.map(\.text) == ["secret of b"])
   }
 
+  @Test(
+    "an open vault notices an edit of a row that it has opened before",
+    arguments: [
+      "id = zeroblob(16)", "owner = 7", "name_index = zeroblob(32)", "revision = 9", "access = 1",
+      "accessibility = 'when-passcode-set'", "generation = x'00'", "dead = 1",
+      "attributes = zeroblob(length(attributes))",
+      "derivation = x'00'", "attributes = (SELECT attributes FROM item WHERE row = (SELECT max(row) FROM item))",
+    ])
+  func editedAfterRead(edit: String) async throws {
+    let store = try await ScratchStore()
+    let vault = try store.open()
+    for name in ["a", "b"] { try await vault.put(name, "secret of \(name)") }
+    func names() async throws -> [String] { try await vault.items(ItemSearch()).compactMap { $0.name?.description } }
+    #expect(try await names() == ["a", "b"])
+    try await store.edit("UPDATE item SET \(edit) WHERE row = (SELECT min(row) FROM item)")
+    #expect(try await names() == ["b"])
+  }
+
+  @Test("a store keeps the opened records of a limited number of rows")
+  func openedRecords() throws {
+    var records = OpenedRecords()
+    let record = ItemRecord(named: try ItemName(parsing: "a"))
+    func inputs(_ count: Int) -> OpenedRecords.Inputs {
+      OpenedRecords.Inputs(box: Array(repeating: 3, count: count), aad: [1], nameIndex: [2])
+    }
+    for row in 0..<10_000 {
+      records.keep(record, ofRow: Int64(row), inputs(1))
+      #expect(records.count <= OpenedRecords.limit)
+    }
+    #expect(records.record(ofRow: 9_999, inputs(1)) == record)
+    #expect(records.record(ofRow: 9_999, inputs(2)) == nil)
+    #expect(records.record(ofRow: 0, inputs(1)) == nil)
+    records.keep(record, ofRow: 20_000, inputs(10_000))
+    #expect(records.record(ofRow: 20_000, inputs(10_000)) == nil)
+  }
+
   @Test("a flipped bit in an item's row damages that item alone, and one in any other row releases no wrong secret")
   func flips() async throws {
     let store = try await ScratchStore()

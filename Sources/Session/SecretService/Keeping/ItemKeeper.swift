@@ -7,6 +7,7 @@ struct ItemKeeper: Sendable {
   let store: SecretStore
   /// Serializes changes that first look for the item that they replace.
   private let changes = FairQueue<String>()
+  private let known = KnownCollections()
 
   init(_ store: SecretStore) { self.store = store }
 
@@ -76,8 +77,18 @@ struct ItemKeeper: Sendable {
     }
   }
 
+  /// All collections, as they were at most two seconds ago. Every program reads the list first.
+  func recentCollections() async throws(ServiceError) -> [SecretServiceFolder] {
+    let (recent, version) = known.recent
+    if let recent { return recent }
+    let collections = try await collections()
+    known.keep(collections, readAt: version)
+    return collections
+  }
+
   /// Stores the record of a collection, replacing an earlier one.
   func keep(_ folder: SecretServiceFolder) async throws(ServiceError) {
+    defer { known.forget() }
     try await settled { () throws(ServiceError) in
       try await explained { () async throws(VaultError) in
         _ = try await store.put(folder.item, secret: SharedSecret(SecretBytes(count: 0)))
@@ -92,6 +103,7 @@ struct ItemKeeper: Sendable {
     guard !Self.builtIn.contains(where: { $0.name == name }) else {
       throw .notSupported("the collection “\(name)” is always there; its items can be deleted")
     }
+    defer { known.forget() }
     try await changing(name) { () throws(ServiceError) in
       try await delete(SecretServiceItem.search(in: name))
       try await delete(SecretServiceFolder.search(.collection, name))
@@ -132,6 +144,25 @@ struct ItemKeeper: Sendable {
   }
 
   // MARK: Items
+
+  /// Passes what names every item with all of these attributes to `show`, oldest first.
+  ///
+  /// - Parameter collection: the name of the only collection to search; nil for all.
+  /// - Returns: whether the vault needs the passcode before any item can be read.
+  @discardableResult
+  func found(
+    _ attributes: [String: String], in collection: String? = nil, _ show: (FoundSecret) -> Void
+  ) async throws(ServiceError) -> Bool {
+    var after: ItemCursor?
+    while true {
+      let page = try await explained { () async throws(VaultError) in
+        try await store.found(attributes, in: collection, after: after)
+      }
+      page.secrets.forEach(show)
+      guard let next = page.next else { return page.isLocked }
+      after = next
+    }
+  }
 
   /// Passes every item with all of these attributes to `show`, oldest first.
   ///

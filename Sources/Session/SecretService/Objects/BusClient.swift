@@ -17,6 +17,8 @@ final class BusClient: Sendable {
   /// The unique name of its connection.
   let name: String
   let program: ClientProgram
+  /// ``ClientProgram/words``, which every call takes.
+  let words: String
   let rule: ProgramRule
   let reads: GatedReads
 
@@ -45,6 +47,7 @@ final class BusClient: Sendable {
 
   init(named name: String, _ program: ClientProgram, at desk: PromptDesk, in keeper: ItemKeeper) {
     (self.name, self.program, self.desk, self.keeper) = (name, program, desk, keeper)
+    words = program.words
     rule = ProgramRule(of: program, at: desk, in: keeper)
     reads = GatedReads(of: program, rule, at: desk)
   }
@@ -143,7 +146,7 @@ final class BusClient: Sendable {
         throw .limitsExceeded("too many requests of this program are waiting")
       }
       let serving = Request(executorPreference: LoopTasks.shared) {
-        await Principal.$program.withValue(self.program.words) { () async -> Result<[BusValue], ServiceError> in
+        await Principal.$program.withValue(self.words) { () async -> Result<[BusValue], ServiceError> in
           do throws(ServiceError) {
             return .success(try await body(self))
           } catch {

@@ -23,7 +23,7 @@ struct CollectionCalls {
       return [.objectPath(ObjectPath.none)]
     case "SearchItems(a{ss})":
       var found: [ObjectPath] = []
-      try await call.keeper.each(call.texts(0), in: collection.name) { found.append($0.path) }
+      try await call.keeper.found(call.texts(0), in: collection.name) { found.append($0.path) }
       return [.paths(found)]
     case "CreateItem(a{sv}\(SecretStructure.signature)b)": return try await createItem()
     default: throw call.unknown

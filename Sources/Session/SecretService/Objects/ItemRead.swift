@@ -69,7 +69,7 @@ struct ItemRead {
     } catch {
       throw ServiceError(error)
     }
-    if let item = SecretServiceItem(released.item), call.locks.isLocked(item) { throw .isLocked }
+    if !call.locks.areOpen, let item = SecretServiceItem(released.item), call.locks.isLocked(item) { throw .isLocked }
     return released
   }
 

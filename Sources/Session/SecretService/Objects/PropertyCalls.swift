@@ -47,7 +47,7 @@ struct PropertyCalls {
   ///   wanted.
   private func properties(only wanted: String?) async throws(ServiceError) -> [String: BusValue] {
     switch path {
-    case .service: return ["Collections": .paths(try await call.keeper.collections().map(\.path))]
+    case .service: return ["Collections": .paths(try await call.keeper.recentCollections().map(\.path))]
     case .collection, .alias:
       let collection = try await call.collection(at: path)
       var properties: [String: BusValue] = [
@@ -60,7 +60,7 @@ struct PropertyCalls {
       }
       if wanted ?? "Items" == "Items" {
         var items: [ObjectPath] = []
-        try await call.keeper.each([:], in: collection.name) { items.append($0.path) }
+        try await call.keeper.found([:], in: collection.name) { items.append($0.path) }
         properties["Items"] = .paths(items)
       }
       return properties

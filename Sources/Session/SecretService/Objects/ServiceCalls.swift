@@ -55,18 +55,12 @@ struct ServiceCalls {
   private func search() async throws(ServiceError) -> [BusValue] {
     var (unlocked, locked): ([ObjectPath], [ObjectPath]) = ([], [])
     let gate = try await call.gate()
-    // Runs in parallel with the search, so that the vault wakes only once.
-    async let vaultIsLocked = isVaultLocked()
-    try await call.keeper.each(call.texts(0)) { item in
+    let vaultIsLocked = try await call.keeper.found(call.texts(0)) { item in
       if gate.isLocked(item) { locked.append(item.path) } else { unlocked.append(item.path) }
     }
     // In a locked vault nothing is open.
-    if try await vaultIsLocked.get() { (unlocked, locked) = ([], unlocked + locked) }
+    if vaultIsLocked { (unlocked, locked) = ([], unlocked + locked) }
     return [.paths(unlocked), .paths(locked)]
-  }
-
-  private func isVaultLocked() async -> Result<Bool, ServiceError> {
-    do throws(ServiceError) { return .success(try await call.keeper.isLocked()) } catch { return .failure(error) }
   }
 
   private func unlock() async throws(ServiceError) -> [BusValue] {

@@ -68,7 +68,7 @@ extension BusValue {
   static func paths(_ paths: [ObjectPath]) -> BusValue { .array(of: "o", paths.map { .objectPath($0.text) }) }
 }
 
-extension SecretServiceItem {
+extension SecretServiceEntry {
   var path: ObjectPath { .item(collection: collection, name: name) }
 }
 

@@ -36,8 +36,8 @@ enum TransferSession: Sendable {
 
   /// An item's secret as a structure of the API.
   func encode(_ released: ReleasedItem, session path: String) throws(ServiceError) -> BusValue {
-    let type = SecretServiceItem(released.item)?.contentType ?? SecretServiceItem.usualContentType
-    return try encode(SharedSecret(released.secret.copy()), type, session: path)
+    try encode(
+      SharedSecret(released.secret.copy()), SecretServiceItem.contentType(of: released.item), session: path)
   }
 
   /// A secret as a structure of the API.

@@ -22,13 +22,15 @@ final class GatedReads: Sendable {
   struct Allowed: Sendable {
     /// Meets the items' requirements, and never prompts again.
     let context: AuthenticationContext
-    /// The items with a rule of their own, as the prompt released them.
+    /// The items with a rule of their own that a read waited for, as the prompt released them.
     let released: [ItemID: ReleasedItem]
   }
 
   private struct Waiting {
     let number: Int
     let items: [SecretServiceItem]
+    /// Whether it waits for the secrets of the items, not only for the permission to read them.
+    let isRead: Bool
     /// The labels of what is unlocked by the same prompt.
     let unlocked: [String]
     let timer: LoopTimer?
@@ -61,7 +63,7 @@ final class GatedReads: Sendable {
   }
 
   /// A context that meets the item's requirements; nil if there is none. It never prompts again.
-  func granted(_ item: SecretServiceItem) -> AuthenticationContext? {
+  func granted(_ item: some SecretServiceEntry) -> AuthenticationContext? {
     grants.context(for: item.id)
       // The item's rule may have changed since the grant, so check that it still allows one for the session.
       ?? (item.grant == .session ? desk.sessionGrant(item.id, program) : nil)
@@ -82,11 +84,11 @@ final class GatedReads: Sendable {
   func ask(for item: SecretServiceItem) async throws(VaultError) -> Allowed {
     if let granted = granted(item) { return Allowed(context: granted, released: [:]) }
     if let refusal = state.withLock({ $0.refusals[item.id] }) { throw refusal.error }
-    return try await wait(for: [item], within: Self.readLimit).get()
+    return try await wait(for: [item], reading: true, within: Self.readLimit).get()
   }
 
-  /// Asks the person in one prompt for all of the items that are not granted yet. Waits without a limit until the
-  /// prompt ends. What a prompt cannot name is refused (``PromptLabel/most``).
+  /// Asks the person in one prompt for all of the items that are not granted yet, and releases none: the reads that follow
+  /// do. Waits without a limit until the prompt ends. What a prompt cannot name is refused (``PromptLabel/most``).
   ///
   /// - Parameter unlocked: the labels of what is unlocked by the same prompt, which names it.
   /// - Returns: whether the person was asked.
@@ -96,7 +98,7 @@ final class GatedReads: Sendable {
     guard missing.count + unlocked.count <= PromptLabel.most else {
       throw .busy("a prompt names \(PromptLabel.most) items at most")
     }
-    _ = try await wait(for: missing, unlocking: unlocked, within: nil).get()
+    _ = try await wait(for: missing, reading: false, unlocking: unlocked, within: nil).get()
     return true
   }
 
@@ -150,7 +152,7 @@ final class GatedReads: Sendable {
   // MARK: Waiting
 
   private func wait(
-    for items: [SecretServiceItem], unlocking unlocked: [String] = [], within limit: Duration?
+    for items: [SecretServiceItem], reading isRead: Bool, unlocking unlocked: [String] = [], within limit: Duration?
   ) async -> Result<Allowed, VaultError> {
     let number = state.withLock { state in
       state.lastNumber += 1
@@ -160,7 +162,8 @@ final class GatedReads: Sendable {
       await withCheckedContinuation { continuation in
         let timer = limit.map { LoopTimer(after: $0) { [weak self] in self?.giveUp(number, .timedOut) } }
         queue(
-          Waiting(number: number, items: items, unlocked: unlocked, timer: timer, continuation: continuation))
+          Waiting(
+            number: number, items: items, isRead: isRead, unlocked: unlocked, timer: timer, continuation: continuation))
         if Task.isCancelled { giveUp(number, .cancelled) }
       }
     } onCancel: {
@@ -263,7 +266,8 @@ final class GatedReads: Sendable {
     }
     let result: Result<Allowed, VaultError>
     do throws(VaultError) {
-      result = .success(try await ask(for: items, batch.flatMap(\.unlocked)))
+      let read = Set(batch.filter(\.isRead).flatMap { $0.items.map(\.id) })
+      result = .success(try await ask(for: items, releasing: read, batch.flatMap(\.unlocked)))
     } catch {
       result = .failure(error)
     }
@@ -276,8 +280,10 @@ final class GatedReads: Sendable {
   }
 
   /// Asks the person for all of the items at once.
+  ///
+  /// - Parameter read: the items whose secrets are waited for. Only these are released.
   private func ask(
-    for items: [SecretServiceItem], _ unlocked: [String]
+    for items: [SecretServiceItem], releasing read: Set<ItemID>, _ unlocked: [String]
   ) async throws(VaultError) -> Allowed {
     let names = PromptLabel.names(items.map(\.label))
     let reason =
@@ -291,9 +297,11 @@ final class GatedReads: Sendable {
         context throws(VaultError) in
         var released: [ReleasedItem] = []
         let gated = items.filter(\.isGated)
-        if !gated.isEmpty {
-          released = try await desk.store.secrets(of: gated.map(\.id), reason: reason, using: context)
+        let wanted = gated.map(\.id).filter(read.contains)
+        if wanted.count < gated.count {
+          try await desk.store.authorize(gated.map(\.id), reason: reason, using: context)
         }
+        if !wanted.isEmpty { released = try await desk.store.secrets(of: wanted, reason: reason, using: context) }
         // Items without their own rule need the program's. A touch that was just given for other items satisfies it as
         // well.
         if gated.count < items.count, let rule = try await rule.current() {

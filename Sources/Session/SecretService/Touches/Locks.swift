@@ -11,9 +11,12 @@ final class Locks: Sendable {
 
   private let state = Mutex(State())
 
+  /// Whether nothing is locked.
+  var areOpen: Bool { state.withLock { $0.collections.isEmpty && $0.items.isEmpty } }
+
   func isLocked(collection: String) -> Bool { state.withLock { $0.collections.contains(collection) } }
 
-  func isLocked(_ item: SecretServiceItem) -> Bool {
+  func isLocked(_ item: some SecretServiceEntry) -> Bool {
     state.withLock { $0.collections.contains(item.collection) || $0.items.contains(item.id) }
   }
 
@@ -35,10 +38,10 @@ struct Gate {
   let rule: ProgramRule.Value?
 
   /// Whether the person is asked for a finger or the passcode before the program may read the item.
-  func isGated(_ item: SecretServiceItem) -> Bool { item.isGated || rule != nil }
+  func isGated(_ item: some SecretServiceEntry) -> Bool { item.isGated || rule != nil }
 
   /// Whether reading the item would need a prompt now.
-  func isLocked(_ item: SecretServiceItem) -> Bool {
+  func isLocked(_ item: some SecretServiceEntry) -> Bool {
     locks.isLocked(item) || isGated(item) && reads.granted(item) == nil
   }
 }

@@ -80,6 +80,14 @@ extension VaultSession {
     try await vault.items(search, calls.request(asking))
   }
 
+  package func found(_ attributes: [String: String], in collection: String?, after: ItemCursor?)
+    async throws(VaultError) -> FoundSecrets
+  { try await Self.found(of: vault, attributes, in: collection, after: after) }
+
+  private static func found(
+    of vault: isolated Vault, _ attributes: [String: String], in collection: String?, after: ItemCursor?
+  ) throws(VaultError) -> FoundSecrets { try vault.catalogue.found(attributes, in: collection, after: after) }
+
   package func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
     try await calls.logged(.read, asking, selection, found: { $0.map(\.item.id) }) { () throws(VaultError) in
       try await vault.secrets(selection, calls.request(asking))
@@ -112,6 +120,12 @@ extension VaultSession {
     }
     return results.enumerated().compactMap { place, result in
       if case .failure(let error) = result { RefusedItem(place: place, error: error) } else { nil }
+    }
+  }
+
+  package func authorize(_ ids: [ItemID], _ asking: Asking) async throws(VaultError) {
+    try await calls.logged(.evaluate, asking, .ids(ids)) { () throws(VaultError) in
+      try await AskedProofs.ask(of: vault, toRead: ids, calls.request(asking))
     }
   }
 

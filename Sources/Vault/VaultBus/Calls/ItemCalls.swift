@@ -4,13 +4,22 @@ internal import SecretModel
 
 extension Calls {
   static let items = [
-    find.call, secrets.call, firstSecrets.call, add.call, addAll.call, update.call, delete.call, sealCopy.call,
+    find.call, found.call, secrets.call, openSecrets.call, firstSecrets.call, authorize.call, add.call, addAll.call,
+    update.call, delete.call, sealCopy.call,
   ]
 
   static let find = Call("Items") {
     (vault: isolated Served, search: ItemSearch, asking: Asking) async throws(VaultError) in
     let page = try await vault.service.items(search, asking)
     return Both(page.items, page.next?.bytes ?? [])
+  }
+  static let found = Call("Found") {
+    (vault: isolated Served, search: SecretServiceSearch) async throws(VaultError) in
+    try await vault.service.found(search.attributes, in: search.collection, after: search.after)
+  }
+  static let openSecrets = Call("OpenSecrets") {
+    (vault: isolated Served, names: NamesInGroup, asking: Asking) async throws(VaultError) in
+    OpenSecrets(try await vault.service.secrets(.open(names.names, group: names.group), asking))
   }
   static let secrets = Call("Secrets") {
     (vault: isolated Served, selection: ItemSelection, asking: Asking) async throws(VaultError) in
@@ -19,6 +28,10 @@ extension Calls {
   static let firstSecrets = Call("FirstSecrets") {
     (vault: isolated Served, ids: [ItemID], size: Int, asking: Asking) async throws(VaultError) in
     ReleasedItems(try await vault.service.secrets(of: ids, upTo: size, asking))
+  }
+  static let authorize = Call("Authorize") {
+    (vault: isolated Served, ids: [ItemID], asking: Asking) async throws(VaultError) in
+    try await vault.service.authorize(ids, asking)
   }
   static let add = Call("Add", isChange: true) {
     (vault: isolated Served, item: NewItem, secret: BusFile, replacing: Bool, asking: Asking) async throws(VaultError)
@@ -52,12 +65,23 @@ extension RemoteVault {
     return ItemPage(items: page.first, next: ItemCursor(unlessEmpty: page.second))
   }
 
+  func found(_ attributes: [String: String], in collection: String?, after: ItemCursor?) async throws(VaultError)
+    -> FoundSecrets
+  { try await wire(Calls.found, SecretServiceSearch(attributes, in: collection, after: after)) }
+
   func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
-    try await wire(Calls.secrets, selection, asking).items
+    if case .open(let names, let group) = selection {
+      return try await wire(Calls.openSecrets, NamesInGroup(names, in: group), asking).items
+    }
+    return try await wire(Calls.secrets, selection, asking).items
   }
 
   func secrets(of ids: [ItemID], upTo size: Int, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
     try await wire(Calls.firstSecrets, ids, size, asking).items
+  }
+
+  func authorize(_ ids: [ItemID], _ asking: Asking) async throws(VaultError) {
+    try await wire(Calls.authorize, ids, asking)
   }
 
   func add(_ items: [ItemToAdd]) async throws(VaultError) -> [RefusedItem] {

@@ -86,12 +86,22 @@ extension StoreTransaction {
 extension OpenedStore {
   /// The row's class and attributes; nil where any part of the row was changed since it was written.
   package func record(of row: ItemRow) -> ItemRecord? {
-    guard let bytes = try? openRecord(row.attributes, key: keys.attributes, aad: row.attributesAAD(keys.databaseID)),
+    let inputs = OpenedRecords.Inputs(
+      box: row.attributes, aad: row.attributesAAD(keys.databaseID), nameIndex: row.nameIndex)
+    guard let number = row.row else { return opened(inputs) }
+    if let known = openedRecords.record(ofRow: number, inputs) { return known }
+    guard let record = opened(inputs) else { return nil }
+    openedRecords.keep(record, ofRow: number, inputs)
+    return record
+  }
+
+  private func opened(_ inputs: OpenedRecords.Inputs) -> ItemRecord? {
+    guard let bytes = try? openRecord(inputs.box, key: keys.attributes, aad: inputs.aad),
       let record = ItemRecord(bytes: bytes)
     else { return nil }
     // The index column is not part of the sealed data, so compare it: the row could otherwise be found under another
     // name.
-    return row.nameIndex == nameIndex(record) ? record : nil
+    return inputs.nameIndex == nameIndex(record) ? record : nil
   }
 
   package func item(of row: ItemRow, _ record: ItemRecord) -> Item? {

@@ -1,6 +1,7 @@
 // VaultStore: the store of a vault, below all that asks a person. Begin with `Store`, its transactions. `Rows` has the
-// tables, `KeyHierarchy` the keys from the device's slot down to the classes of items, `Rollback` what notices an earlier
-// copy, `Policy` what an item requires and how wrong tries are counted, `TPM` what the machine's TPM keeps.
+// tables, `Records` what is sealed in a row of an item, `KeyHierarchy` the keys from the device's slot down to the classes of
+// items, `Rollback` what notices an earlier copy, `Policy` what an item requires and how wrong tries are counted, `TPM` what the
+// machine's TPM keeps.
 
 import Dispatch
 package import GRDB
@@ -338,6 +339,8 @@ package class OpenedStore {
   package let classKeys: ClassKeys
   /// What the keys of the device slot and the passcode's slot are sealed in.
   package internal(set) var seal: DeviceSeal
+  /// The records that were opened last.
+  var openedRecords = OpenedRecords()
 
   init(
     directory: StoreDirectory, keys: consuming RootKeys, owner: UInt32, clock: BootClock, floor: Scrypt.Floor,
