@@ -11,8 +11,8 @@ export PREFIX DESTDIR SYSTEM UDEV_RULES_DIR
 
 SWIFT_FILES = $(wildcard Package.swift Sources Tests Benchmarks Examples)
 UDEV_RULES = 70-whorl-reader.rules
-# The targets of programs that serve for days (docs/decisions/0149). The tasks of the window are the main actor's;
-# Settings works for commands and the window.
+# The targets of programs that serve for days (docs/decisions/0149). The window begins its tasks with
+# MainLoop.begin; Settings works for commands and the window.
 SERVING = Sources/Common Sources/Reader Sources/Session Sources/Vault \
   $(filter-out %/Settings,$(wildcard Sources/Client/*)) \
   $(filter-out %/CommandLine %/CommandBase %/whorl-reader-kit %/whorl-gtk,$(wildcard Sources/Programs/*))

@@ -37,44 +37,9 @@ choose() {
 
 asks_passcode() { is 'global.stage.key_focus instanceof imports.gi.Clutter.Text'; }
 
-# key CODES: presses these keys, one after another.
-key() {
-  js "for (const code of [$1])
-    for (const pressed of [1, 0]) global.keyboard.notify_keyval(imports.gi.GLib.get_monotonic_time(), code, pressed)" >/tmp/typed
-}
-keys() { key "$(printf '%s' "$1" | od -An -v -tu1 | tr -s ' \n' ',' | sed 's/^,//; s/,$//')"; }
-keys_return() { key 0xff0d; }
-keys_escape() { key 0xff1b; }
-
 installed_service
-# Without GDM the shell says at the first login that the screen cannot be locked, before it shows any other notification.
-runuser -u alice -- mkdir -p /home/alice/.local/share/gnome-shell
-runuser -u alice -- touch /home/alice/.local/share/gnome-shell/lock-warning-shown
-log_in wayland GNOME <<'END'
-dbus-update-activation-environment --systemd XDG_CURRENT_DESKTOP XDG_SESSION_TYPE WAYLAND_DISPLAY=wayland-0
-exec gnome-shell --headless --unsafe-mode --wayland --wayland-display=wayland-0 --virtual-monitor 1024x768
-END
-wait_for "the session of alice" in_desktop 'busctl --user status org.freedesktop.Notifications'
-in_desktop 'gnome-shell --version'
-wait_for "the start of the shell" is '!Main.layoutManager._startingUp'
-js '(function () {
-  const { Clutter } = imports.gi;
-  const seat = Clutter.get_default_backend().get_default_seat();
-  global.pointer = seat.create_virtual_device(Clutter.InputDeviceType.POINTER_DEVICE);
-  global.keyboard = seat.create_virtual_device(Clutter.InputDeviceType.KEYBOARD_DEVICE);
-  Main.overview.hide();
-})()' >/tmp/typed
-wait_for "the desktop behind the overview" is '!Main.overview.visible'
+on_gnome
 set_up
 tell_of_a_gate
-
-# The dialog of polkit's agent, which is a part of the shell. It shows the prompt in the empty field.
-dialog() {
-  is 'Main.componentManager._allComponents.polkitAgent._currentDialog' || return 1
-  js '(function texts(actor) {
-    const own = actor.hint_text || actor.text || "";
-    return [own, ...actor.get_children().filter(child => child.visible).map(texts)].join(" ");
-  })(Main.componentManager._allComponents.polkitAgent._currentDialog)'
-}
 ask_as_administrator
 exit 0

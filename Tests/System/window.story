@@ -3,12 +3,11 @@
 # reader does and worked by keyboard and pointer, on Xvfb with a window manager. Its pictures are those of docs/pictures.
 . /usr/share/whorl-tests/common.sh
 . /usr/share/whorl-tests/display.sh
+. /usr/share/whorl-tests/x11.sh
 . /usr/share/whorl-tests/window.sh
 CLICKER=/usr/share/whorl-tests/click-in-window.sh
 
-# A small disk for the stores, which gets full.
-mkdir -p /var/lib/whorl
-mount -t tmpfs -o size=6m,mode=755 none /var/lib/whorl
+small_disk
 put_in_packages
 expect 0 "" desktop-file-validate /usr/share/applications/org.whorl.Whorl.desktop
 expect 0 "" appstreamcli validate --no-net /usr/share/metainfo/org.whorl.Whorl.metainfo.xml
@@ -16,27 +15,15 @@ expect 0 "" appstreamcli validate --no-net /usr/share/metainfo/org.whorl.Whorl.m
 on_display
 
 # Without the service; then a weak passcode, and the window closed in the middle, which makes no store.
-systemctl stop whorld.socket whorld.service
-start
-work see "The part of Whorl that keeps your secrets does not run, or cannot be reached from here" \
-  see "Start it with 'sudo systemctl start whorld.socket'; 'systemctl status whorld.socket' says why it ended."
-shot no-service
-systemctl start whorld.socket
-work press "Try Again" see "Set Up"
+without_service
 shot first-start
 work press "Set Up" type Passcode abcd type "Once more" abcde see "The two are not the same." type "Once more" abcd \
   press Continue see "Somebody with a copy of your disk finds this passcode within a day. Take a longer one."
 close
 expect 66 "no store" in_desktop 'whorl status'
 
-# begin_setup: until polkit asks for the login password.
-begin_setup() {
-  start
-  work press "Set Up" type Passcode "$passcode" type "Once more" "$passcode" press Continue
-  wait_for "polkit's dialog" dialog_says "let Whorl make your store of secrets"
-}
-
 # The dialog closed, a wrong password in it, and the window closed while it shows the recovery key.
+start
 begin_setup
 sleep 1
 shot login-password
@@ -54,86 +41,21 @@ close
 expect 66 "no store" in_desktop 'whorl status'
 
 # Now the recovery key is on paper.
+start
 begin_setup
 as_login "make your store"
 note_key
 shot recovery-key
-work type "Its last part, from your paper" "${not_kept##*-}" unusable Continue \
-  type "Its last part, from your paper" "${key##*-}" press Continue press "Show My Secrets" see "Can Be Turned On"
+work type "Its last part, from your paper" "${not_kept##*-}" unusable Continue
+keep_key
 
-# Without a reader. Then one is attached, and the store is closed since the service was started anew.
-work page Fingers see "No Reader"
-shot no-reader
-plug_in_reader
-close
-start
-work see "Your Secrets Are Closed"
-shot closed
-keys_return
-work see "Passcode to open your secrets"
-keys mistyped
-keys_return
-work see "Wrong passcode. Passcode to open your secrets"
-keys "$passcode"
-keys_return
-
-# A finger.
-work gone Confirm page Fingers press "Right index finger, not enrolled"
-as_login "first finger"
-work type Passcode "$passcode" press Confirm see "Progress"
-for stage in 1 2 3 4; do
-  touch_reader "$right"
-  work see "Stage $stage of 5: lift and touch again"
-  [ "$stage" != 3 ] || shot enrolling
-done
-touch_reader "$right"
-work see "Stage 5 of 5"
-touch_reader "$right"
-work see "Right index finger, enrolled" see "The right index finger is enrolled"
-shot fingers
-
-# A secret, while the disk is full and afterwards; a wrong finger, and the right one.
-dd if=/dev/zero of=/var/lib/whorl/filling bs=64k 2>/dev/null || :
-work page Secrets press "New Secret" type "Name, such as a site or a program" mail type "Account (may be empty)" alice \
-  type Secret "a secret of mine" press Save \
-  see "The disk is full: cannot write /var/lib/whorl/$(id -u alice)-alice/vault.db: make room on the disk, then try again."
-shot full-disk
-rm /var/lib/whorl/filling
-work press Save gone Save click mail/alice press Show see Confirm
-shot prompt
-touch_reader left-index:9
-work see "No match, 2 touches left"
-shot wrong-finger
-reads_not "a secret of mine"
-touch_reader "$right"
-work see "a secret of mine" gone Confirm
-shot secret
-work press Hide gone "a secret of mine"
+attach_reader
+enrol_in_window
+store_on_full_disk
+shown_to_finger
 expect 0 "a secret of mine" touching "$right" in_desktop 'whorl get mail/alice'
-
-# Five wrong touches in two requests. The passcode stands in, and the page of protection lets fingers in again.
-work press Show see Confirm
-for remaining in "2 touches" "1 touch"; do
-  touch_reader left-index:9
-  work see "No match, $remaining left"
-done
-touch_reader left-index:9
-work see "Three touches did not match an enrolled finger." press Cancel gone Confirm press Show see Confirm
-touch_reader left-index:9
-work see "No match, 1 touch left"
-touch_reader left-index:9
-work see "Fingers are locked out after five touches that matched nobody."
-shot lockout
-keys "$passcode"
-keys_return
-work see "a secret of mine" press Hide gone "a secret of mine"
-
-# Copied, and the window closed: the clipboard is emptied nevertheless.
-touch_to_copy
-expect 0 "a secret of mine" in_desktop 'xclip -selection clipboard -out'
-work press Close
-empties_clipboard
-wait_for "the end of the window" no_window
+lock_fingers_out
+copied_and_closed
 
 # Removed and brought back, and removed.
 start
@@ -141,7 +63,6 @@ work press "New Secret" type "Name, such as a site or a program" bank type Secre
   click bank press Remove press Undo gone Undo
 expect 0 "bank" in_desktop 'whorl ls'
 work click bank press Remove see Undo gone Undo
-not_listed() { ! in_desktop 'whorl ls' | grep -q "$1"; }
 wait_for "the removal" not_listed bank
 
 # Imported after a preview, taken out again, and imported.

@@ -56,7 +56,7 @@ final class MainWindow {
   /// Opens the store, or shows why that is not possible, or the first start if there is none.
   func open() {
     interface["states"].show("opening")
-    Task {
+    MainLoop.begin {
       switch await shown.open() {
       case .open:
         interface["states"].show("open")
@@ -112,7 +112,7 @@ final class MainWindow {
   }
 
   private func unlock() {
-    Task { if await shown.unlock() { open() } }
+    MainLoop.begin { if await shown.unlock() { open() } }
   }
 
   // MARK: Pages

@@ -54,7 +54,7 @@ final class SearchProvider {
   private func handle(_ call: BusObject.Call) {
     // The program does not end before it has answered.
     g_application_hold(application.typed())
-    Task {
+    MainLoop.begin {
       switch call.method {
       case "GetInitialResultSet":
         await read()

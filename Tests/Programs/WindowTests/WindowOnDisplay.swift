@@ -170,17 +170,16 @@ struct WindowOnDisplay {
 
   private var isRunning: Bool { program?.isRunning ?? true }
 
-  /// How often the window's main thread has waited so far, or all its threads.
-  func waits(ofAllThreads: Bool = false) throws -> Int {
-    let threads = try ofAllThreads ? threads : [pid.description]
-    return try threads.reduce(0) { sum, thread in
+  /// How often the window's main thread has waited so far.
+  func waits() throws -> Int { try waitsOfThreads()[pid.description] ?? 0 }
+
+  /// How often each thread of the window has waited so far, by its number.
+  func waitsOfThreads() throws -> [String: Int] {
+    try threads.reduce(into: [:]) { waits, thread in
       // A thread may have ended meanwhile.
-      guard let status = try? readFile("/proc/\(pid)/task/\(thread)/status") else { return sum }
+      guard let status = try? readFile("/proc/\(pid)/task/\(thread)/status") else { return }
       let text = String(decoding: status, as: UTF8.self)
-      guard let count = text.firstMatch(of: /\nvoluntary_ctxt_switches:\s+(\d+)/).flatMap({ Int($0.1) }) else {
-        throw WindowFailure(description: text)
-      }
-      return sum + count
+      waits[thread] = text.firstMatch(of: /\nvoluntary_ctxt_switches:\s+(\d+)/).flatMap { Int($0.1) }
     }
   }
 

@@ -34,7 +34,7 @@ final class ActivityPage: WindowPage {
   func refresh() {
     guard !isLoading else { return }
     isLoading = true
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         let log = try await store.call { service throws(VaultError) in try await service.log(AuditSearch()) }
         activity = ActivityList(log, of: store.list.entries.map(\.item))

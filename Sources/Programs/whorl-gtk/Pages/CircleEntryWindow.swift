@@ -48,7 +48,7 @@ final class CircleEntryWindow {
     answer.isSensitive = false
     interface["problem"].isVisible = false
     let (remote, machine, last) = (interface["remote"].text, interface["machine"].text, Self.last)
-    let entering = Task {
+    let entering = MainLoop.begin {
       await last?.value
       guard !Task.isCancelled else { return }
       do throws(Failure) {

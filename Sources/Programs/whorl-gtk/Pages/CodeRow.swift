@@ -74,7 +74,7 @@ final class CodeRow {
   private func make(_ use: @escaping (OneTimeCode) -> Void) {
     guard let seed else { return }
     setBusy(true)
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         let code = try await shown.ask(for: Text.of("show a one-time code")) { service, asking throws(VaultError) in
           let answer = try await service.useKey(seed.id, .oneTimeCode, asking)

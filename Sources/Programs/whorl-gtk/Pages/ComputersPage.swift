@@ -39,7 +39,7 @@ final class ComputersPage: WindowPage {
   func refresh() {
     guard !isLooking else { return }
     isLooking = true
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         show(try await store.call { service throws(VaultError) in try await service.sync.status() })
       } catch {
@@ -109,7 +109,7 @@ final class ComputersPage: WindowPage {
   private func exchangeByItself() {
     guard let opened = store.store else { return }
     let place = store.place
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         let isOn = try await VaultWork.runAside { () throws(Failure) in
           try SyncUnits.enable(for: try WindowSettings(place, opened), ServiceManager.ofThisProgram)
@@ -134,7 +134,7 @@ final class ComputersPage: WindowPage {
 
   private func leave() {
     guard let opened = store.store else { return }
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         let change = SetupChange(try WindowSettings(store.place, opened), store, at: store.place)
         try await change.leaveComputers()
@@ -157,7 +157,7 @@ final class ComputersPage: WindowPage {
       guard let self, let opened = store.store else { return }
       waiting = nil
       let place = store.place
-      Task { [weak self] in
+      MainLoop.begin { [weak self] in
         _ = await Exchange.run(opened, at: place)
         self?.refresh()
       }
@@ -286,7 +286,7 @@ final class ComputersPage: WindowPage {
   private func decide(
     _ request: @escaping SentAskingRequest<Void>
   ) {
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         try await store.ask(request)
         exchange()
@@ -301,7 +301,7 @@ final class ComputersPage: WindowPage {
   private func exchange() {
     guard let opened = store.store else { return }
     interface["sync"].isSensitive = false
-    Task {
+    MainLoop.begin {
       switch await Exchange.run(opened, at: store.place) {
       case .done: store.say(Text.of("Exchanged with your other computers"))
       case .notReached:

@@ -33,7 +33,7 @@ final class FingersPage: WindowPage {
   func refresh() {
     guard !isLooking, let opened = store.store else { return }
     isLooking = true
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         show(try await VaultWork.run { () async throws(VaultError) in try await FingerLook(at: opened) })
       } catch {
@@ -96,7 +96,7 @@ final class FingersPage: WindowPage {
     let isEnrolled = look?.status.sets.contains {
       $0.reader == look?.readers.chosen?.identity && $0.fingers.contains { $0.finger == finger }
     }
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         let lost = try await store.call { service throws(VaultError) in try await service.losses(.fingers) }
         if isEnrolled == true { confirmRemoval(of: finger, lost) } else { confirmEnrolment(of: finger, lost) }
@@ -160,7 +160,7 @@ final class FingersPage: WindowPage {
     _ done: String, _ request: @escaping (ShownStore, ReaderDescription?) async throws(Failure) -> Void
   ) {
     interface["hands"].isSensitive = false
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         try await request(store, look?.readerOfFprintd)
         store.say(done)

@@ -66,7 +66,7 @@ final class FirstStartPage {
     let passcode = SharedSecret(interface["passcode"].secret)
     let insists = interface["insist"].isVisible && interface["insist"].bool("active")
     interface["choose"].isSensitive = false
-    Task {
+    MainLoop.begin {
       do {
         let make = make
         _ = try await make(passcode, insists) { key in

@@ -73,7 +73,7 @@ final class ImportWindow {
     guard let store = shown.store else { return }
     let place = shown.place
     work(Text.of("Reading"))
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         let preview = try await VaultWork.runAside { () async throws(Failure) in
           let access = try WindowSettings(place, store).configuration.access ?? .presence
@@ -141,7 +141,7 @@ final class ImportWindow {
     work(Text.of("Importing"))
     // What is being stored is all stored.
     interface["cancel"].isSensitive = false
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         let outcome = try await VaultWork.runAside { () async throws(Failure) in try await preview.bring() }
         self.outcome = outcome
@@ -166,7 +166,7 @@ final class ImportWindow {
   private func takeOut() {
     guard let outcome, let store = shown.store else { return }
     interface["undo"].isSensitive = false
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         try await VaultWork.run { () async throws(VaultError) in try await store.delete(outcome.items) }
         shown.say(Text.of("What was imported is taken out again"))

@@ -37,7 +37,7 @@ final class LeavePage {
     work(Text.of("Looking …"))
     for group in groups.values { group.show([]) }
     let (place, shown) = (shown.place, shown)
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         let plan = try await VaultWork.runAside { () async throws(Failure) in try await LeavePlan(place, shown) }
         self.plan = plan
@@ -98,7 +98,7 @@ final class LeavePage {
     guard !isWorking, let plan else { return }
     work(Text.of("Going back …"))
     let (place, shown) = (shown.place, shown)
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         let outcome = try await VaultWork.runAside { () async throws(Failure) in
           try await plan.carryOut(place, shown) { step, state in await self.mark(step, state) }
@@ -154,7 +154,7 @@ final class LeavePage {
     guard !isWorking, let plan else { return }
     work(Text.of("Looking for what exists nowhere else …"))
     let shown = shown
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         let contents = try await VaultWork.runAside { () async throws(Failure) in try await plan.removal.contents() }
         showOnlyCopies(contents.only)

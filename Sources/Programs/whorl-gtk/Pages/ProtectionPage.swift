@@ -44,7 +44,7 @@ final class ProtectionPage: WindowPage {
     interface["checking"].isVisible = true
     interface["check"].isSensitive = false
     let place = store.place
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         show(
           try await VaultWork.runAside { () async throws(Failure) in
@@ -117,14 +117,14 @@ final class ProtectionPage: WindowPage {
   private static func sentence(_ words: String) -> String { "\(words.prefix(1).uppercased())\(words.dropFirst())" }
 
   private func unlock() {
-    Task { if await store.unlock() { check() } }
+    MainLoop.begin { if await store.unlock() { check() } }
   }
 
   // MARK: Passcode and recovery key
 
   private func changePasscode(allowsGuessable: Bool = false) {
     guard let opened = store.store else { return }
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         try await store.ask(allowsGuessable: allowsGuessable) { service, asking throws(VaultError) in
           try await service.changePasscode(asking)
@@ -152,7 +152,7 @@ final class ProtectionPage: WindowPage {
   private func replaceRecoveryKey() {
     // The vault keeps the last key that it has drafted: another draft meanwhile would make the shown one worthless.
     interface["recovery"].isSensitive = false
-    Task {
+    MainLoop.begin {
       defer { interface["recovery"].isSensitive = true }
       do throws(VaultError) {
         let key = try await store.call { service throws(VaultError) in
@@ -182,7 +182,7 @@ final class ProtectionPage: WindowPage {
 
   private func backUp(to path: String) {
     guard let opened = store.store else { return }
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         try await VaultWork.runAside { () async throws(Failure) in try await BackupDirectory(new: path).write(opened) }
         store.say(Text.of("All secrets are copied to {folder}", ["folder": Visible.text(path)]))
@@ -200,7 +200,7 @@ final class ProtectionPage: WindowPage {
   }
 
   private func previewRestore(of path: String) {
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         let backup = try await VaultWork.runAside { () throws(Failure) in try BackupDirectory(existing: path) }
         let contents: BackupContents
@@ -228,7 +228,7 @@ final class ProtectionPage: WindowPage {
   }
 
   private func restore(_ backup: BackupDirectory, _ contents: BackupContents) {
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         let dead = try await store.ask(for: Text.of("restore the copy")) { service, asking throws(VaultError) in
           try await service.restore(backup.file, accepting: contents.id, asking)

@@ -115,7 +115,7 @@ final class SecretDetails {
     let reason = reason(["name": PromptLabel.text(entry.title)])
     let prompt = shown.prompt
     setBusy(true)
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         let released = try await VaultWork.run { () async throws(VaultError) in
           let context = store.makeContext(prompt: prompt)
@@ -156,7 +156,7 @@ final class SecretDetails {
     let reason = isShared ? Text.of("share “{name}”", name) : Text.of("share “{name}” no longer", name)
     let place = shown.place
     interface["share"].isSensitive = false
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         let change = ItemChange(attributes: [.synchronizable: isShared ? AttributeValue.number(1) : nil])
         try await shown.ask(for: reason) {

@@ -69,7 +69,7 @@ final class SecretEditor {
     do throws(VaultError) {
       let request = kind == .key ? try keyRequest() : try secretRequest()
       interface["save"].isSensitive = false
-      Task {
+      MainLoop.begin {
         do throws(VaultError) {
           try await shown.call(request)
           interface.close()
@@ -104,7 +104,7 @@ final class SecretEditor {
       let changed = change
       interface["save"].isSensitive = false
       let reason = Text.of("change “{name}”", ["name": PromptLabel.text(edited.title)])
-      Task {
+      MainLoop.begin {
         do throws(VaultError) {
           try await shown.ask(for: reason) { service, asking throws(VaultError) in
             _ = try await service.update(.ids([edited.id]), changed, secret: secret?.copy(), asking)

@@ -52,7 +52,7 @@ final class SetupPage: WindowPage {
     let number = looks
     overdue = MainLoop.after(seconds: Self.seconds) { [weak self] in self?.endLook(isOverdue: true) }
     let place = store.place
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         let findings = try await VaultWork.runAside { () async throws(Failure) in
           try await SetupSurvey(WindowSettings(place, opened), onGap: { _ in }).findings()
@@ -158,7 +158,7 @@ final class SetupPage: WindowPage {
   private func change(_ step: SetupStep, _ body: @escaping (SetupChange) async throws(Failure) -> Void) {
     guard !isChanging, let opened = store.store else { return }
     isChanging = true
-    Task {
+    MainLoop.begin {
       do throws(Failure) {
         let change = SetupChange(try WindowSettings(store.place, opened), store, at: store.place)
         do throws(Failure) {

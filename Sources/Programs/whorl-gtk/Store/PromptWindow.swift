@@ -198,7 +198,7 @@ final class PromptWindow {
     guard let session else { return }
     let isQuestion = isQuestion
     if !isQuestion { early = typed }
-    Task {
+    MainLoop.begin {
       if isQuestion { await session.answer(typed.copy()) } else { await session.chooseFallback() }
     }
   }
@@ -207,7 +207,7 @@ final class PromptWindow {
     if typing != nil { return finishTyping(nil) }
     if let cancelEnrolment { return cancelEnrolment() }
     guard let session else { return }
-    Task { await session.cancel() }
+    MainLoop.begin { await session.cancel() }
   }
 }
 

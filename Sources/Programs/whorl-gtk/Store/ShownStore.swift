@@ -139,7 +139,7 @@ final class ShownStore {
   func reload() {
     guard let store, !isLoading else { return }
     isLoading = true
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         let (items, sharing) = try await VaultWork.run { () async throws(VaultError) in
           (
@@ -191,7 +191,7 @@ final class ShownStore {
     guard let store else { return }
     // The program ends when the items are removed, and not before.
     g_application_hold(application.typed())
-    Task {
+    MainLoop.begin {
       do throws(VaultError) {
         try await VaultWork.run { () async throws(VaultError) in try await store.delete(ids) }
       } catch {

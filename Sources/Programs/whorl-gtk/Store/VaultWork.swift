@@ -23,15 +23,9 @@ enum VaultWork {
   private nonisolated(nonsending) static func run<Value: Sendable, Problem: Error>(
     on thread: BackgroundThread, _ call: @escaping @Sendable () async throws(Problem) -> Value
   ) async throws(Problem) -> Value {
-    // The value of a task would be awaited in the cooperative pool, and libdispatch would then wake this program every second
-    // (see `Pause`).
-    let result = await withCheckedContinuation { (ended: CheckedContinuation<Result<Value, Problem>, Never>) in
-      Task(executorPreference: thread) {
-        do throws(Problem) { ended.resume(returning: .success(try await call())) } catch {
-          ended.resume(returning: .failure(error))
-        }
-      }
-    }
+    let result = await Task(executorPreference: thread) { () async -> Result<Value, Problem> in
+      do throws(Problem) { return .success(try await call()) } catch { return .failure(error) }
+    }.value
     return try result.get()
   }
 }

@@ -1,6 +1,7 @@
 internal import CAdwaita
 internal import Dispatch
 internal import Glibc
+internal import Primitives
 
 /// Runs the work of the main actor inside GLib's main loop, which is the loop of the window.
 enum MainLoop {
@@ -9,6 +10,14 @@ enum MainLoop {
     // The queue exists from its first use on.
     _ = DispatchQueue.main
     g_unix_fd_add(_dispatch_get_main_queue_handle_4CF(), G_IO_IN, runMainQueue, nil)
+  }
+
+  /// Runs the work of the window as a task. It prefers an executor, since a task that waits goes on in the cooperative pool
+  /// else, before it is back on the main actor; and that pool wakes the program every second from then on (`Pause`).
+  @discardableResult static func begin(
+    @_implicitSelfCapture _ work: @escaping @MainActor () async -> Void
+  ) -> Task<Void, Never> {
+    Task(executorPreference: BackgroundThread.shared) { await work() }
   }
 
   /// Calls a closure once after some seconds.
