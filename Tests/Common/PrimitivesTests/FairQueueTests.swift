@@ -50,7 +50,7 @@ struct FairQueueTests {
     }
     if let cancelled {
       waiting[cancelled].cancel()
-      await #expect(throws: FairQueue<String>.Refusal.cancelled) { try await waiting[cancelled].value }
+      await #expect(throws: QueueRefusal.cancelled) { try await waiting[cancelled].value }
       waiting.remove(at: cancelled)
     }
     open.finish()
@@ -107,7 +107,7 @@ struct FairQueueTests {
     let turn = try await queue.turn(for: "a")
     let waiting = Task { _ = try await queue.turn(for: "a") }
     while queue.count < 1 { await Task.yield() }
-    await #expect(throws: FairQueue<String>.Refusal.tooManyWait) { _ = try await queue.turn(for: "a") }
+    await #expect(throws: QueueRefusal.tooManyWait) { _ = try await queue.turn(for: "a") }
     let other = Task { _ = try await queue.turn(for: "b") }
     while queue.count < 2 { await Task.yield() }
     _ = consume turn
@@ -123,7 +123,7 @@ struct FairQueueTests {
       withUnsafeCurrentTask { $0?.cancel() }
       _ = try await queue.turn(for: "b")
     }
-    await #expect(throws: FairQueue<String>.Refusal.cancelled) { try await late.value }
+    await #expect(throws: QueueRefusal.cancelled) { try await late.value }
     _ = consume turn
     _ = try await queue.turn(for: "c")
   }

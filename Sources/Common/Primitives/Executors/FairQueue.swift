@@ -11,21 +11,21 @@ package struct QueueTurn: ~Copyable, Sendable {
   deinit { end() }
 }
 
+/// Why a call has no turn. It is not generic: Swift 6.2 crashes where an asynchronous function throws a generic error.
+package enum QueueRefusal: Error {
+  /// The queue of its group is full.
+  case tooManyWait
+  /// Its task was cancelled before its turn.
+  case cancelled
+}
+
 /// Gives calls turns, a limited number at a time. Groups of calls (of one program, of one user) take turns too, so that
 /// a group with many calls delays only itself; the calls of one group are served in order.
 package final class FairQueue<Group: Hashable & Sendable>: Sendable {
-  /// Why a call has no turn.
-  package enum Refusal: Error {
-    /// The queue of its group is full.
-    case tooManyWait
-    /// Its task was cancelled before its turn.
-    case cancelled
-  }
-
   private struct Waiting {
     let number: UInt64
     /// Resumed with nil when it is the call's turn.
-    let answer: CheckedContinuation<Refusal?, Never>
+    let answer: CheckedContinuation<QueueRefusal?, Never>
   }
 
   private struct State {
@@ -55,7 +55,7 @@ package final class FairQueue<Group: Hashable & Sendable>: Sendable {
   package var count: Int { state.withLock { $0.waiting.values.reduce(0) { $0 + $1.count } } }
 
   /// Waits for a turn.
-  package nonisolated(nonsending) func turn(for group: Group) async throws(Refusal) -> QueueTurn {
+  package nonisolated(nonsending) func turn(for group: Group) async throws(QueueRefusal) -> QueueTurn {
     let number: UInt64? = state.withLock { state in
       if begin(group, &state) { return nil }
       state.lastNumber += 1
@@ -74,7 +74,7 @@ package final class FairQueue<Group: Hashable & Sendable>: Sendable {
   private func turn(of group: Group) -> QueueTurn { QueueTurn { self.end(group) } }
 
   private func wait(_ call: Waiting, _ group: Group) {
-    let answer: Refusal?? = state.withLock { state in
+    let answer: QueueRefusal?? = state.withLock { state in
       // Checked under the lock: a later cancel finds the call in the queue.
       guard !Task.isCancelled else { return .some(.cancelled) }
       guard !begin(group, &state) else { return .some(nil) }
@@ -143,5 +143,5 @@ extension FairQueue<OneGroup> {
   package convenience init(width: Int = 1) { self.init(width: width, widthOfGroup: width) }
 
   /// Waits for a turn.
-  package nonisolated(nonsending) func turn() async throws(Refusal) -> QueueTurn { try await turn(for: .one) }
+  package nonisolated(nonsending) func turn() async throws(QueueRefusal) -> QueueTurn { try await turn(for: .one) }
 }

@@ -153,7 +153,7 @@ enum LockedMemory {
 
     /// Takes a free slot, and returns its address and the index of its slab.
     mutating func take() -> (UnsafeMutableRawPointer, index: Int) {
-      let index = slabs[first...].firstIndex { $0.free != 0 } ?? slabs.count
+      let index: Int = slabs[first...].firstIndex { $0.free != 0 } ?? slabs.count
       if index == slabs.count { slabs.append(Slab()) }
       first = index
       let base = unsafe slabs[index].base ?? map(slotSize * slotsPerSlab)

@@ -20,7 +20,7 @@ package struct UserTurns: Sendable {
   /// - Throws: `busy` where too many calls wait, `cancelled` where the task was cancelled.
   package nonisolated(nonsending) func turn(for user: UInt32) async throws(VaultError) -> QueueTurn {
     guard !Task.isCancelled else { throw .cancelled }
-    do throws(FairQueue<UInt32>.Refusal) {
+    do throws(QueueRefusal) {
       return try await queue.turn(for: user)
     } catch .tooManyWait {
       throw .busy("\(waitingLimit) \(what)")
