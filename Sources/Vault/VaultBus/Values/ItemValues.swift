@@ -259,19 +259,36 @@ extension ItemSearch: StrictBusRecord {
   }
 }
 
-/// A record with one of three keys, for the kinds of selection. Open items have a call of their own (``OpenSecrets``).
+/// A record with one of four keys, for the four kinds of selection.
 extension ItemSelection: StrictBusRecord {
   package init(_ f: inout Fields<Self>) throws {
     let ids: [ItemID]? = try f("ids") { if case .ids(let ids) = $0 { ids } else { nil } }
     let names: [RequestedName]? = try f("names") {
       if case .names(let names) = $0 { names.map(RequestedName.init) } else { nil }
     }
+    let open: OpenNames? = try f("open") {
+      if case .open(let names, let group) = $0 { OpenNames(group: group, names: names) } else { nil }
+    }
     let search: ItemSearch? = try f("search") { if case .search(let search) = $0 { search } else { nil } }
-    switch (ids, names, search) {
-    case (let ids?, nil, nil): self = .ids(ids)
-    case (nil, let names?, nil): self = .names(names.map(\.name))
-    case (nil, nil, let search?): self = .search(search)
+    switch (ids, names, open, search) {
+    case (let ids?, nil, nil, nil): self = .ids(ids)
+    case (nil, let names?, nil, nil): self = .names(names.map(\.name))
+    case (nil, nil, let open?, nil): self = .open(open.names, group: open.group)
+    case (nil, nil, nil, let search?): self = .search(search)
     default: throw f.mismatch()
     }
+  }
+}
+
+private struct OpenNames: BusStructure {
+  let group: String
+  let names: [ItemName]
+
+  init(group: String, names: [ItemName]) { (self.group, self.names) = (group, names) }
+
+  static var busSignature: String { "(aya(ayay))" }
+  init(_ f: inout Fields<Self>) throws {
+    group = try f("group", \.group)
+    names = try f("names") { $0.names.map(RequestedName.init) }.map(\.name)
   }
 }
