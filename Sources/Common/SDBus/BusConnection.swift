@@ -279,8 +279,7 @@ package actor BusConnection: BusLoopSource {
     for step in 0..<64 {
       // Even in a pause, the first step is made, to write messages for which the peer has made room.
       guard let bus, step == 0 || !isPaused else { return }
-      let descriptor = sd_bus_get_fd(bus)
-      let hasInput = kind == .server && input.waits(in: descriptor)
+      let hasInput = kind == .server ? input.waits(in: sd_bus_get_fd(bus)) : false
       var pointer: OpaquePointer?
       let result = sd_bus_process(bus, &pointer)
       if result < 0 { return end() }

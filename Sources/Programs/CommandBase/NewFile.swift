@@ -1,4 +1,4 @@
-package import Glibc
+internal import Glibc
 internal import Primitives
 package import Settings
 
@@ -31,7 +31,7 @@ package struct NewFile {
   }
 
   /// The same for a body that waits for nothing and returns the error number of a failed write.
-  package func write(mode: mode_t, _ body: (Int32) -> Int32?) throws(Failure) {
+  package func write(mode: UInt32, _ body: (Int32) -> Int32?) throws(Failure) {
     let file = try make(mode: mode)
     if let code = body(file.descriptor) { throw .cannotWrite(code) }
     try place(file)
