@@ -16,7 +16,8 @@ struct SystemTestScriptTests {
         try files.createDirectory(atPath: "\(folder)/\(each)", withIntermediateDirectories: true)
       }
       for each in [
-        "Tests/Support/screen-reader.py", "docs/pictures/picture.story", "Examples/DBus/example",
+        "Tests/Support/screen-reader.py", "Tests/Support/text-listener.py", "docs/pictures/picture.story",
+        "Examples/DBus/example",
         "Benchmarks/speed.story", ".build/packages/a.deb",
       ] {
         try writeFile("\(folder)/\(each)", [])
