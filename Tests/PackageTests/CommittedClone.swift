@@ -16,7 +16,7 @@ enum CommittedClone {
       #expect(cloned.status == 0, "\(cloned.errors)")
       let files = FileManager.default
       for part in [
-        "scripts", "packaging", "docs", "Makefile", "CHANGELOG.md", "README.md", "Sources/Programs/CommandLine/Command",
+        "scripts", "packaging", "docs", "Makefile", "CHANGELOG.md", "README.md", "Sources/Programs/CommandBase",
       ] {
         try files.removeItem(at: clone.appending(path: part))
         try files.copyItem(at: Repository.root.appending(path: part), to: clone.appending(path: part))

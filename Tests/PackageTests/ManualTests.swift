@@ -122,7 +122,9 @@ struct ManualTests {
     let document = try Repository.text("docs/exit-statuses.md")
     let name = /"((?:errSec|LAError\.)\w+)"/
     var names: Set<String> = []
-    for file in try Repository.files(under: ["Sources/Programs/CommandLine"], extensions: ["swift"]) {
+    for file in try Repository.files(
+      under: ["Sources/Programs/CommandBase", "Sources/Programs/CommandLine"], extensions: ["swift"])
+    {
       names.formUnion(try Repository.text(file).matches(of: name).map { String($0.1) })
     }
     // The names of Apple's errors for each error of the vault or of a reader.

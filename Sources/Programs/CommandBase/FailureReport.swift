@@ -11,6 +11,9 @@ extension Failure {
     if let advice { line += ": \(advice)" }
     return Visible.text(line)
   }
+
+  /// The failure was already printed on standard output.
+  package static let answered = Failure(.answered, "answered", isTold: true)
 }
 
 /// The form of a failure on standard error: one line for a person; with `--verbose` a second line with technical names;

@@ -57,8 +57,8 @@ struct DesktopFingerTests {
         .press("Cancel"))
       #expect(try await enrolled(fprintd))
       try await window(
-        .press("Left thumb, enrolled"), .press("Remove"), .type(TestStore.passcode, into: "Passcode"),
-        .press("Confirm"), .see("Left thumb, not enrolled"))
+        .press("Left thumb, enrolled"), .click("These secrets may be destroyed"), .press("Remove"),
+        .type(TestStore.passcode, into: "Passcode"), .press("Confirm"), .see("Left thumb, not enrolled"))
       #expect(try await !enrolled(fprintd))
     }
   }

@@ -170,8 +170,3 @@ struct DockerCredential: Command {
     }
   }
 }
-
-extension Failure {
-  /// The failure was already printed on standard output.
-  static let answered = Failure(.answered, "answered", isTold: true)
-}
