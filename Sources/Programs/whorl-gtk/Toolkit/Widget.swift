@@ -89,7 +89,7 @@ struct Widget {
   }
 
   /// Keeps what is typed into this password entry from programs that read windows. GTK tells all of them what is put into an
-  /// entry and what is taken out, also of a password entry (GTK 4.8 and 4.18).
+  /// entry and what is taken out, also of a password entry (seen with GTK 4.8).
   func keepTypingToItself() {
     // gtk_editable_get_delegate: transfer none. It is the part of the entry that has the text.
     guard let part = gtk_editable_get_delegate(opaque) else { return }
