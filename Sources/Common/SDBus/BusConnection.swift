@@ -59,23 +59,24 @@ package actor BusConnection: BusLoopSource {
   /// Calls a method and waits for its answer.
   ///
   /// It is not isolated to the loop: the task continues on its own executor when the answer arrives. Calls that were made
-  /// one after the other are sent in that order. It starts no task: all threads of the cooperative pool may be blocked.
+  /// one after the other are sent in that order. It starts no task of its own, which would need the cooperative pool:
+  /// all threads of the pool may be blocked in calls of a synchronous interface.
   ///
   /// - Parameters:
   ///   - limit: how long to wait; nil: until the task is cancelled.
-  ///   - secrets: as ``BusLimits/secrets``, for this answer.
   ///   - onCancel: called on the loop if the task is cancelled after the call was sent. The call then still waits for its
   ///     answer. Without this closure it throws `cancelled` at once.
   /// - Throws: `system(ETIMEDOUT)` if there is no answer within the limit. A later answer is dropped.
   package nonisolated(nonsending) func call(
     _ target: BusTarget, _ member: String, _ arguments: [BusValue] = [], within limit: Duration? = nil,
-    secrets: (any WipedBytes.Type)? = nil, onCancel: (@Sendable () -> Void)? = nil
+    onCancel: (@Sendable () -> Void)? = nil
   ) async throws(BusError) -> [BusValue] {
     guard !Task.isCancelled else { throw .cancelled }
     let cancellation = CallCancellation(onCancel)
     let awaited = AwaitedAnswer()
-    // Sent before anything is awaited: on the executor of the operation below, two calls could change their order.
-    call(target, member, arguments, cancellation, secrets) { awaited.give($0) }
+    // Sent before anything is awaited, because the operation below runs on another executor: two calls that were made in
+    // a row could change their order there.
+    call(target, member, arguments, cancellation) { awaited.give($0) }
     let timer = limit.map { limit in
       LoopTimer(after: limit, judgesOther: true) { self.assumeIsolated { $0.giveUp(cancellation) } }
     }
@@ -104,15 +105,14 @@ package actor BusConnection: BusLoopSource {
     _ target: BusTarget, _ member: String, _ arguments: [BusValue],
     answered: @escaping @Sendable (Result<[BusValue], BusError>) -> Void
   ) {
-    call(target, member, arguments, nil, nil, answered)
+    call(target, member, arguments, nil, answered)
   }
 
   private nonisolated func call(
     _ target: BusTarget, _ member: String, _ arguments: [BusValue], _ cancellation: CallCancellation?,
-    _ secrets: (any WipedBytes.Type)?, _ answered: @escaping @Sendable (WaitingCalls.Answer) -> Void
+    _ answered: @escaping @Sendable (WaitingCalls.Answer) -> Void
   ) {
-    let call = WaitingCalls.Call(
-      destination: target.destination, secrets: secrets, cancellation: cancellation, answered: answered)
+    let call = WaitingCalls.Call(destination: target.destination, cancellation: cancellation, answered: answered)
     BusLoop.shared.post { self.assumeIsolated { $0.begin(call, target, member, arguments) } }
   }
 
@@ -321,7 +321,7 @@ package actor BusConnection: BusLoopSource {
         if message.kind == .error {
           finish(cookie, .failure(try message.remoteError(limits)))
         } else {
-          finish(cookie, .success(try message.values(limits, secrets: call.secrets ?? limits.secrets)))
+          finish(cookie, .success(try message.values(limits, secrets: limits.secrets)))
         }
       } catch  where kind == .member {
         finish(cookie, .failure(error))

@@ -9,8 +9,6 @@ struct WaitingCalls {
 
   struct Call: Sendable {
     let destination: String?
-    /// The memory for arrays of bytes in the answer; nil as the connection has it.
-    let secrets: (any WipedBytes.Type)?
     /// Nil for a call that cannot be cancelled.
     let cancellation: CallCancellation?
     /// Called once, on the loop.

@@ -42,7 +42,6 @@ struct RecordedCalls: Sendable {
     _ = try? await vault.secrets(.search(search), asking)
     _ = try? await vault.secrets(.ids([id]), asking)
     _ = try? await vault.secrets(.names([name]), .nobody)
-    _ = try? await vault.secrets(.open([name], group: "group"), .nobody)
     _ = try? await vault.secrets(of: [id, id], upTo: 100, asking)
     _ = try? await vault.authorize([id], asking)
     _ = try? await vault.found(["name": "value"], in: "login", after: ItemCursor(bytes: identifier))

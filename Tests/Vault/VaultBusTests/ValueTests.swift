@@ -60,12 +60,8 @@ struct ValueTests {
     #expect(heard.map(\.number) == Array(1...told.count))
   }
 
-  @Test("names, searches and findings of the Secret Service are transferred over the vault's interface")
+  @Test("searches and findings of the Secret Service are transferred over the vault's interface")
   func secretService() throws {
-    let names = NamesInGroup(
-      [try ItemName(service: "login", account: "a"), try ItemName(service: "b", account: "")], in: "\u{FFFE}")
-    let read = try NamesInGroup(bus: names.busValue)
-    #expect(read.names == names.names && read.group == names.group)
     for (collection, after) in [(nil, nil), ("login", ItemCursor(bytes: [1]))] as [(String?, ItemCursor?)] {
       let search = SecretServiceSearch(["a": "", "": "\u{FFFE}"], in: collection, after: after)
       let read = try SecretServiceSearch(bus: search.busValue)
@@ -81,21 +77,12 @@ struct ValueTests {
     ] { #expect(try FoundSecrets(bus: found.busValues()) == found) }
   }
 
-  @Test("names and searches of the Secret Service that are cut off, or name an attribute twice, are refused")
+  @Test("a search of the Secret Service that is cut off, or names an attribute twice, is refused")
   func brokenSecretService() throws {
-    let name = try ItemName(service: "login", account: "a")
-    let names = NamesInGroup([name], in: "g").busValue.asBytes ?? []
     let search = SecretServiceSearch(["a": "b"], in: nil, after: nil).busValue.asBytes ?? []
-    for count in 1..<names.count where count != names.firstIndex(of: 2) {
-      #expect(throws: (any Error).self) { try NamesInGroup(bus: .bytes(Array(names.prefix(count)))) }
-    }
+    #expect(throws: (any Error).self) { try SecretServiceSearch(bus: .bytes(search.dropLast())) }
     let twice = search + search.suffix(12)
     #expect(throws: (any Error).self) { try SecretServiceSearch(bus: .bytes(twice)) }
-    var unnamed = CanonicalEncoding()
-    unnamed.append(tag: 1, "g")
-    unnamed.append(tag: 2, "")
-    unnamed.append(tag: 3, "")
-    #expect(throws: (any Error).self) { try NamesInGroup(bus: .bytes(unnamed.bytes)) }
   }
 
   @Test("every search is transferred over the vault's interface")

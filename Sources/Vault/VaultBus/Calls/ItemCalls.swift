@@ -4,8 +4,8 @@ internal import SecretModel
 
 extension Calls {
   static let items = [
-    find.call, found.call, secrets.call, openSecrets.call, firstSecrets.call, authorize.call, add.call, addAll.call,
-    update.call, delete.call, sealCopy.call,
+    find.call, found.call, secrets.call, firstSecrets.call, authorize.call, add.call, addAll.call, update.call,
+    delete.call, sealCopy.call,
   ]
 
   static let find = Call("Items") {
@@ -16,10 +16,6 @@ extension Calls {
   static let found = Call("Found") {
     (vault: isolated Served, search: SecretServiceSearch) async throws(VaultError) in
     try await vault.service.found(search.attributes, in: search.collection, after: search.after)
-  }
-  static let openSecrets = Call("OpenSecrets") {
-    (vault: isolated Served, names: NamesInGroup, asking: Asking) async throws(VaultError) in
-    OpenSecrets(try await vault.service.secrets(.open(names.names, group: names.group), asking))
   }
   static let secrets = Call("Secrets") {
     (vault: isolated Served, selection: ItemSelection, asking: Asking) async throws(VaultError) in
@@ -70,10 +66,7 @@ extension RemoteVault {
   { try await wire(Calls.found, SecretServiceSearch(attributes, in: collection, after: after)) }
 
   func secrets(_ selection: ItemSelection, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {
-    if case .open(let names, let group) = selection {
-      return try await wire(Calls.openSecrets, NamesInGroup(names, in: group), asking).items
-    }
-    return try await wire(Calls.secrets, selection, asking).items
+    try await wire(Calls.secrets, selection, asking).items
   }
 
   func secrets(of ids: [ItemID], upTo size: Int, _ asking: Asking) async throws(VaultError) -> [ReleasedItem] {

@@ -145,7 +145,7 @@ final class VaultWire: Sendable {
     let values: [BusValue]
     do throws(BusError) {
       values = try await connection.call(
-        VaultInterface.target, method.member, arguments, secrets: method.hasSecretsInside ? SharedSecret.self : nil,
+        VaultInterface.target, method.member, arguments,
         onCancel: { [weak self] in self?.cancel(number) })
       isAnswered(number)
     } catch {

@@ -2,86 +2,8 @@ internal import Primitives
 package import SDBus
 package import SecretModel
 
-// The values of the two calls with which `whorl-agent` answers most requests of the Secret Service. They are arrays of bytes
-// in the format of ``CanonicalEncoding``: records and memory files took more time than the vault itself (decision 0218).
-
-/// The names of items in one access group.
-struct NamesInGroup: BusCodable {
-  let names: [ItemName]
-  let group: String
-
-  init(_ names: [ItemName], in group: String) { (self.names, self.group) = (names, group) }
-
-  static var busSignature: String { "ay" }
-
-  var busValue: BusValue {
-    var parts = CanonicalEncoding()
-    parts.append(tag: 1, group)
-    for name in names {
-      parts.append(tag: 2, name.service)
-      parts.append(tag: 3, name.account)
-    }
-    return .bytes(parts.bytes)
-  }
-
-  init(bus value: BusValue) throws {
-    var parts = CanonicalDecoder(try [UInt8](bus: value))
-    group = try parts.string(1)
-    var names: [ItemName] = []
-    while !parts.isAtEnd {
-      names.append(try ItemName(service: try parts.string(2), account: try parts.string(3)))
-    }
-    self.names = names
-  }
-}
-
-/// Released items that require nothing, with their secrets in the message, which both ends wipe. What requires a touch or the
-/// passcode is sent as ``ReleasedItems``; so are large secrets.
-struct OpenSecrets: BusParts, CarriesSecrets {
-  /// The most bytes of the secrets of one message, and the most items: a request may name the same item again and again.
-  static let limit = 64 << 10
-  static let itemLimit = 256
-
-  private let released: ReleasedItems
-  var items: [ReleasedItem] { released.items }
-  var secretCount: Int { released.secretCount }
-
-  init(_ items: [ReleasedItem]) { released = ReleasedItems(items) }
-
-  static var busSignature: String { "a(ayay)" + ReleasedItems.busSignature }
-  static var places: Int { 1 + ReleasedItems.places }
-
-  func busValues() throws -> [BusValue] {
-    let isSmall = items.count <= Self.itemLimit && items.reduce(0) { $0 + $1.secret.count } <= Self.limit
-    let inside: [BusValue] =
-      isSmall
-      ? items.map { .structure([$0.item.busValue, .secret(BusSecret(SharedSecret($0.secret.copy())))]) } : []
-    return [.array(of: "(ayay)", inside)] + (try ReleasedItems(isSmall ? [] : items).busValues())
-  }
-
-  init(bus values: [BusValue]) throws {
-    guard let inside = values[0].asArray else { throw BusValueError.unreadable(Self.self) }
-    let items = try inside.map { entry in
-      guard let parts = entry.asStructure, parts.count == 2, let item = parts[0].asSecret,
-        let secret = parts[1].asSecret as? SharedSecret
-      else { throw BusValueError.unreadable(Self.self) }
-      return ReleasedItem(try Item(bus: .bytes(item.lend { Array($0) })), secret: secret.copy())
-    }
-    released = ReleasedItems(items + (try ReleasedItems(bus: [values[1].withoutSecrets, values[2]]).items))
-  }
-}
-
-extension BusValue {
-  /// The same value with its arrays of bytes as such. For the parts of a message with secrets that are none.
-  fileprivate var withoutSecrets: BusValue {
-    switch self {
-    case .secret(let secret): .bytes(secret.bytes.lend { Array($0) })
-    case .array(let element, let values): .array(of: element, values.map(\.withoutSecrets))
-    case .structure(let members): .structure(members.map(\.withoutSecrets))
-    default: self
-    }
-  }
-}
+// The values of the call with which `whorl-agent` searches. They are arrays of bytes in the format of ``CanonicalEncoding``,
+// as items are: records took more time than the vault itself (decision 0218).
 
 /// A search of the Secret Service.
 struct SecretServiceSearch: BusCodable {

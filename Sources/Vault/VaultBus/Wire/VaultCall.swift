@@ -15,17 +15,15 @@ package struct VaultCall: Sendable {
   /// Whether the call ends the wait of another call, or helps to. Such a call is not subject to the limit of open
   /// calls.
   package let endsWaiting: Bool
-  /// Whether the answer has secrets in the message itself.
-  let hasSecretsInside: Bool
   /// Carries out the call: reads its arguments, passes them to the vault and returns the results.
   let perform: @Sendable (_ vault: isolated Served, _ call: ReceivedCall) async throws(VaultError) -> [BusValue]
 
   /// The two calls that the server object answers itself.
   package static let hello = Self(
-    member: "Hello", arguments: "tuas", results: "uas", isChange: false, endsWaiting: false, hasSecretsInside: false
+    member: "Hello", arguments: "tuas", results: "uas", isChange: false, endsWaiting: false
   ) { (_, _) async throws(VaultError) in [] }
   static let cancel = Self(
-    member: "Cancel", arguments: "t", results: "", isChange: false, endsWaiting: true, hasSecretsInside: false
+    member: "Cancel", arguments: "t", results: "", isChange: false, endsWaiting: true
   ) { (_, _) async throws(VaultError) in [] }
 }
 
@@ -59,8 +57,7 @@ struct Call<Answer: BusParts, each Argument: BusParts>: Sendable {
     var arguments = "t"
     repeat arguments += (each Argument).busSignature
     call = VaultCall(
-      member: member, arguments: arguments, results: Answer.busSignature, isChange: isChange, endsWaiting: endsWaiting,
-      hasSecretsInside: Answer.self == OpenSecrets.self
+      member: member, arguments: arguments, results: Answer.busSignature, isChange: isChange, endsWaiting: endsWaiting
     ) { (vault: isolated Served, call) async throws(VaultError) in
       var place = 0
       func next<Value: BusParts>(_: Value.Type) throws(VaultError) -> Value {
