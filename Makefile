@@ -29,7 +29,7 @@ setup: ## install what the build and the tests need (Debian, Ubuntu) or list it;
 
 demo: setup ## demonstrate Whorl with a synthetic finger, or your own reader: enrol, store, refuse, release
 	@scripts/setup demo
-	@scripts/build-debug --target InstalledPrograms
+	@swift build --target InstalledPrograms
 	@scripts/demo .build/debug
 
 examples: setup ## build Examples/ as a package of its own and run its programs with synthetic fingers; ARCHIVE=yes: from `make dist`
