@@ -1,5 +1,15 @@
 // Bytes as text: hexadecimal digits, base64 and Bech32.
 
+internal import Glibc
+
+extension String {
+  /// Whether the text contains U+0000, which ends a text in C.
+  package var containsNUL: Bool {
+    var text = self
+    return text.withUTF8 { bytes in unsafe bytes.baseAddress.map { unsafe memchr($0, 0, bytes.count) != nil } ?? false }
+  }
+}
+
 /// Bytes as pairs of hexadecimal digits.
 package enum Hexadecimal {
   /// The bytes as lower-case digits, two for each byte.

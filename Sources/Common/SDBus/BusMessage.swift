@@ -2,6 +2,7 @@
 
 internal import CSystemd
 internal import Glibc
+internal import Primitives
 
 /// Owns one reference to an `sd_bus_message`. Its reference count is not atomic, so a message never leaves the loop's
 /// thread.
@@ -141,7 +142,7 @@ extension BusMessage {
 
   /// A D-Bus string cannot hold U+0000: C would end it there, and the peer would get another text.
   private func appendText(_ type: Unicode.Scalar, _ text: String) throws(BusError) {
-    guard !text.utf8.contains(0) else { throw .malformed }
+    guard !text.containsNUL else { throw .malformed }
     // sd-bus copies the string
     try checked(text.withCString { sd_bus_message_append_basic(pointer, typeCode(type), $0) })
   }

@@ -1,6 +1,8 @@
 // How the Secret Service's items, collections and programs are kept as items of the vault. Begin with
 // `SecretServiceItem`; the collections and what they hold are here.
 
+internal import Primitives
+
 /// The record of a collection or a program of the Secret Service: an empty item in a separate access group. Its rule
 /// becomes the rule of the items that are stored from then on.
 package struct SecretServiceFolder: Sendable, Hashable {
@@ -170,5 +172,5 @@ extension String {
   }
 
   /// Whether a string of a message can contain this: it has no character U+0000.
-  var fitsIntoMessage: Bool { !utf8.contains(0) }
+  var fitsIntoMessage: Bool { !containsNUL }
 }

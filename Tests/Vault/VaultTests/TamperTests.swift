@@ -82,18 +82,23 @@ struct TamperTests {
   func openedRecords() throws {
     var records = OpenedRecords()
     let record = ItemRecord(named: try ItemName(parsing: "a"))
-    func inputs(_ count: Int) -> OpenedRecords.Inputs {
-      OpenedRecords.Inputs(box: Array(repeating: 3, count: count), aad: [1], nameIndex: [2])
+    func row(_ number: Int, bytes: Int = 1) -> ItemRow {
+      var row = ItemRow(
+        id: [1], owner: 0, nameIndex: [2], access: .none, accessibility: .whenUnlocked, derivation: nil)
+      row.row = Int64(number)
+      row.attributes = Array(repeating: 3, count: bytes)
+      return row
     }
-    for row in 0..<10_000 {
-      records.keep(record, ofRow: Int64(row), inputs(1))
+    let rows = 3 * OpenedRecords.limit
+    for number in 0..<rows {
+      records.keep(record, of: row(number))
       #expect(records.count <= OpenedRecords.limit)
     }
-    #expect(records.record(ofRow: 9_999, inputs(1)) == record)
-    #expect(records.record(ofRow: 9_999, inputs(2)) == nil)
-    #expect(records.record(ofRow: 0, inputs(1)) == nil)
-    records.keep(record, ofRow: 20_000, inputs(10_000))
-    #expect(records.record(ofRow: 20_000, inputs(10_000)) == nil)
+    #expect(records.record(of: row(rows - 1)) == record)
+    #expect(records.record(of: row(rows - 1, bytes: 2)) == nil)
+    #expect(records.record(of: row(0)) == nil)
+    records.keep(record, of: row(rows, bytes: 10_000))
+    #expect(records.record(of: row(rows, bytes: 10_000)) == nil)
   }
 
   @Test("a flipped bit in an item's row damages that item alone, and one in any other row releases no wrong secret")

@@ -31,7 +31,7 @@ struct AgentCommand: Sendable {
       throw .usage("command is a list of 1 to \(Self.mostWords) words", advice: #"such as ["make", "publish"]"#)
     }
     let command = words.compactMap(\.asText)
-    guard command.count == words.count, !command.contains(where: { $0.utf8.contains(0) }) else {
+    guard command.count == words.count, !command.contains(where: \.containsNUL) else {
       throw .usage("a word of the command is no text without NUL", advice: "write each word as a string")
     }
     guard case .object(let secrets)? = arguments["secrets"], !secrets.isEmpty, secrets.count <= PromptLabel.most else {

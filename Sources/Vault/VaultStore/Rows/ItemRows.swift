@@ -86,22 +86,15 @@ extension StoreTransaction {
 extension OpenedStore {
   /// The row's class and attributes; nil where any part of the row was changed since it was written.
   package func record(of row: ItemRow) -> ItemRecord? {
-    let inputs = OpenedRecords.Inputs(
-      box: row.attributes, aad: row.attributesAAD(keys.databaseID), nameIndex: row.nameIndex)
-    guard let number = row.row else { return opened(inputs) }
-    if let known = openedRecords.record(ofRow: number, inputs) { return known }
-    guard let record = opened(inputs) else { return nil }
-    openedRecords.keep(record, ofRow: number, inputs)
-    return record
-  }
-
-  private func opened(_ inputs: OpenedRecords.Inputs) -> ItemRecord? {
-    guard let bytes = try? openRecord(inputs.box, key: keys.attributes, aad: inputs.aad),
-      let record = ItemRecord(bytes: bytes)
+    if let known = openedRecords.record(of: row) { return known }
+    guard let bytes = try? openRecord(row.attributes, key: keys.attributes, aad: row.attributesAAD(keys.databaseID)),
+      let record = ItemRecord(bytes: bytes),
+      // The index column is not part of the sealed data, so compare it: the row could otherwise be found under another
+      // name.
+      row.nameIndex == nameIndex(record)
     else { return nil }
-    // The index column is not part of the sealed data, so compare it: the row could otherwise be found under another
-    // name.
-    return inputs.nameIndex == nameIndex(record) ? record : nil
+    openedRecords.keep(record, of: row)
+    return record
   }
 
   package func item(of row: ItemRow, _ record: ItemRecord) -> Item? {
@@ -124,7 +117,7 @@ extension OpenedStore {
 
 /// A row of the `item` table, as it is on the disk. Nothing in it is trusted before its boxes are opened. The secret,
 /// which may be large, is read only when it is opened.
-package struct ItemRow {
+package struct ItemRow: Equatable {
   package var row: Int64?
   /// The same for as long as the item lives: its persistent reference.
   package var id: [UInt8]
