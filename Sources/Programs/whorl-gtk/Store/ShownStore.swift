@@ -229,18 +229,13 @@ final class ShownStore {
     say(words)
   }
 
-  /// Puts a secret into the clipboard, and an empty text in its place after some seconds, also if the window is closed
-  /// meanwhile.
+  /// Puts a secret into the clipboard, from which programs get it for some seconds, also if the window is closed meanwhile.
   func copy(_ secret: borrowing SecretBytes, forSeconds seconds: Int) {
-    // gtk_widget_get_clipboard: transfer none.
-    let clipboard = Widget(gtk_widget_get_clipboard(window.typed()))
-    clipboard.show(secret, as: .clipboard)
-    say(Text.of("Copied; the clipboard is emptied in {seconds} seconds", ["seconds": "\(seconds)"]))
     g_application_hold(application.typed())
-    _ = MainLoop.after(seconds: seconds) { [application] in
-      // Another program's text stays.
-      if gdk_clipboard_is_local(clipboard.opaque) != 0 { gdk_clipboard_set_text(clipboard.opaque, "") }
-      g_application_release(application.typed())
-    }
+    // gtk_widget_get_clipboard: transfer none.
+    CopiedSecret.put(
+      SharedSecret(secret.copy()), into: Widget(gtk_widget_get_clipboard(window.typed())), seconds: seconds
+    ) { [application] in g_application_release(application.typed()) }
+    say(Text.of("Copied; the clipboard is emptied in {seconds} seconds", ["seconds": "\(seconds)"]))
   }
 }

@@ -122,13 +122,12 @@ struct Widget {
       switch kind {
       case .entry: gtk_editable_set_text(opaque, text)
       case .label: gtk_label_set_text(opaque, text)
-      case .clipboard: gdk_clipboard_set_text(opaque, text)
       }
     }
   }
 
   enum TextKind {
-    case entry, label, clipboard
+    case entry, label
   }
 
   // MARK: Signals
