@@ -84,13 +84,14 @@ copy_elsewhere() {
   js 'imports.gi.St.Clipboard.get_default().set_text(imports.gi.St.ClipboardType.CLIPBOARD, "from elsewhere")' >/tmp/typed
 }
 
-# in_another_window: opens a window of another program, which gets the keyboard.
+# in_another_window: opens a window of another program, which gets the keyboard. It has no button to close it: the screen reader
+# presses the one of Whorl.
 in_another_window() {
   cat >/home/alice/another.js <<'END'
 imports.gi.versions.Gtk = '4.0';
 const { GLib, Gtk } = imports.gi;
 Gtk.init();
-new Gtk.Window({ title: 'Another' }).present();
+new Gtk.Window({ title: 'Another', decorated: false }).present();
 new GLib.MainLoop(null, false).run();
 END
   in_desktop 'systemd-run --user --quiet --working-directory=/home/alice gjs another.js'
