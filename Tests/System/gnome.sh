@@ -71,3 +71,32 @@ overview_says() {
     return [actor.text || "", ...actor.get_children().filter(child => child.visible).map(texts)].join(" ");
   })(Main.layoutManager.overviewGroup)' | grep -qF "$1"
 }
+
+# clipboard: what a program gets that pastes. copy_elsewhere: another program, the shell, copies a text.
+clipboard() {
+  js 'global.pasted = null;
+    imports.gi.St.Clipboard.get_default().get_text(imports.gi.St.ClipboardType.CLIPBOARD,
+      (_, text) => { global.pasted = text || ""; })' >/tmp/typed
+  wait_for "what is in the clipboard" is 'global.pasted !== null'
+  js 'global.pasted' | python3 -c 'import json, sys; print(json.loads(json.load(sys.stdin)["data"][1]), end="")'
+}
+copy_elsewhere() {
+  js 'imports.gi.St.Clipboard.get_default().set_text(imports.gi.St.ClipboardType.CLIPBOARD, "from elsewhere")' >/tmp/typed
+}
+
+# in_another_window: opens a window of another program, which gets the keyboard. It has no button to close it: the screen reader
+# presses the one of Whorl.
+in_another_window() {
+  cat >/home/alice/another.js <<'END'
+imports.gi.versions.Gtk = '4.0';
+const { GLib, Gtk } = imports.gi;
+Gtk.init();
+new Gtk.Window({ title: 'Another', decorated: false }).present();
+new GLib.MainLoop(null, false).run();
+END
+  in_desktop 'systemd-run --user --quiet --working-directory=/home/alice gjs another.js'
+  window='global.get_window_actors().map(actor => actor.meta_window).find(window => window.title === "Another")'
+  wait_for "another window" is "$window"
+  js "$window.activate(global.get_current_time())" >/tmp/typed
+  wait_for "the keyboard of another window" is 'global.display.focus_window.title === "Another"'
+}

@@ -60,5 +60,13 @@ enrol_in_window
 store_on_full_disk
 shown_to_finger
 lock_fingers_out
-close
+
+# Copied secrets, and the keyboard with another program: it gets the secret for half a minute, and nothing from then on.
+touch_to_copy
+in_another_window
+pastes "a secret of mine"
+sleep 31
+pastes ""
+start
+copied_and_closed
 exit 0

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # Common functions of the stories of the window, after common.sh and display.sh: a laptop on which alice installs packages, and
 # the window, which is read as a screen reader does (Tests/Support/screen-reader.py) and worked by keyboard and pointer.
-# The story names in CLICKER what clicks on its display, and has keys, keys_return, keys_escape, dialog and clipboard of x11.sh
+# The story names in CLICKER what clicks on its display, and has keys, keys_return, keys_escape, dialog, clipboard and copy_elsewhere of x11.sh
 # or gnome.sh. In GNOME it has go_to and open_secret of its own, since no program knows the places of its windows.
 
 # shellcheck disable=SC2034 # the stories use them
@@ -182,14 +182,18 @@ lock_fingers_out() {
   work see "a secret of mine" press Hide gone "a secret of mine"
 }
 
-# copied_and_closed: a copied secret, and the window closed: the clipboard is emptied nevertheless.
+# copied_and_closed: a copied secret, and the window closed: it is pasted for half a minute nevertheless, and nothing from then
+# on. The program stays until something else is copied, since the desktop would put back what it has kept of the secret.
 copied_and_closed() {
   touch_to_copy
-  clipboard >/tmp/clipboard
-  [ "$(cat /tmp/clipboard)" = "a secret of mine" ] || fail "in the clipboard: $(cat /tmp/clipboard)"
   work press Close
-  empties_clipboard
+  pastes "a secret of mine"
+  sleep 31
+  pastes ""
+  ! no_window || fail "the window's program has ended, and its copy with it"
+  copy_elsewhere
   wait_for "the end of the window" no_window
+  pastes "from elsewhere"
 }
 
 # go_to PAGE: shows a page. open_secret: shows the details of the secret that the stories store.
@@ -256,12 +260,11 @@ touch_to_copy() {
   work see "Copied; the clipboard is emptied in 30 seconds"
 }
 
-# empties_clipboard: checks that nothing is in the clipboard after half a minute.
-empties_clipboard() {
-  sleep 31
+# pastes TEXT: checks what a program that pastes gets.
+pastes() {
   clipboard >/tmp/clipboard
-  [ ! -s /tmp/clipboard ] || fail "in the clipboard after half a minute: $(cat /tmp/clipboard)"
-  echo "  nothing in the clipboard"
+  [ "$(cat /tmp/clipboard)" = "$1" ] || fail "pasted instead of '$1': $(cat /tmp/clipboard)"
+  echo "  pasted: '$1'"
 }
 
 # shot NAME: a picture of what is shown, with few colours.

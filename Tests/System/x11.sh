@@ -7,4 +7,9 @@ keys_return() { in_desktop 'xdotool key Return'; }
 keys_escape() { in_desktop 'xdotool key Escape'; }
 dialog() { in_desktop 'python3 /usr/share/whorl-tests/dialog.py polkit'; }
 
+# clipboard: what a program gets that pastes. copy_elsewhere: another program copies a text.
 clipboard() { in_desktop 'xclip -selection clipboard -out' 2>/dev/null || :; }
+copy_elsewhere() {
+  in_desktop "systemd-run --user --quiet sh -c 'printf %s \"from elsewhere\" | xclip -quiet -selection clipboard -in'"
+  sleep 1
+}

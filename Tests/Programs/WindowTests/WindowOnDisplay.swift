@@ -168,7 +168,23 @@ struct WindowOnDisplay {
     guard !isRunning else { throw WindowFailure(description: "the window has not ended") }
   }
 
-  private var isRunning: Bool { program?.isRunning ?? true }
+  /// What a program that pastes gets.
+  func pasted() async throws -> String {
+    try await Invocation(
+      program: "/usr/bin/timeout", arguments: ["10", "/usr/bin/xclip", "-selection", "clipboard", "-out"],
+      environment: environment
+    ).run().text
+  }
+
+  /// Copies a text as another program, which keeps it in the clipboard until the display ends.
+  func copyElsewhere(_ text: String) async throws {
+    try await Invocation(
+      program: "/bin/sh", arguments: ["-c", "xclip -selection clipboard -in >/dev/null 2>&1"], input: Array(text.utf8),
+      environment: environment.merging(["PATH": "/usr/bin:/bin"]) { $1 }
+    ).run().mustSucceed()
+  }
+
+  var isRunning: Bool { program?.isRunning ?? true }
 
   /// How often the window's main thread has waited so far.
   func waits() throws -> Int { try waitsOfThreads()[pid.description] ?? 0 }

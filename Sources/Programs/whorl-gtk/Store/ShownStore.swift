@@ -41,10 +41,13 @@ final class ShownStore {
   /// Items that the person has removed, while that can be undone.
   private var removed: Set<ItemID> = []
   private var isLoading = false
+  /// A secret that is to be copied, and for how long.
+  private var toCopy: (secret: SharedSecret, seconds: Int)?
 
   init(at place: Place, in window: Widget, toasts: Widget, of application: Widget) {
     (self.place, self.window, self.toasts, self.application) = (place, window, toasts, application)
     prompts = PromptWindow(over: window)
+    window.on("notify::is-active") { [weak self] in self?.copyIfActive() }
   }
 
   /// A prompt for the context of one request.
@@ -229,18 +232,21 @@ final class ShownStore {
     say(words)
   }
 
-  /// Puts a secret into the clipboard, and an empty text in its place after some seconds, also if the window is closed
-  /// meanwhile.
+  /// Puts a secret into the clipboard, from which programs get it for some seconds, also if the window is closed meanwhile. On
+  /// Wayland it waits until the window has the keyboard: GNOME refuses what is copied before.
   func copy(_ secret: borrowing SecretBytes, forSeconds seconds: Int) {
-    // gtk_widget_get_clipboard: transfer none.
-    let clipboard = Widget(gtk_widget_get_clipboard(window.typed()))
-    clipboard.show(secret, as: .clipboard)
-    say(Text.of("Copied; the clipboard is emptied in {seconds} seconds", ["seconds": "\(seconds)"]))
+    toCopy = (SharedSecret(secret.copy()), seconds)
+    copyIfActive()
+  }
+
+  private func copyIfActive() {
+    guard let (secret, seconds) = toCopy, window.bool("is-active") || !window.isOnWayland else { return }
+    toCopy = nil
     g_application_hold(application.typed())
-    _ = MainLoop.after(seconds: seconds) { [application] in
-      // Another program's text stays.
-      if gdk_clipboard_is_local(clipboard.opaque) != 0 { gdk_clipboard_set_text(clipboard.opaque, "") }
-      g_application_release(application.typed())
+    // gtk_widget_get_clipboard: transfer none.
+    CopiedSecret.put(secret, into: Widget(gtk_widget_get_clipboard(window.typed())), seconds: seconds) {
+      [application] in g_application_release(application.typed())
     }
+    say(Text.of("Copied; the clipboard is emptied in {seconds} seconds", ["seconds": "\(seconds)"]))
   }
 }

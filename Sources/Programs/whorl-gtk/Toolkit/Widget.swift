@@ -39,6 +39,13 @@ struct Widget {
   /// What a screen reader says for a control whose picture says it to others.
   func setSpokenName(_ name: String) { whorl_set_accessible_name(pointer, name) }
 
+  /// Whether its display is one of Wayland, and not of X11.
+  var isOnWayland: Bool {
+    // gtk_widget_get_display: transfer none. The name is the class's.
+    guard let display = gtk_widget_get_display(typed()) else { return false }
+    return g_type_name_from_instance(Widget(display).typed()).map { String(cString: $0) } == "GdkWaylandDisplay"
+  }
+
   func focus() { gtk_widget_grab_focus(typed()) }
 
   /// Has a spinner turn while it is on the screen. Behind another page of a stack it would go on, and lay the window out anew
@@ -122,13 +129,12 @@ struct Widget {
       switch kind {
       case .entry: gtk_editable_set_text(opaque, text)
       case .label: gtk_label_set_text(opaque, text)
-      case .clipboard: gdk_clipboard_set_text(opaque, text)
       }
     }
   }
 
   enum TextKind {
-    case entry, label, clipboard
+    case entry, label
   }
 
   // MARK: Signals
