@@ -43,6 +43,16 @@ struct LinkageTests {
     #expect(!libraries.contains { $0.hasPrefix("libcrypto") || $0.hasPrefix("libsqlite3") }, "\(libraries)")
   }
 
+  // They are 1.2 MB of a release program. In a debug build they are a library, whose functions are found by their names.
+  @Test("the reader process uses no regular expressions, which a search for text by `contains` would bring")
+  func theReaderHasNoRegularExpressions() async throws {
+    let reader = try Repository.products.appending(path: "whorl-reader")
+    let symbols = try await run("readelf", "--dyn-syms", "--wide", reader.path)
+    try #require(symbols.status == 0, "\(symbols.errors)")
+    #expect(symbols.output.contains("$ss"), "the program uses nothing of the standard library")
+    #expect(!symbols.output.contains("17_StringProcessing"))
+  }
+
   // Only the vault uses keys, in a process of its own. GRDB is linked statically, so it is found by its symbols.
   // Foundation's internationalization with ICU takes more time at each start than everything else.
   @Test("the command line links no cryptography, database or ICU, nor does any library that it loads")

@@ -82,9 +82,9 @@ final class WindowApplication {
     self.place = place
     let flags =
       switch kind {
-      case .shared: G_APPLICATION_DEFAULT_FLAGS
-      case .service: G_APPLICATION_IS_SERVICE
-      case .own: G_APPLICATION_NON_UNIQUE
+      case .shared: whorl_application_default
+      case .service: whorl_application_is_service
+      case .own: whorl_application_non_unique
       }
     // adw_application_new: transfer full, kept until the program ends.
     application = Widget(UnsafeMutableRawPointer(adw_application_new("org.whorl.Whorl", flags)))

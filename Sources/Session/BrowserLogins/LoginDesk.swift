@@ -78,7 +78,7 @@ struct LoginDesk: Sendable {
     let read: AskingRequest<[ReleasedItem], VaultError> = { vault, asking throws(VaultError) in
       try await vault.secrets(.ids(ids), asking)
     }
-    func early() async throws(VaultError) -> [ReleasedItem]? {
+    nonisolated(nonsending) func early() async throws(VaultError) -> [ReleasedItem]? {
       try await touches.reuse(purpose) { context throws(VaultError) in try await context.perform(nil, read) }
     }
     if let earlier = try await early() { return earlier }

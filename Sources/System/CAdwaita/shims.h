@@ -65,3 +65,9 @@ static inline guint whorl_get_uint(gpointer object, const char *property) {
 static inline void whorl_set_accessible_name(gpointer widget, const char *name) {
   gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }
+// GLib 2.90 marks its flags as such, and Swift then gives them other names.
+static const GSignalMatchType whorl_match_id = G_SIGNAL_MATCH_ID;
+static const GSignalMatchType whorl_match_func = G_SIGNAL_MATCH_FUNC;
+static const GApplicationFlags whorl_application_default = G_APPLICATION_DEFAULT_FLAGS;
+static const GApplicationFlags whorl_application_is_service = G_APPLICATION_IS_SERVICE;
+static const GApplicationFlags whorl_application_non_unique = G_APPLICATION_NON_UNIQUE;

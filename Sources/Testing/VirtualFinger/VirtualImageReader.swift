@@ -201,25 +201,34 @@ struct ReaderConnection: ~Copyable {
       } catch .replaced where ContinuousClock.now < deadline {
         pause(milliseconds: .random(in: 5...25))
       } catch .notTaken {
-        _ = try? ReaderConnection(to: socket, deadline: .now)
+        // Swift 6.2 crashes at `try?` before a noncopyable value.
+        do { _ = try ReaderConnection(to: socket, deadline: .now) } catch {}
         throw .notTaken(socket: socket)
       }
     }
   }
 
-  /// Waits until the reader listens, and connects.
   init(to socket: String, deadline: ContinuousClock.Instant) throws(VirtualReaderError) {
+    descriptor = try Self.connected(to: socket, deadline: deadline)
     self.socket = socket
     self.deadline = deadline
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Waits until the reader listens, and connects. It is not in the initializer, where Swift 6.2 crashes at errors that are
+  /// thrown after some fields of a noncopyable value are set.
+  private static func connected(
+    to socket: String, deadline: ContinuousClock.Instant
+  ) throws(VirtualReaderError) -> Int32 {
     while true {
       let descriptor = Glibc.socket(
         AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
       guard descriptor >= 0 else { throw .system(call: "socket", errno: errno) }
-      let failure = try Self.connect(descriptor, to: socket)
-      if failure == 0 {
-        self.descriptor = descriptor
-        return
-      }
+      let failure = try connect(descriptor, to: socket)
+      if failure == 0 { return descriptor }
       close(descriptor)
       switch failure {
       case ENOENT, ECONNREFUSED, EAGAIN, EINTR:
@@ -229,10 +238,6 @@ struct ReaderConnection: ~Copyable {
         throw .system(call: "connect", errno: failure)
       }
     }
-  }
-
-  deinit {
-    close(descriptor)
   }
 
   /// Returns 0, or the errno of the attempt.

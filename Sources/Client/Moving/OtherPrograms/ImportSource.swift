@@ -170,7 +170,9 @@ package struct ItemImport: Sendable {
       let items: [ImportedItem]
       do throws(ImportError) {
         items = try await source.items(of: entry)
-      } catch .unreadable(let why) {
+      } catch {
+        // Swift 6.2 crashes if the catch has the pattern.
+        guard case .unreadable(let why) = error else { throw error }
         outcome.unusable.append(UnusableEntry(entry.name.description, .source(why)))
         continue
       }

@@ -92,7 +92,7 @@ package enum Text {
         true
       default: false
       }
-    } && !languages.contains("..")
+    } && !languages.hasBytes(of: "..")
   }
 
   // MARK: Places

@@ -77,7 +77,7 @@ package struct VaultConfinement: Sendable {
   private static var foldersOfLibraries: [String] {
     let maps = (try? SmallFile.read("/proc/self/maps", limit: 1 << 20)) ?? []
     let folders = String(decoding: maps, as: UTF8.self).split(separator: "\n").compactMap { line in
-      line.hasSuffix(".so") || line.contains(".so.")
+      line.hasSuffix(".so") || line.hasBytes(of: ".so.")
         ? line.firstIndex(of: "/").map { Landlock.folder(of: String(line[$0...])) } : nil
     }
     return Array(Set(folders))

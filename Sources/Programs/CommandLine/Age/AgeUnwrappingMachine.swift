@@ -178,8 +178,9 @@ struct AgeUnwrappingMachine {
             do throws(VaultError) {
               found[file.index] = SharedSecret(
                 try await vault.useKey(key.id, .decrypt(stanza.box, .ageX25519), asking))
-            } catch .invalidRequest {
-              // It is for another key.
+            } catch {
+              // It is for another key. Swift 6.2 crashes if the catch has the pattern.
+              guard case .invalidRequest = error else { throw error }
             }
           }
         }

@@ -92,7 +92,9 @@ struct SetItem: Command {
     try await session.storing(item, answers) { vault, asking in
       do throws(VaultError) {
         _ = try await vault.add(item, secret: secret.copy(), replacing: replace, asking)
-      } catch .duplicateItem {
+      } catch {
+        // Swift 6.2 crashes if the catch has the pattern.
+        guard case .duplicateItem = error else { throw error }
         try requireFree(name, try await vault.allItems(ItemSearch(named: name)))
         throw Failure.exists(name)
       }

@@ -115,7 +115,7 @@ struct Widget {
 
   private func dropHandlers(of signal: String) {
     let id = g_signal_lookup(signal, gtk_editable_get_type())
-    while case let handler = g_signal_handler_find(pointer, G_SIGNAL_MATCH_ID, id, 0, nil, nil, nil), handler != 0 {
+    while case let handler = g_signal_handler_find(pointer, whorl_match_id, id, 0, nil, nil, nil), handler != 0 {
       g_signal_handler_disconnect(pointer, handler)
     }
   }
@@ -172,7 +172,7 @@ struct Widget {
       unsafeBitCast(numberHandlerCall, to: gpointer.self),
     ]
     for call in calls {
-      g_signal_handlers_disconnect_matched(pointer, G_SIGNAL_MATCH_FUNC, 0, 0, nil, call, nil)
+      g_signal_handlers_disconnect_matched(pointer, whorl_match_func, 0, 0, nil, call, nil)
     }
   }
 }

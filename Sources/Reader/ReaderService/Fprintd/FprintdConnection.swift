@@ -121,11 +121,12 @@ extension ReaderError {
       case "NoSuchDevice": self = .absent
       case "NoEnrolledPrints": self = .notOnChip
       // libfprint (1.94.5) keeps a reader open that fell silent while it was opened, until fprintd ends.
-      case "Internal" where message.contains("already been opened"):
+      case "Internal" where message.hasBytes(of: "already been opened"):
         self = .device(
           "fprintd cannot open it any more: wait a minute, or restart fprintd (sudo systemctl restart fprintd)")
       // The words of libusb and of libfprint for a reader that was pulled out, as while fprintd opens it.
-      case "Internal" where message.hasSuffix("[-4]") || message.contains("removed from the system"): self = .removed
+      case "Internal" where message.hasSuffix("[-4]") || message.hasBytes(of: "removed from the system"):
+        self = .removed
       default: self = .device("fprintd: \(message.isEmpty ? name : message)")
       }
     }

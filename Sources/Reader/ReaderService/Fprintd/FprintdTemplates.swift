@@ -51,7 +51,7 @@ struct FprintdTemplates: Sendable {
         case .some(.some(let bytes)):
           isThere = true
           // A name contains no zero byte, and the length precedes the contents, so the input is unambiguous.
-          sum.add(Array(driver.utf8) + [0] + Array(device.utf8) + [0] + Array(String(bytes.count).utf8) + [0])
+          sum.add(Array("\(driver)\0\(device)\0\(bytes.count)\0".utf8))
           sum.add(bytes)
         }
       }

@@ -313,7 +313,8 @@ package actor LibfprintReader: FingerprintReader {
   // MARK: Actions
 
   /// Makes the libfprint call with a cancellable, a callback and the callback's data.
-  private typealias Start = (UnsafeMutablePointer<GCancellable>, @escaping GAsyncReadyCallback, gpointer) -> Void
+  private typealias Start =
+    @Sendable (UnsafeMutablePointer<GCancellable>, @escaping GAsyncReadyCallback, gpointer) -> Void
 
   /// The open device, or its replacement: after sleep some readers appear to the system as a new device, and every call
   /// on the old one fails.

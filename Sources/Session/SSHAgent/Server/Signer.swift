@@ -68,7 +68,7 @@ struct Signer: Sendable {
       try await vault.useKey(key.id, use, asking).withUnsafeBytes { Array($0) }
     }
     /// The signature without a new touch.
-    func early() async throws(VaultError) -> [UInt8]? {
+    nonisolated(nonsending) func early() async throws(VaultError) -> [UInt8]? {
       guard let granted else { return nil }
       let earlier = try await grants.reuse(granted) { context throws(VaultError) in
         try await context.perform(nil, sign)
