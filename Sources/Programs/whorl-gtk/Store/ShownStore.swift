@@ -47,7 +47,11 @@ final class ShownStore {
   init(at place: Place, in window: Widget, toasts: Widget, of application: Widget) {
     (self.place, self.window, self.toasts, self.application) = (place, window, toasts, application)
     prompts = PromptWindow(over: window)
-    window.on("notify::is-active") { [weak self] in self?.copyIfActive() }
+    window.on("notify::is-active") { [weak self] in
+      guard self?.toCopy != nil else { return }
+      // A desktop may say that the window is active before it has the keyboard.
+      _ = MainLoop.after(seconds: 1) { self?.copyIfActive() }
+    }
   }
 
   /// A prompt for the context of one request.
@@ -235,8 +239,13 @@ final class ShownStore {
   /// Puts a secret into the clipboard, from which programs get it for some seconds, also if the window is closed meanwhile. On
   /// Wayland it waits until the window has the keyboard: GNOME refuses what is copied before.
   func copy(_ secret: borrowing SecretBytes, forSeconds seconds: Int) {
-    toCopy = (SharedSecret(secret.copy()), seconds)
+    let secret = SharedSecret(secret.copy())
+    toCopy = (secret, seconds)
     copyIfActive()
+    guard toCopy != nil else { return }
+    _ = MainLoop.after(seconds: seconds) { [weak self] in
+      if self?.toCopy?.secret === secret { self?.toCopy = nil }
+    }
   }
 
   private func copyIfActive() {
