@@ -114,7 +114,8 @@ struct WhorlAgent: ParsableCommand {
     let isAlone = command.isEmpty
     let log: @Sendable (String) -> Void = { Diagnostics.line($0) }
     let surroundings = AgentPrompt.Surroundings(
-      bus: BaseDirectories.sessionBus, environment: OwnEnvironment.entries, log: log)
+      bus: BaseDirectories.sessionBus, environment: OwnEnvironment.entries, log: log,
+      page: passkeys ? .passkeys : secretService ? .secrets : .keys)
     let prompt: @Sendable (ClientProgram) -> any AuthenticationPrompt = { client in
       let asker = client.asker()
       // If the agent runs a command, that command uses the terminal, so do not ask there.

@@ -29,11 +29,14 @@ package final class AgentPrompt: AuthenticationPrompt {
     /// Writes a line for people.
     package var log: @Sendable (String) -> Void
     package var wording: Wording
+    /// The page of Whorl's window that requests are about.
+    package var page: WindowPage
 
     package init(
-      bus: String, environment: [String], log: @escaping @Sendable (String) -> Void, wording: Wording = .reason
+      bus: String, environment: [String], log: @escaping @Sendable (String) -> Void, wording: Wording = .reason,
+      page: WindowPage = .secrets
     ) {
-      (self.bus, self.environment, self.log, self.wording) = (bus, environment, log, wording)
+      (self.bus, self.environment, self.log, self.wording, self.page) = (bus, environment, log, wording, page)
     }
   }
 
@@ -122,7 +125,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     // After a touch that did not match, the request is on the display already, together with the result.
     if isShown { return }
     if state.withLock({ $0.notification == nil }) {
-      let notification = await Notification(onBus: surroundings.bus) { [weak self] action in
+      let notification = await Notification(onBus: surroundings.bus, page: surroundings.page) { [weak self] action in
         Task(executorPreference: BackgroundThread.shared) { await self?.chosen(action, in: session) }
       } lost: { [weak self] in
         Task(executorPreference: BackgroundThread.shared) { await self?.goOnWithoutNotification(in: session) }
@@ -224,7 +227,7 @@ package final class AgentPrompt: AuthenticationPrompt {
     surroundings.log(text)
     // Pinentry may have been asking.
     var notification = shown
-    if notification == nil { notification = await Notification(onBus: surroundings.bus) }
+    if notification == nil { notification = await Notification(onBus: surroundings.bus, page: surroundings.page) }
     guard let notification else {
       terminal?.write(text)
       return

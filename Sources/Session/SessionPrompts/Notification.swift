@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// One notification of the desktop (`org.freedesktop.Notifications`), with actions.
 ///
-/// Another program of the user can close it, read it or press its actions, which grants nothing.
+/// Another program of the user can close it, read it or press its actions, which grants nothing. A click on it opens Whorl's
+/// window, where that is installed, and it is shown again.
 final class Notification: Sendable {
   enum Action: String, CaseIterable, Sendable {
     case cancel, passcode
@@ -27,6 +28,8 @@ final class Notification: Sendable {
   }
 
   private static let name = "org.freedesktop.Notifications"
+  /// The action of a click beside the buttons.
+  private static let click = "default"
   /// The longest wait for a desktop that does not answer.
   private static let limit = Duration.seconds(2)
   /// How often a notification that the desktop refused is sent, and the pause before sending it again. Plasma refuses a
@@ -35,6 +38,10 @@ final class Notification: Sendable {
   private static let pause = Duration.milliseconds(1_100)
 
   private struct State {
+    /// What is shown; nil before.
+    var content: Content?
+    /// What lets the window take the keyboard when it is opened; nil if the desktop gives none.
+    var activationToken: String?
     /// The number that the desktop gave the notification; 0 before.
     var number: UInt32 = 0
     /// Counts the texts, so that an earlier one is not sent again.
@@ -54,6 +61,8 @@ final class Notification: Sendable {
   private let owner: String
   /// Whether the desktop shows actions; assumed if it does not answer.
   let hasActions: Bool
+  /// The window with the page that a click opens; nil if it is not installed.
+  private let window: WindowPage?
   private let state: Mutex<State>
   private let chosen: @Sendable (Action) -> Void
   private let lost: @Sendable () -> Void
@@ -62,10 +71,11 @@ final class Notification: Sendable {
   ///
   /// - Parameters:
   ///   - address: of the session's bus.
+  ///   - page: the page of Whorl's window that a click opens.
   ///   - chosen: called when the person has chosen an action, or closed the notification, which counts as cancelling.
   ///   - lost: called when a text cannot be shown: the desktop does not answer, or refuses it every time.
   init?(
-    onBus address: String, chosen: @escaping @Sendable (Action) -> Void = { _ in },
+    onBus address: String, page: WindowPage? = nil, chosen: @escaping @Sendable (Action) -> Void = { _ in },
     lost: @escaping @Sendable () -> Void = {}
   ) async {
     (self.chosen, self.lost) = (chosen, lost)
@@ -86,6 +96,7 @@ final class Notification: Sendable {
       self.owner = owner
       let answer = try? await bus.call(Self.target(owner), "GetCapabilities", within: Self.limit)
       hasActions = answer?.first?.asArray?.contains(.string("actions")) ?? true
+      window = if let page, await page.isInstalled(on: bus) { page } else { nil }
       try await bus.subscribe(of: Self.target(owner))
     } catch {
       bus.close()
@@ -104,6 +115,7 @@ final class Notification: Sendable {
   func show(_ content: Content) async {
     let version = state.withLock { state in
       state.version += 1
+      state.content = content
       return state.version
     }
     await show(content, version, attemptsLeft: Self.attempts)
@@ -121,10 +133,12 @@ final class Notification: Sendable {
     // after a while, so it must not be transient.
     var hints: [String: BusValue] = ["urgency": .byte(isLeft ? 1 : 2), "category": .string("device")]
     hints["image-path"] = content.image.map { .string($0) }
+    if window != nil { hints["desktop-entry"] = .string(WindowPage.application) }
+    let click = window != nil && hasActions && !isLeft ? [BusValue.string(Self.click), .string("Whorl")] : []
     let arguments: [BusValue] = [
       .string("Whorl"), .uint32(number), .string("dialog-password"), .string(content.title),
       .string(Self.escaped(content.text)),
-      .array(of: "s", content.actions.flatMap { [.string($0.rawValue), .string($0.title)] }),
+      .array(of: "s", content.actions.flatMap { [.string($0.rawValue), .string($0.title)] } + click),
       .dictionary(hints), .int32(isLeft ? -1 : 0),
     ]
     let shown: UInt32
@@ -204,14 +218,39 @@ final class Notification: Sendable {
   }
 
   private func handle(_ signal: BusSignal) {
-    guard signal.sender == owner, let number = signal.arguments.first?.asIdentifier(UInt32.self),
-      let action = Self.action(of: signal)
-    else { return }
+    guard signal.sender == owner, let number = signal.arguments.first?.asIdentifier(UInt32.self) else { return }
+    let word = signal.arguments.dropFirst().first?.asString
+    switch (signal.member, word) {
+    case ("ActivationToken", let token?):
+      return state.withLock { if $0.number == number { $0.activationToken = token } }
+    case ("ActionInvoked", Self.click): return openWindow(from: number)
+    default: break
+    }
+    guard let action = Self.action(of: signal) else { return }
     let isMine = state.withLock { state in
       if state.number == 0, state.early.count < Self.earlyLimit { state.early[number] = action }
       return state.number == number && number != 0
     }
     if isMine { choose(action) }
+  }
+
+  /// Opens the window, and shows the notification again, which most desktops close when it is clicked.
+  private func openWindow(from number: UInt32) {
+    let (isMine, token) = state.withLock { state -> (Bool, String?) in
+      guard number != 0, state.number == number, !state.isClosing, !state.isLeft else { return (false, nil) }
+      // From now on the closing of the old one means nothing.
+      state.number = 0
+      defer { state.activationToken = nil }
+      return (true, state.activationToken)
+    }
+    guard let window, isMine else { return }
+    Task(executorPreference: LoopTasks.shared) {
+      await window.open(on: self.bus, activationToken: token)
+      await self.take(number)
+      // Not if another text was shown meanwhile.
+      let content = self.state.withLock { $0.number == 0 && !$0.isClosing && !$0.isLeft ? $0.content : nil }
+      if let content { await self.show(content) }
+    }
   }
 
   /// The action in a signal; nil for other signals. Closing the notification counts as Cancel.

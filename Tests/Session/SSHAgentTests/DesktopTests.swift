@@ -17,11 +17,11 @@ struct DesktopTests {
   }
 
   private func with(
-    _ touches: [Touches.Touch] = [], hasty: String? = nil, refusals: Int = 0,
+    _ touches: [Touches.Touch] = [], hasty: String? = nil, refusals: Int = 0, services: [String] = [],
     pinentry: (_ folder: String) -> String = { _ in "exit 1" },
     _ body: (RunningAgent, DesktopStandIn, String, PrivateBus) async throws -> Void
   ) async throws {
-    try await PrivateBus.with { bus in
+    try await PrivateBus.with(services: services) { bus in
       let desktop = try await DesktopStandIn(on: bus, hasty: hasty, refusals: refusals)
       defer { desktop.close() }
       try await TestStore.enrolled { store in
@@ -64,6 +64,32 @@ struct DesktopTests {
       try await agent.waits { $0.contains { $0.contains("refused to sign a file") && $0.contains("cancelled") } }
       // Not every desktop closes a notification after one of its actions was chosen.
       try await desktop.waitUntilClosed(shown.number)
+    }
+  }
+
+  @Test("a click on the notification opens the window with the SSH keys, and the request goes on")
+  func click() async throws {
+    try await withFolder { services in
+      try writeFile(
+        "\(services)/org.whorl.Whorl.service", Array("[D-BUS Service]\nName=org.whorl.Whorl\nExec=/bin/false\n".utf8))
+      try await with(services: [services]) { agent, desktop, key, bus in
+        let window = try await WindowStandIn(on: bus)
+        defer { window.close() }
+        async let signed = agent.sign(key)
+        let shown = try await desktop.first()
+        #expect(shown.actions == ["cancel", "Cancel", "passcode", "Passcode", "default", "Whorl"])
+        desktop.give(activationToken: "token-7", for: shown.number)
+        desktop.choose("default", of: shown.number)
+        // As desktops close what was clicked.
+        desktop.dismiss(shown.number)
+        while desktop.shown.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        let again = desktop.shown[1]
+        #expect(again.number != shown.number && again.text == shown.text)
+        #expect(window.actions == [WindowStandIn.Action(name: "keys", token: "token-7")])
+        desktop.choose("cancel", of: again.number)
+        #expect(try await signed.status != 0)
+        try await desktop.waitUntilClosed(again.number)
+      }
     }
   }
 

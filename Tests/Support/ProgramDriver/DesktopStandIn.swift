@@ -97,8 +97,14 @@ package final class DesktopStandIn: Sendable {
     throw SystemFailure("the notification stays", 110)
   }
 
+  /// - Parameter action: `default` is a click beside the buttons.
   package func choose(_ action: String, of number: UInt32) {
     connection.emit(Self.target, "ActionInvoked", [.uint32(number), .string(action)])
+  }
+
+  /// Gives what lets a window take the keyboard, as desktops do before an action.
+  package func give(activationToken token: String, for number: UInt32) {
+    connection.emit(Self.target, "ActivationToken", [.uint32(number), .string(token)])
   }
 
   /// The person closes it.
