@@ -10,7 +10,13 @@ struct OpenedRecords {
   /// The largest box of attributes that is kept, in bytes.
   private static let longest = 2_048
 
-  private typealias Entry = (row: ItemRow, record: ItemRecord)
+  /// An object, so that a look at it copies no row.
+  private final class Entry {
+    let row: ItemRow
+    let record: ItemRecord
+
+    init(_ row: ItemRow, _ record: ItemRecord) { (self.row, self.record) = (row, record) }
+  }
 
   private var new: [Int64: Entry] = [:]
   private var old: [Int64: Entry] = [:]
@@ -22,13 +28,17 @@ struct OpenedRecords {
     guard let number = row.row else { return nil }
     if let entry = new[number] { return entry.row == row ? entry.record : nil }
     guard let entry = old[number], entry.row == row else { return nil }
-    keep(entry.record, of: entry.row)
+    keep(entry, number)
     return entry.record
   }
 
   mutating func keep(_ record: ItemRecord, of row: ItemRow) {
     guard let number = row.row, row.attributes.count <= Self.longest else { return }
+    keep(Entry(row, record), number)
+  }
+
+  private mutating func keep(_ entry: Entry, _ number: Int64) {
     if new.count >= Self.half { (new, old) = ([:], new) }
-    new[number] = (row, record)
+    new[number] = entry
   }
 }
