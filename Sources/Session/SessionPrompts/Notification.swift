@@ -236,6 +236,8 @@ final class Notification: Sendable {
 
   /// Opens the window, and shows the notification again, which most desktops close when it is clicked.
   private func openWindow(from number: UInt32) {
+    // Some desktops report a click that no action was offered for.
+    guard let window else { return }
     let (isMine, token) = state.withLock { state -> (Bool, String?) in
       guard number != 0, state.number == number, !state.isClosing, !state.isLeft else { return (false, nil) }
       // From now on the closing of the old one means nothing.
@@ -243,7 +245,7 @@ final class Notification: Sendable {
       defer { state.activationToken = nil }
       return (true, state.activationToken)
     }
-    guard let window, isMine else { return }
+    guard isMine else { return }
     Task(executorPreference: LoopTasks.shared) {
       await window.open(on: self.bus, activationToken: token)
       await self.take(number)

@@ -1,7 +1,7 @@
 internal import SDBus
 
 /// A page of Whorl's window, which the desktop starts by its name on the session's bus if it does not run.
-package enum WindowPage: String, CaseIterable, Sendable {
+package enum WindowPage: String, Sendable {
   case secrets, passkeys, keys
 
   /// The name of the window's program on the bus, and of its desktop file.

@@ -97,6 +97,9 @@ struct TamperTests {
     #expect(records.record(of: row(rows - 1)) == record)
     #expect(records.record(of: row(rows - 1, bytes: 2)) == nil)
     #expect(records.record(of: row(0)) == nil)
+    var keyed = row(rows - 1)
+    keyed.itemKey = [4]
+    #expect(records.record(of: keyed) == record, "the wrapped key of an item is not kept")
     records.keep(record, of: row(rows, bytes: 10_000))
     #expect(records.record(of: row(rows, bytes: 10_000)) == nil)
   }
