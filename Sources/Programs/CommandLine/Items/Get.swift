@@ -64,9 +64,9 @@ struct ReleaseOptions: ParsableArguments {
   func asking<Answer: Sendable>(
     _ session: Session, reason: String?, _ request: AskingRequest<Answer, any Error>
   ) async throws(Failure) -> Answer {
-    // A person has mostly to be asked, so that is not tried without first.
+    // Programs read items that need nobody: then no context is opened. A person does not notice the refused first try.
     try await session.asking(
-      answers(session), options: context(session), reason: reason.map(Self.shown), triesFirst: noPrompt,
+      answers(session), options: context(session), reason: reason.map(Self.shown), triesFirst: true,
       endsWithConnection: true, request)
   }
 
