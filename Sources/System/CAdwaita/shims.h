@@ -5,6 +5,8 @@
 #define ADW_VERSION_MAX_ALLOWED ADW_VERSION_1_2
 #include <adwaita.h>
 #include <glib-unix.h>
+// malloc_trim: in no module.
+#include <malloc.h>
 
 // libdispatch declares these for run loops other than its own in a header that Swift's toolchain does not install. Core
 // Foundation uses them on Linux in the same way.
@@ -58,6 +60,12 @@ static inline gboolean whorl_get_bool(gpointer object, const char *property) {
 }
 static inline guint whorl_get_uint(gpointer object, const char *property) {
   guint value = 0;
+  g_object_get(object, property, &value, NULL);
+  return value;
+}
+// The text is the caller's, who frees it.
+static inline char *whorl_get_string(gpointer object, const char *property) {
+  char *value = NULL;
   g_object_get(object, property, &value, NULL);
   return value;
 }

@@ -24,7 +24,7 @@ final class SecretsPage: WindowPage {
     (self.kind, self.store, self.icon) = (kind, store, icon)
     details = SecretDetails(interface, store)
     let empty = interface["empty"]
-    empty.set("icon-name", icon)
+    empty.setIconWhenShown(icon)
     empty.set("title", emptyTitle)
     empty.set("description", emptyDescription)
     interface["search"].setSpokenName(Text.of("Search"))

@@ -140,6 +140,8 @@ final class ShownStore {
   private func show(_ items: [Item]) {
     list = SecretList(items.filter { !removed.contains($0.id) })
     listChanged()
+    // Give back what the answer and the drawing of the list needed for a moment, which malloc keeps.
+    _ = MainLoop.after(seconds: 1) { malloc_trim(0) }
   }
 
   /// Reads the items again.

@@ -20,11 +20,17 @@ final class Interface {
     guard isRead != 0 else {
       fatalError(error.map { String(cString: $0.pointee.message) } ?? "an unreadable interface")
     }
-    keepPasswordsFromReaders()
+    forEach([gtk_password_entry_get_type(), adw_password_entry_row_get_type()]) { $0.keepTypingToItself() }
+    forEach([adw_status_page_get_type()]) { page in
+      // whorl_get_string: transfer full.
+      guard let name = whorl_get_string(page.pointer, "icon-name") else { return }
+      page.setIconWhenShown(String(cString: name))
+      g_free(name)
+    }
   }
 
-  private func keepPasswordsFromReaders() {
-    let types = [gtk_password_entry_get_type(), adw_password_entry_row_get_type()]
+  /// Calls a closure for the objects of the file that have one of these types.
+  private func forEach(_ types: [GType], _ body: (Widget) -> Void) {
     // gtk_builder_get_objects: the list is ours, its objects are the builder's.
     let objects = gtk_builder_get_objects(builder)
     defer { g_slist_free(objects) }
@@ -33,7 +39,7 @@ final class Interface {
       next = object.pointee.next
       guard let data = object.pointee.data else { continue }
       let widget = Widget(data)
-      if types.contains(where: { g_type_check_instance_is_a(widget.typed(), $0) != 0 }) { widget.keepTypingToItself() }
+      if types.contains(where: { g_type_check_instance_is_a(widget.typed(), $0) != 0 }) { body(widget) }
     }
   }
 

@@ -48,11 +48,28 @@ struct Widget {
 
   func focus() { gtk_widget_grab_focus(typed()) }
 
-  /// Has a spinner turn while it is on the screen. Behind another page of a stack it would go on, and lay the window out anew
-  /// sixty times a second.
+  /// Has a spinner turn while it is on the screen, if that is longer than a second. Behind another page of a stack it would
+  /// go on, and lay the window out anew sixty times a second.
   func spinWhileShown() {
-    on("map") { set("spinning", true) }
-    on("unmap") { set("spinning", false) }
+    var waiting: MainLoop.Timer?
+    on("map") {
+      waiting = MainLoop.after(seconds: 1) {
+        waiting = nil
+        set("spinning", true)
+      }
+    }
+    on("unmap") {
+      waiting?.cancel()
+      waiting = nil
+      set("spinning", false)
+    }
+  }
+
+  /// Gives a page for a state (AdwStatusPage) its icon when it is shown. Most of them never are, and their icons are so large
+  /// that GTK reads them from SVG files, for which it loads a library of 7 MB.
+  func setIconWhenShown(_ name: String) {
+    set("icon-name", "")
+    on("map") { set("icon-name", name) }
   }
 
   /// Calls a closure for all widgets below this one, and for this one.
