@@ -84,6 +84,15 @@ copy_elsewhere() {
   js 'imports.gi.St.Clipboard.get_default().set_text(imports.gi.St.ClipboardType.CLIPBOARD, "from elsewhere")' >/tmp/typed
 }
 
+# window TITLE: the window with that title, in JavaScript. keyboard_to TITLE: gives it the keyboard, as the shell does when the
+# person chooses the window.
+window() { echo "global.get_window_actors().map(actor => actor.meta_window).find(window => window.title === '$1')"; }
+keyboard_to() {
+  wait_for "the window $1" is "$(window "$1")"
+  js "Main.activateWindow($(window "$1"))" >/tmp/typed
+  wait_for "the keyboard of $1" is "global.display.focus_window.title === '$1'"
+}
+
 # in_another_window: opens a window of another program, which gets the keyboard. It has no button to close it: the screen reader
 # presses the one of Whorl.
 in_another_window() {
@@ -95,8 +104,5 @@ new Gtk.Window({ title: 'Another', decorated: false }).present();
 new GLib.MainLoop(null, false).run();
 END
   in_desktop 'systemd-run --user --quiet --working-directory=/home/alice gjs another.js'
-  window='global.get_window_actors().map(actor => actor.meta_window).find(window => window.title === "Another")'
-  wait_for "another window" is "$window"
-  js "$window.activate(global.get_current_time())" >/tmp/typed
-  wait_for "the keyboard of another window" is 'global.display.focus_window.title === "Another"'
+  keyboard_to Another
 }

@@ -75,7 +75,7 @@ untold
 lives
 
 # Its memory and its environment, also while it shows the secret; and no core file.
-work type Search "" click mail/alice press Show see Confirm
+work press Back click mail/alice press Show see Confirm
 touch_reader "$right"
 work see "$secret"
 for file in mem environ maps auxv; do

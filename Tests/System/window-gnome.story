@@ -67,6 +67,19 @@ in_another_window
 pastes "a secret of mine"
 sleep 31
 pastes ""
-start
+
+# Confirmed while the other program has the keyboard: it is copied when the window has it again, and cannot be pasted before.
+keyboard_to Whorl
+work press Copy see Confirm
+keyboard_to Another
+copy_elsewhere
+touch_reader "$right"
+work gone Confirm
+pastes "from elsewhere"
+keyboard_to Whorl
+work see "Copied; the clipboard is emptied in 30 seconds"
+pastes "a secret of mine"
+sleep 31
+pastes ""
 copied_and_closed
 exit 0

@@ -32,7 +32,8 @@ work see "The question for your login password was closed: run it again, and typ
 wait_for "polkit's dialog" dialog_says "make your store"
 sleep 1
 typed_into_dialog mistyped
-wait_for "the refusal" dialog_says "Authentication Failure"
+# The words of GNOME's dialog, and those of MATE's.
+wait_for "the refusal" dialog_says 'Authentication Failure\|Your authentication attempt was unsuccessful'
 typed_into_dialog "$password"
 wait_for "the end of the dialog" no_dialog
 note_key

@@ -69,8 +69,10 @@ static inline char *whorl_get_string(gpointer object, const char *property) {
   g_object_get(object, property, &value, NULL);
   return value;
 }
-// gtk_accessible_update_property takes any number of arguments. The name is what a screen reader says.
+// gtk_accessible_update_property takes any number of arguments. The name is what a screen reader says. Newer versions of GTK
+// name a button after its label, which would be said in place of the name.
 static inline void whorl_set_accessible_name(gpointer widget, const char *name) {
+  gtk_accessible_reset_relation(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY);
   gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
 }
 // GLib 2.90 marks its flags as such, and Swift then gives them other names.

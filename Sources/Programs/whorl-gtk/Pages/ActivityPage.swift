@@ -58,7 +58,7 @@ final class ActivityPage: WindowPage {
   private func fill(_ row: Interface, _ position: Int) {
     guard shown.indices.contains(position) else { return }
     let entry = shown[position]
-    row["icon"].set("icon-name", entry.isDone ? "emblem-ok-symbolic" : "action-unavailable-symbolic")
+    row["icon"].set("icon-name", entry.isDone ? "object-select-symbolic" : "action-unavailable-symbolic")
     row["title"].set("label", entry.title)
     row["subtitle"].set("label", entry.summary)
     row["mark"].isVisible = false

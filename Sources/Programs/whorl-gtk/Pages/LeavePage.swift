@@ -114,7 +114,7 @@ final class LeavePage {
     let (icon, spoken, words) =
       switch state {
       case .begun: ("media-playback-start-symbolic", Text.of("Going back"), step.wayBack ?? "")
-      case .done(let words): ("emblem-ok-symbolic", Text.of("Is back"), words)
+      case .done(let words): ("object-select-symbolic", Text.of("Is back"), words)
       case .failed(let words): ("dialog-warning-symbolic", Text.of("Is not back"), words)
       case .waiting(let needed):
         (

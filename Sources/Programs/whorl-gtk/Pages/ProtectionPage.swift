@@ -27,6 +27,10 @@ final class ProtectionPage: WindowPage {
     interface["recovery"].on("clicked") { [weak self] in self?.replaceRecoveryKey() }
     interface["backup"].on("clicked") { [weak self] in self?.backUp() }
     interface["restore"].on("clicked") { [weak self] in self?.restore() }
+    interface["passcode"].setSpokenName(Text.of("Change the Passcode"))
+    interface["recovery"].setSpokenName(Text.of("Replace the Recovery Key"))
+    interface["backup"].setSpokenName(Text.of("Back Up All Secrets"))
+    interface["restore"].setSpokenName(Text.of("Restore a Copy"))
   }
 
   var root: Widget { interface["page"] }
@@ -75,7 +79,7 @@ final class ProtectionPage: WindowPage {
     if finding.needsAttention {
       row.mark = ("dialog-warning-symbolic", Text.of("Needs attention"))
     } else if finding.state == .good {
-      row.mark = ("emblem-ok-symbolic", Text.of("In order"))
+      row.mark = ("object-select-symbolic", Text.of("In order"))
     }
     row.buttons = deed(finding).map { [$0] } ?? copying(finding)
     return row

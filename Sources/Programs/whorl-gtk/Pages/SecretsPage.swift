@@ -101,7 +101,7 @@ final class SecretsPage: WindowPage {
     let mark =
       !entry.isReadable
       ? "dialog-warning-symbolic"
-      : isWaiting ? "content-loading-symbolic" : entry.isShared ? "emblem-shared-symbolic" : nil
+      : isWaiting ? "content-loading-symbolic" : entry.isShared ? "emblem-synchronizing-symbolic" : nil
     row["mark"].set("icon-name", mark ?? "")
     row["mark"].isVisible = mark != nil
   }

@@ -33,6 +33,7 @@ final class SetupPage: WindowPage {
     interface["back-to-pages"].on("clicked") { goBack() }
     for button in ["look", "look-now"] { interface[button].on("clicked") { [weak self] in self?.look() } }
     interface["leave"].on("clicked") { leave() }
+    interface["leave"].setSpokenName(Text.of("Show how to leave Whorl"))
   }
 
   var root: Widget { interface["page"] }
@@ -95,7 +96,7 @@ final class SetupPage: WindowPage {
     if finding.state == .faulty {
       row.mark = ("dialog-warning-symbolic", Text.of("Needs attention"))
     } else if finding.isSetUp {
-      row.mark = ("emblem-ok-symbolic", Text.of("In order"))
+      row.mark = ("object-select-symbolic", Text.of("In order"))
     }
     row.buttons = [button(finding)].compactMap { $0 }
     return row

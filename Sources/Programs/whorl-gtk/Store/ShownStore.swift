@@ -47,11 +47,7 @@ final class ShownStore {
   init(at place: Place, in window: Widget, toasts: Widget, of application: Widget) {
     (self.place, self.window, self.toasts, self.application) = (place, window, toasts, application)
     prompts = PromptWindow(over: window)
-    window.on("notify::is-active") { [weak self] in
-      guard self?.toCopy != nil else { return }
-      // A desktop may say that the window is active before it has the keyboard.
-      _ = MainLoop.after(seconds: 1) { self?.copyIfActive() }
-    }
+    window.on("notify::is-active") { [weak self] in self?.copyIfActive() }
   }
 
   /// A prompt for the context of one request.
