@@ -32,7 +32,7 @@ class DesktopSession(cast.Session):
             "HOME": f"/home/{USER}",
             "TERM": "xterm",
             "LANG": "C.UTF-8",
-            "DISPLAY": ":7",
+            "DISPLAY": ":77",
             "XDG_RUNTIME_DIR": runtime,
             "DBUS_SESSION_BUS_ADDRESS": f"unix:path={runtime}/bus",
         }

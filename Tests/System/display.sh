@@ -18,20 +18,21 @@ installed_service() {
   own_password_is_typed
 }
 
-# begin_session NOTIFICATIONS: alice logs in at the display :7, where NOTIFICATIONS shows notifications. The session stays.
-# The socket of the X server is no abstract one, since the system shares its network with other systems.
+# begin_session NOTIFICATIONS: alice logs in at the display :77, where NOTIFICATIONS shows notifications. The session stays.
+# The socket of the X server is no abstract one, since the system shares its network with other systems. Clients look for an
+# abstract one first, so the number is one that the X servers of other tests do not get.
 begin_session() {
   log_in x11 Story <<END
-export DISPLAY=:7
-Xvfb :7 -screen 0 1000x600x24 -nolisten local &
-while [ ! -S /tmp/.X11-unix/X7 ]; do sleep 0.1; done
+export DISPLAY=:77
+Xvfb :77 -screen 0 1000x600x24 -nolisten local &
+while [ ! -S /tmp/.X11-unix/X77 ]; do sleep 0.1; done
 dbus-update-activation-environment --systemd DISPLAY XDG_CURRENT_DESKTOP XDG_SESSION_TYPE
 openbox &
 exec $1
 END
   # shellcheck disable=SC2016 # alice's shell fills in the variable
   wait_for "the session of alice" in_desktop \
-    'busctl --user status org.freedesktop.Notifications && test "$DISPLAY" = :7'
+    'busctl --user status org.freedesktop.Notifications && test "$DISPLAY" = :77'
 }
 
 # log_in TYPE DESKTOP: alice logs in at the seat. Her session is of that type and runs the commands of standard input.

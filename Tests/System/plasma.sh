@@ -48,10 +48,10 @@ choose() {
 # on_plasma: alice's session. Without the prefix of its menu Plasma finds no programs.
 on_plasma() {
   log_in x11 KDE <<'END'
-export DISPLAY=:7 KDE_FULL_SESSION=true KDE_SESSION_VERSION=6 QT_LINUX_ACCESSIBILITY_ALWAYS_ON=1 XDG_MENU_PREFIX=plasma-
+export DISPLAY=:77 KDE_FULL_SESSION=true KDE_SESSION_VERSION=6 QT_LINUX_ACCESSIBILITY_ALWAYS_ON=1 XDG_MENU_PREFIX=plasma-
 export GTK_A11Y=atspi GDK_BACKEND=x11 GSK_RENDERER=cairo
-Xvfb :7 -screen 0 1024x768x24 -nolisten local &
-while [ ! -S /tmp/.X11-unix/X7 ]; do sleep 0.1; done
+Xvfb :77 -screen 0 1024x768x24 -nolisten local &
+while [ ! -S /tmp/.X11-unix/X77 ]; do sleep 0.1; done
 dbus-update-activation-environment --systemd DISPLAY XDG_CURRENT_DESKTOP XDG_SESSION_TYPE KDE_FULL_SESSION \
   KDE_SESSION_VERSION XDG_MENU_PREFIX QT_LINUX_ACCESSIBILITY_ALWAYS_ON GTK_A11Y GDK_BACKEND GSK_RENDERER
 kwin_x11 &
@@ -59,7 +59,7 @@ kwin_x11 &
 exec plasmashell
 END
   # shellcheck disable=SC2016 # alice's shell fills it in
-  wait_for "the session of alice" in_desktop 'busctl --user status org.freedesktop.Notifications && test "$DISPLAY" = :7'
+  wait_for "the session of alice" in_desktop 'busctl --user status org.freedesktop.Notifications && test "$DISPLAY" = :77'
   in_desktop 'plasmashell --version; kwin_x11 --version'
 }
 

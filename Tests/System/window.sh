@@ -237,9 +237,9 @@ on_display() {
   printf '[Settings]\ngtk-font-name=Cantarell 11\n' >/home/alice/.config/gtk-4.0/settings.ini
   chown -R alice /home/alice/.config
   log_in x11 Story <<'END'
-export DISPLAY=:7 GTK_A11Y=atspi GDK_BACKEND=x11 GSK_RENDERER=cairo
-Xvfb :7 -screen 0 860x640x24 -nolisten local &
-while [ ! -S /tmp/.X11-unix/X7 ]; do sleep 0.1; done
+export DISPLAY=:77 GTK_A11Y=atspi GDK_BACKEND=x11 GSK_RENDERER=cairo
+Xvfb :77 -screen 0 860x640x24 -nolisten local &
+while [ ! -S /tmp/.X11-unix/X77 ]; do sleep 0.1; done
 dbus-update-activation-environment --systemd DISPLAY GTK_A11Y GDK_BACKEND GSK_RENDERER XDG_CURRENT_DESKTOP XDG_SESSION_TYPE
 openbox &
 # Debian 13 has that of MATE alone.
@@ -249,7 +249,7 @@ done
 exec sleep infinity
 END
   # shellcheck disable=SC2016 # alice's shell fills in the variable
-  wait_for "the session of alice" in_desktop 'test "$DISPLAY" = :7'
+  wait_for "the session of alice" in_desktop 'test "$DISPLAY" = :77'
 }
 
 # touch_to_copy: has the window copy the secret that it shows, after a touch.

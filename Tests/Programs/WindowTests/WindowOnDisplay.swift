@@ -266,14 +266,10 @@ private struct Display {
   private let server: RunningProgram
 
   init(width: Int) async throws {
-    // The server chooses a free number and writes it to standard error. It has no abstract socket, which programs in a system
-    // that is booted in a folder would take for that of their own display.
+    // The server chooses a free number and writes it to standard error.
     let server = try Invocation(
       program: "/usr/bin/timeout",
-      arguments: [
-        "300", "/usr/bin/Xvfb", "-displayfd", "2", "-screen", "0", "\(width)x900x24", "-nolisten", "tcp", "-nolisten",
-        "local",
-      ]
+      arguments: ["300", "/usr/bin/Xvfb", "-displayfd", "2", "-screen", "0", "\(width)x900x24", "-nolisten", "tcp"]
     ).start()
     self.server = server
     let number: Int? = await withCheckedContinuation { continuation in
