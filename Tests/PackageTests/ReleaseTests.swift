@@ -281,11 +281,23 @@ struct ReleaseTests {
       _ = try await run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", ssh)
       _ = try await run("git", ["config", "whorl.ssh", ssh], in: clone)
       _ = try await run("git", ["config", "whorl.openpgp", "x@localhost"], in: clone)
-      let refused = try await release(
-        Self.version, in: clone, environment: environment.merging(["RELEASES": Self.noRelease]) { $1 })
+      let none = environment.merging(["RELEASES": Self.noRelease]) { $1 }
+      let refused = try await release(Self.version, in: clone, environment: none)
       #expect(refused.status == 1, "\(refused.output)")
       #expect(
-        refused.errors.contains("packaging/keys/release.gpg is not the public half of your key"), "\(refused.errors)")
+        refused.errors.contains("packaging/keys does not have the public half of your keys")
+          && refused.errors.hasSuffix(": release.gpg allowed_signers\n"), "\(refused.errors)")
+
+      // What it wrote is all that the next release needs.
+      let keys = clone.appending(path: "packaging/keys")
+      try FileManager.default.createDirectory(at: keys, withIntermediateDirectories: true)
+      for key in ["release.gpg", "allowed_signers"] {
+        try FileManager.default.copyItem(
+          at: clone.appending(path: ".build/releases/\(key)"), to: keys.appending(path: key))
+      }
+      try await CommittedClone.commit(clone)
+      let next = try await release(Self.version, in: clone, environment: none)
+      #expect(!next.errors.contains("packaging/keys"), "\(next.errors)")
       _ = try await run("gpgconf", ["--kill", "gpg-agent"], environment: environment)
     }
   }

@@ -108,6 +108,8 @@ struct RemoteFolderTests {
     "a folder that git made is a remote, also a shared one, a clone and one of a newer format",
     arguments: [
       "init --quiet --bare --shared", "clone --quiet --bare ../empty", "clone --quiet --mirror ../empty",
+      // As git 2.55 writes it by itself.
+      "clone --quiet --mirror -c remote.origin.tagOpt=--no-tags ../empty",
       "init --quiet --bare --object-format=sha256",
     ])
   func made(_ command: String) async throws {

@@ -99,10 +99,11 @@ struct CBORTests {
     for kind in UInt8(0)...7 {
       for (information, count) in [(UInt8(24), 1), (25, 2), (26, 4), (27, 8)]
       where count == 8 || number >> (8 * count) == 0 {
-        let head =
-          [kind << 5 | information] + (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        let digits: [UInt8] = (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        let head: [UInt8] = [kind << 5 | information] + digits
+        let starts: [[UInt8]] = [head, [0x81] + head, [0xA1] + head, [0xA1, 0] + head]
         for tail in [[], [0], [UInt8](repeating: 0, count: 300)] {
-          for bytes in [head + tail, [0x81] + head + tail, [0xA1] + head + tail, [0xA1, 0] + head + tail] {
+          for bytes in starts.map({ $0 + tail }) {
             if let value = try? CBORValue(decoding: bytes) { #expect(value.encoded == bytes) }
             if let (value, count) = try? CBORValue.first(in: bytes) { #expect(value.encoded == Array(bytes[..<count])) }
           }

@@ -26,7 +26,8 @@ package final class PseudoTerminal: Sendable {
     }
     guard made else { throw SystemFailure("a pseudoterminal") }
     if let columns {
-      var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+      // A `struct winsize`, which Swift 6.2 finds in another module: rows and columns, and no pixels.
+      var size: [UInt16] = [24, columns, 0, 0]
       guard ioctl(theirs, UInt(TIOCSWINSZ), &size) == 0 else { throw SystemFailure("a terminal's size") }
     }
     let name = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -6,33 +6,43 @@ package enum EveryError {
   /// What a machine may say of a failure.
   package static let machineWords = "org.freedesktop.DBus.Error.ServiceUnknown: The name is not activatable"
 
-  package static let ofVault: [VaultError] =
-    [
-      .invalidName("the service is empty"), .secretTooLong(limit: 1 << 20), .fingerNotEnrolled(.leftThumb),
-      .fingerDuplicate(nil), .fingerDuplicate(.rightIndex), .notEnrolled, .fingersNotAccepted(.virtual),
-      .invalidPasscode("too short"), .guessablePasscode, .invalidAccessControl("unknown flags"), .duplicateItem,
-      .itemGone, .invalidRequest("why"), .authenticationFailed, .cancelled, .userFallback, .appCancelled,
-      .systemCancelled, .contextInvalidated, .biometryLockout, .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey,
-      .wrongApplicationPassword, .passcodeDelayed(seconds: 30), .applicationPasswordDelayed(seconds: 60),
-      .passcodeNotSet, .interactionNotAllowed, .itemInvalidated(ItemName(unchecked: "mail", account: "alice")),
-      .differentReader(ItemName(unchecked: "\u{FFFE}\u{1F511}", account: "")), .setChanged, .touchRefused,
-      .printsGone([.leftRing, .rightLittle]), .printsGone([.leftRing]), .printsGone([]),
-      .configuration("config.json: line 3"), .storeNotFound("/home/å\u{FFFF}/whorl"), .storeExists("/tmp/a\u{0}b"),
-      .unsafeDirectory("others can write there"), .deviceKeyMissing, .itemDamaged(nil),
-      .itemDamaged(ItemName(unchecked: "mail", account: "")), .storeDamaged("a planted trigger"), .restoreDetected,
-      .recoveryKeyRequired, .newerFormat(9), .olderFormat(1), .storeFull(limit: 1 << 28), .passkeysFull(limit: 64),
-      .wrongPassphrase,
-      .fileUnreadable("it is empty"), .busy("another program"), .timedOut, .inputOutput("Input/output error"),
-      .diskFull("cannot write /home/alice/vault.db"), .internalError(machineWords), .serviceUnavailable("why"),
-      .serviceStopped(machineWords), .versionMismatch(machineWords), .outcomeUnknown,
-    ] + SessionRefusal.allCases.map { .sessionRefused($0) } + Accessibility.allCases.map { .notUnlocked($0) }
-    + AuthorizationProblem.allCases.flatMap { problem in
-      ["own", "enroll", "enroll-as-administrator", "manage"].map {
-        .notAuthorized(problem, action: "org.whorl.\($0): \(machineWords)")
-      }
-    } + TPMProblem.allCases.flatMap { [.tpm($0, detail: machineWords), .tpm($0, detail: "")] }
-    + CredentialProblem.allCases.flatMap { [.credential($0, detail: machineWords), .credential($0, detail: "")] }
-    + ofReader.map { .reader($0) }
+  package static let ofVault: [VaultError] = [alone, ofSessions, ofTheService, ofKeepers, ofReader.map { .reader($0) }]
+    .flatMap { $0 }
+
+  // Parts, because Swift 6.2 takes too long for the types of one long expression.
+  private static let alone: [VaultError] = [
+    .invalidName("the service is empty"), .secretTooLong(limit: 1 << 20), .fingerNotEnrolled(.leftThumb),
+    .fingerDuplicate(nil), .fingerDuplicate(.rightIndex), .notEnrolled, .fingersNotAccepted(.virtual),
+    .invalidPasscode("too short"), .guessablePasscode, .invalidAccessControl("unknown flags"), .duplicateItem,
+    .itemGone, .invalidRequest("why"), .authenticationFailed, .cancelled, .userFallback, .appCancelled,
+    .systemCancelled, .contextInvalidated, .biometryLockout, .wrongPasscode, .wrongRecoveryKey, .malformedRecoveryKey,
+    .wrongApplicationPassword, .passcodeDelayed(seconds: 30), .applicationPasswordDelayed(seconds: 60),
+    .passcodeNotSet, .interactionNotAllowed, .itemInvalidated(ItemName(unchecked: "mail", account: "alice")),
+    .differentReader(ItemName(unchecked: "\u{FFFE}\u{1F511}", account: "")), .setChanged, .touchRefused,
+    .printsGone([.leftRing, .rightLittle]), .printsGone([.leftRing]), .printsGone([]),
+    .configuration("config.json: line 3"), .storeNotFound("/home/å\u{FFFF}/whorl"), .storeExists("/tmp/a\u{0}b"),
+    .unsafeDirectory("others can write there"), .deviceKeyMissing, .itemDamaged(nil),
+    .itemDamaged(ItemName(unchecked: "mail", account: "")), .storeDamaged("a planted trigger"), .restoreDetected,
+    .recoveryKeyRequired, .newerFormat(9), .olderFormat(1), .storeFull(limit: 1 << 28), .passkeysFull(limit: 64),
+    .wrongPassphrase,
+    .fileUnreadable("it is empty"), .busy("another program"), .timedOut, .inputOutput("Input/output error"),
+    .diskFull("cannot write /home/alice/vault.db"), .internalError(machineWords), .serviceUnavailable("why"),
+    .serviceStopped(machineWords), .versionMismatch(machineWords), .outcomeUnknown,
+  ]
+
+  private static let ofSessions: [VaultError] =
+    SessionRefusal.allCases.map { .sessionRefused($0) } + Accessibility.allCases.map { .notUnlocked($0) }
+
+  private static let ofTheService: [VaultError] = AuthorizationProblem.allCases.flatMap { problem in
+    ["own", "enroll", "enroll-as-administrator", "manage"].map { action -> VaultError in
+      .notAuthorized(problem, action: "org.whorl.\(action): \(machineWords)")
+    }
+  }
+
+  private static let ofKeepers: [VaultError] = [machineWords, ""].flatMap { detail -> [VaultError] in
+    TPMProblem.allCases.map { .tpm($0, detail: detail) }
+      + CredentialProblem.allCases.map { .credential($0, detail: detail) }
+  }
 
   package static let ofReader: [ReaderError] = [
     .absent, .permissionDenied("/dev/bus/usb/001/004"), .permissionDenied(nil), .busy(holder: "fprintd"),

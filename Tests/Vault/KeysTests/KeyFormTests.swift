@@ -135,12 +135,9 @@ internal import Testing
       expectPublicRefused(key(n, e), .rsa)
     }
     // A modulus that is too short, too long, one bit longer than whole bytes, even, and zero.
-    for n in [
-      Array(n.prefix(127)) + [1], n + n + [1], [1] + n, Array(n.dropLast()) + [2], [0], [],
-      repeated(0xff, 64 << 10),
-    ] {
-      expectPublicRefused(key(n, [1, 0, 1]), .rsa)
-    }
+    let (short, even): ([UInt8], [UInt8]) = (n.prefix(127) + [1], n.dropLast() + [2])
+    let moduli: [[UInt8]] = [short, n + n + [1], [1] + n, even, [0], [], repeated(0xff, 64 << 10)]
+    for n in moduli { expectPublicRefused(key(n, [1, 0, 1]), .rsa) }
     // Too long for its size to be reported.
     #expect(throws: KeysError.badParameters("not an RSA key in PKCS #1")) {
       try PublicKey(external: key(repeated(0xff, 20_000), [3]), family: .rsa)

@@ -15,7 +15,9 @@ extension ScratchStore {
   /// half.
   func tearLastManifest() throws {
     let descriptor = Glibc.open(path + "/state", O_RDWR)
-    try #require(descriptor >= 0)
+    // In two steps, because GRDB has comparisons of its own.
+    let isOpen: Bool = descriptor >= 0
+    try #require(isOpen)
     defer { Glibc.close(descriptor) }
     var numbers: [[UInt8]] = []
     for half in 0..<2 {

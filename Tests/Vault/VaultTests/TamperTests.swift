@@ -114,7 +114,7 @@ struct TamperTests {
     var flips = 0
     for (table, key, columns) in Self.columns {
       for column in columns {
-        let rows = try editor.read { db in
+        let rows: [Row] = try editor.read { db in
           try Row.fetchAll(db, sql: "SELECT \(key), \(column) FROM \(table)")
         }
         for row in rows {

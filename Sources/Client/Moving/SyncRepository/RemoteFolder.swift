@@ -62,8 +62,8 @@ struct RemoteFolder: Sendable, Hashable {
     ],
     "extensions": ["objectformat", "refstorage"], "gc": ["auto"], "http": ["receivepack"],
     "receive": ["denynonfastforwards", "denydeletes", "fsckobjects", "autogc"],
-    // What 'git clone --bare' writes. This side of a transfer does not use it.
-    "remote": ["url", "fetch", "mirror"],
+    // What 'git clone' writes with --bare or --mirror. This side of a transfer does not use it.
+    "remote": ["url", "fetch", "mirror", "tagopt"],
     "transfer": ["fsckobjects"],
   ]
 

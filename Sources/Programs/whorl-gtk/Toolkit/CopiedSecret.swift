@@ -51,7 +51,7 @@ final class CopiedSecret {
   /// The class of the contents, in GLib.
   private static let contentType = g_type_register_static_simple(
     gdk_content_provider_get_type(), "WhorlCopiedSecret", guint(MemoryLayout<GdkContentProviderClass>.size),
-    setUpClass, guint(MemoryLayout<GdkContentProvider>.size), nil, GTypeFlags(0))
+    setUpClass, guint(MemoryLayout<GdkContentProvider>.size), nil, GTypeFlags(rawValue: 0))
 }
 
 private nonisolated func setUpClass(_ pointer: gpointer?, _: gpointer?) {
