@@ -24,6 +24,13 @@ final class ShownStore {
   /// short for somebody who has it read out.
   private static let messageSeconds = 10
 
+  /// Whether the items are being read now.
+  private enum Reading {
+    case none, underway
+    /// And they may have changed after those were read that come now.
+    case outdated
+  }
+
   let place: Place
   /// The window, over which prompts and further windows are.
   let window: Widget
@@ -40,7 +47,7 @@ final class ShownStore {
   var failed: (VaultError) -> Void = { _ in }
   /// Items that the person has removed, while that can be undone.
   private var removed: Set<ItemID> = []
-  private var isLoading = false
+  private var reading = Reading.none
   /// A secret that is to be copied, and for how long.
   private var toCopy: (secret: SharedSecret, seconds: Int)?
 
@@ -142,8 +149,9 @@ final class ShownStore {
 
   /// Reads the items again.
   func reload() {
-    guard let store, !isLoading else { return }
-    isLoading = true
+    guard let store else { return }
+    guard reading == .none else { return reading = .outdated }
+    reading = .underway
     MainLoop.begin {
       do throws(VaultError) {
         let (items, sharing) = try await VaultWork.run { () async throws(VaultError) in
@@ -157,7 +165,9 @@ final class ShownStore {
       } catch {
         failed(error)
       }
-      isLoading = false
+      let isOutdated = reading == .outdated
+      reading = .none
+      if isOutdated { reload() }
     }
   }
 
