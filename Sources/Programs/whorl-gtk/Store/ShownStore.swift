@@ -27,7 +27,7 @@ final class ShownStore {
   /// Whether the items are being read now.
   private enum Reading {
     case none, underway
-    /// And they may have changed after those were read that come now.
+    /// And they may have changed since that began, so they are read once more.
     case outdated
   }
 
