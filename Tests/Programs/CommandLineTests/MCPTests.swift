@@ -311,6 +311,8 @@ struct MCPTests {
       child.text = try await agent.contents("child")
       guard isSignalled, let parent = pid_t(try await agent.contents("parent").filter(\.isNumber)) else { return }
       kill(parent, SIGTERM)
+      // Closing standard input before the signal has arrived would end it with status 0.
+      try await waitForEnd(of: child.text)
     }
     #expect(end.status == (isSignalled ? 128 + SIGTERM : 0), "\(end.diagnostics)")
     try await waitForEnd(of: child.text)
