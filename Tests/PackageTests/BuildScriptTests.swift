@@ -50,7 +50,8 @@ struct BuildScriptTests {
     }
   }
 
-  @Test("scripts/build gives the same program in two folders, with debugging information and code from C")
+  // It has debugging information, a macro, and code from C.
+  @Test("scripts/build gives the same program in two folders and with two TMPDIRs, and leaves out what nobody calls")
   func sameInTwoFolders() async throws {
     try await withTemporaryFolder { folder in
       var programs: [Data] = []
@@ -66,7 +67,24 @@ struct BuildScriptTests {
               name: "door", targets: [.executableTarget(name: "door", dependencies: ["CLock"]), .target(name: "CLock")])
             """
           ),
-          ("Sources/door/main.swift", "import CLock\nstruct Door { var turns = turn(3) }\nprint(Door(), #fileID)\n"),
+          (
+            "Sources/door/main.swift",
+            """
+            import CLock
+            actor Door {
+              var turns = turn(3)
+              func open() async -> Int32 { await turned() + turns }
+            }
+            func turned(_ isolation: isolated (any Actor)? = #isolation) async -> Int32 {
+              print(isolation as Any)
+              await Task.yield()
+              return turn(4)
+            }
+            public func neverCalled(_ count: Int) -> [Int] { (0..<count).map { $0 + Int(turn(5)) } }
+            print(await Door().open(), #fileID)
+
+            """
+          ),
           ("Sources/CLock/include/CLock.h", "int turn(int count);\n"),
           ("Sources/CLock/turn.c", "#include \"CLock.h\"\nint turn(int count) { return count + 1; }\n"),
           ("scripts/build", try Repository.text("scripts/build")),
@@ -76,9 +94,12 @@ struct BuildScriptTests {
             at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
           try text.write(to: file, atomically: true, encoding: .utf8)
         }
-        try FileManager.default.createDirectory(
-          at: tree.appending(path: ".build"), withIntermediateDirectories: true)
-        let built = try await run("sh", "scripts/build", "door", in: tree)
+        // Outside the tree, as usual.
+        let temporary = folder.appending(path: "temporary/\(name)")
+        for made in [tree.appending(path: ".build"), temporary] {
+          try FileManager.default.createDirectory(at: made, withIntermediateDirectories: true)
+        }
+        let built = try await run("env", "TMPDIR=\(temporary.path)", "sh", "scripts/build", "door", in: tree)
         #expect(built.status == 0, "\(built.output)\(built.errors)")
         programs.append(try Data(contentsOf: tree.appending(path: ".build/release/door")))
       }
@@ -86,6 +107,9 @@ struct BuildScriptTests {
         "readelf", "--sections", "--wide", folder.appending(path: "one/.build/release/door").path)
       #expect(sections.output.contains(".debug_info"))
       #expect(!sections.output.contains(".eh_frame"), "the tables of C++ exceptions")
+      let symbols = try await run(
+        "readelf", "--symbols", "--wide", folder.appending(path: "one/.build/release/door").path)
+      #expect(symbols.output.contains("6turned") && !symbols.output.contains("neverCalled"))
       #expect(programs[0] == programs[1])
       #expect(programs[0].range(of: Data(folder.path.utf8)) == nil)
     }
