@@ -51,6 +51,10 @@ struct FileTextTests {
       for path in ["-", "\(folder)/none", "\(folder)/pipe", "/dev/fd/\(file)", "/proc/self/fd/\(file)"] {
         #expect(!EntryFile.isKept(path), "\(path)")
       }
+      for path in ["\(folder)/pipe", "/dev/zero"] { #expect(EntryFile.isPipeOrDevice(path), "\(path)") }
+      for path in ["\(folder)/list.csv", folder, "\(folder)/none"] {
+        #expect(!EntryFile.isPipeOrDevice(path), "\(path)")
+      }
     }
   }
 

@@ -237,6 +237,35 @@ struct WindowTests {
     }
   }
 
+  @Test("Files that cannot be imported are refused with a sentence, and the window goes on")
+  func notImported() async throws {
+    try await shown { window, store in
+      let pipe = "\(store.folder)/pipe.csv"
+      #expect(mkfifo(pipe, 0o600) == 0)
+      let folder = "\(store.folder)/folder.json"
+      #expect(mkdir(folder, 0o700) == 0)
+      let large = "\(store.folder)/large.csv"
+      try writeFile(large, Array("name,password\n".utf8))
+      // A sparse file.
+      #expect(truncate(large, 1 << 40) == 0)
+      let nested = "\(store.folder)/nested.json"
+      try writeFile(nested, Array(repeating: UInt8(ascii: "["), count: 1 << 20))
+      try await window(.press("Import"))
+      let end = ": nothing was imported; correct that, and import again."
+      for (file, words) in [
+        (pipe, "\(pipe) is a pipe or a device: name a file"),
+        ("/dev/zero", "/dev/zero is a pipe or a device: name a file"),
+        (folder, "\(folder) is a folder: name the file in it"),
+        (
+          large,
+          "\(large) is larger than 64 MiB: export it as CSV, which has no attached files, or in several parts"
+        ), (nested, "It is JSON: export it as CSV"),
+      ] {
+        try await window(.type(file, into: "File"), .press("Look Into It"), .see(words + end))
+      }
+    }
+  }
+
   @Test(
     "A secret is changed in the window after its passcode, with a made password of the chosen length and another rule")
   func edited() async throws {

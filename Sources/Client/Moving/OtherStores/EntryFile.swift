@@ -17,6 +17,12 @@ package enum EntryFile {
       && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
+  /// Whether the path names a pipe or a device, which may never end.
+  package static func isPipeOrDevice(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && [S_IFIFO, S_IFCHR, S_IFBLK, S_IFSOCK].contains(status.st_mode & S_IFMT)
+  }
+
   /// The entries of a CSV file with a header.
   package static func csv(_ path: String) throws(ImportError) -> ReadEntries {
     let text = try text(of: path).bytes

@@ -11,10 +11,15 @@ package struct ImportPreview: Sendable {
 
   /// Reads the other program's secrets, for which that program may ask, and stores nothing.
   ///
-  /// - Parameter access: of all items that come.
+  /// - Parameters:
+  ///   - path: of a file or folder. A pipe or a device is refused: reading it may never end.
+  ///   - access: of all items that come.
   package init(
     of program: OtherProgram, at path: String?, into store: SecretStore, access: AccessControl
   ) async throws(Failure) {
+    if let path, EntryFile.isPipeOrDevice(path) {
+      throw Failure(.malformed("\(path) is a pipe or a device: name a file"))
+    }
     let source: any ImportSource
     do throws(ImportError) { source = try await program.source(at: path) } catch { throw Failure(error) }
     (self.source, self.store, self.access) = (source, store, access)
