@@ -67,7 +67,10 @@ struct TranslationScriptTests {
       #expect(compiled.status == 0, "\(compiled.errors)")
       let languages = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
       #expect(languages == ["de", "es", "fr", "it", "ja", "pl", "pt_BR", "zh_CN"])
-      for file in ["data/polkit/org.whorl.policy", "data/window/org.whorl.Whorl.desktop"] {
+      for file in [
+        "data/polkit/org.whorl.policy", "data/window/org.whorl.Whorl.desktop",
+        "data/window/org.whorl.Whorl.krunner.desktop",
+      ] {
         let merged = folder.appending(path: "merged").path
         let done = try await run("python3", Self.script, "merge", file, merged)
         #expect(done.status == 0, "\(done.errors)")

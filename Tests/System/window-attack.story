@@ -13,6 +13,7 @@ call() {
 }
 application() { call /org/whorl/Whorl org.freedesktop.Application "$@"; }
 search() { call /org/whorl/Whorl/SearchProvider org.gnome.Shell.SearchProvider2 "$@"; }
+krunner() { call /org/whorl/Whorl/SearchProvider org.kde.krunner1 "$@"; }
 
 # lives: the window's program is the one from before, and shows no secret.
 lives() {
@@ -66,6 +67,23 @@ search ActivateResult sasu "'../../etc/passwd'" 1 "'$long'" 4294967295 >/tmp/ans
 search LaunchSearch asu 2 "'<b>x</b>'" "'$long'" 0 >/tmp/answer
 lives
 search ActivateResult sasu "$id" 0 0 >/tmp/answer
+work see Changed see Show
+lives
+
+# What KRunner asks: the same name and id, and nothing more.
+work press Back
+found="$(krunner Match s ali)"
+[ "$found" = "a(sssida{sv}) 1 \"$id\" \"mail/alice\" \"dialog-password-symbolic\" 30 0.5 0" ] || fail "KRunner gets $found"
+for query in "''" "' '" a "'$secret'" "'%s%n'" "'*'" "$long"; do
+  [ "$(krunner Match s "$query")" = "a(sssida{sv}) 0" ] || fail "found by $query"
+done
+for wrong in "Match as 1 ali" "Run s x" "Config"; do
+  ! krunner "$wrong" >/tmp/answer || fail "answered $wrong"
+done
+krunner Run ss "'$long'" "'$long'" >/tmp/answer
+krunner Run ss "'../../etc/passwd'" "''" >/tmp/answer
+lives
+krunner Run ss "$id" "''" >/tmp/answer
 work see Changed see Show
 lives
 

@@ -5,7 +5,7 @@ internal import Synchronization
 /// One notification of the desktop (`org.freedesktop.Notifications`), with actions.
 ///
 /// Another program of the user can close it, read it or press its actions, which grants nothing. A click on it opens Whorl's
-/// window, where that is installed, and it is shown again.
+/// window, where that is installed, and it is shown again while it asks for something.
 final class Notification: Sendable {
   enum Action: String, CaseIterable, Sendable {
     case cancel, passcode
@@ -55,6 +55,11 @@ final class Notification: Sendable {
 
   /// The most early actions to store, since they may belong to notifications of other programs.
   private static let earlyLimit = 64
+
+  /// The last ones that stay after a request, oldest first, with their connections: they hear of the click, and GNOME removes
+  /// what a program with a desktop file has shown when its connection ends.
+  private static let left = Mutex<[Notification]>([])
+  private static let leftLimit = 3
 
   private let bus: BusConnection
   /// The unique name of the desktop's service.
@@ -121,9 +126,11 @@ final class Notification: Sendable {
     await show(content, version, attemptsLeft: Self.attempts)
   }
 
-  /// Shows a last text, which the desktop keeps in its list. Nothing can be chosen any more.
+  /// Shows a last text, which the desktop keeps in its list. Nothing can be chosen any more. A click opens the window, until
+  /// this program ends or has left some more.
   func leave(_ content: Content) async {
     state.withLock { $0.isLeft = true }
+    if window != nil { Self.left.withLock { $0 = $0.suffix(Self.leftLimit - 1) + [self] } }
     await show(content)
   }
 
@@ -134,7 +141,7 @@ final class Notification: Sendable {
     var hints: [String: BusValue] = ["urgency": .byte(isLeft ? 1 : 2), "category": .string("device")]
     hints["image-path"] = content.image.map { .string($0) }
     if window != nil { hints["desktop-entry"] = .string(WindowPage.application) }
-    let click = window != nil && hasActions && !isLeft ? [BusValue.string(Self.click), .string("Whorl")] : []
+    let click = window != nil && hasActions ? [BusValue.string(Self.click), .string("Whorl")] : []
     let arguments: [BusValue] = [
       .string("Whorl"), .uint32(number), .string("dialog-password"), .string(content.title),
       .string(Self.escaped(content.text)),
@@ -234,12 +241,12 @@ final class Notification: Sendable {
     if isMine { choose(action) }
   }
 
-  /// Opens the window, and shows the notification again, which most desktops close when it is clicked.
+  /// Opens the window, and shows a prompt again, since most desktops close what is clicked.
   private func openWindow(from number: UInt32) {
     // Some desktops report a click that no action was offered for.
     guard let window else { return }
     let (isMine, token) = state.withLock { state -> (Bool, String?) in
-      guard number != 0, state.number == number, !state.isClosing, !state.isLeft else { return (false, nil) }
+      guard number != 0, state.number == number, !state.isClosing else { return (false, nil) }
       // From now on the closing of the old one means nothing.
       state.number = 0
       defer { state.activationToken = nil }

@@ -127,9 +127,9 @@ struct WindowOnDisplay {
     return try await connection.call(target, member, arguments, within: .seconds(20))
   }
 
-  /// The lines of the file by which GNOME Shell finds the search.
-  static func searchProvider() throws -> [String: String] {
-    let file = String(decoding: try readFile("\(root)/data/window/org.whorl.Whorl.search-provider.ini"), as: UTF8.self)
+  /// The lines of a file by which a desktop finds the search.
+  static func search(_ kind: String) throws -> [String: String] {
+    let file = String(decoding: try readFile("\(root)/data/window/org.whorl.Whorl.\(kind)"), as: UTF8.self)
     return file.split(separator: "\n").reduce(into: [:]) { lines, line in
       let parts = line.split(separator: "=", maxSplits: 1)
       if parts.count == 2 { lines[String(parts[0])] = String(parts[1]) }

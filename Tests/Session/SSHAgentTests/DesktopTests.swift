@@ -67,29 +67,77 @@ struct DesktopTests {
     }
   }
 
-  @Test("a click on the notification opens the window with the SSH keys, and the request goes on")
-  func click() async throws {
+  /// Runs the agent on a desktop where the window is installed.
+  private func withWindow(
+    pinentry: (_ folder: String) -> String = { _ in "exit 1" },
+    _ body: (RunningAgent, DesktopStandIn, String, WindowStandIn) async throws -> Void
+  ) async throws {
     try await withFolder { services in
       try writeFile(
         "\(services)/org.whorl.Whorl.service", Array("[D-BUS Service]\nName=org.whorl.Whorl\nExec=/bin/false\n".utf8))
-      try await with(services: [services]) { agent, desktop, key, bus in
+      try await with(services: [services], pinentry: pinentry) { agent, desktop, key, bus in
         let window = try await WindowStandIn(on: bus)
         defer { window.close() }
-        async let signed = agent.sign(key)
-        let shown = try await desktop.first()
-        #expect(shown.actions == ["cancel", "Cancel", "passcode", "Passcode", "default", "Whorl"])
-        desktop.give(activationToken: "token-7", for: shown.number)
-        desktop.choose("default", of: shown.number)
-        // As desktops close what was clicked.
-        desktop.dismiss(shown.number)
-        while desktop.shown.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
-        let again = desktop.shown[1]
-        #expect(again.number != shown.number && again.text == shown.text)
-        #expect(window.actions == [WindowStandIn.Action(name: "keys", token: "token-7")])
-        desktop.choose("cancel", of: again.number)
-        #expect(try await signed.status != 0)
-        try await desktop.waitUntilClosed(again.number)
+        try await body(agent, desktop, key, window)
       }
+    }
+  }
+
+  @Test("a click on the notification opens the window with the SSH keys, and the request goes on")
+  func click() async throws {
+    try await withWindow { agent, desktop, key, window in
+      async let signed = agent.sign(key)
+      let shown = try await desktop.first()
+      #expect(shown.actions == ["cancel", "Cancel", "passcode", "Passcode", "default", "Whorl"])
+      desktop.give(activationToken: "token-7", for: shown.number)
+      desktop.choose("default", of: shown.number)
+      // As desktops close what was clicked.
+      desktop.dismiss(shown.number)
+      while desktop.shown.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+      let again = desktop.shown[1]
+      #expect(again.number != shown.number && again.text == shown.text)
+      #expect(window.actions == [WindowStandIn.Action(name: "keys", token: "token-7")])
+      desktop.choose("cancel", of: again.number)
+      #expect(try await signed.status != 0)
+      try await desktop.waitUntilClosed(again.number)
+    }
+  }
+
+  @Test("a click on the note of a request that nobody answered opens the window with the SSH keys, once")
+  func clickLater() async throws {
+    // The code of gpg-error: nobody has typed anything in pinentry's time.
+    let late = """
+      echo OK
+      while read -r word rest; do
+        case $word in GETPIN) echo "ERR 83886142 Timeout <Pinentry>" ;; *) echo OK ;; esac
+      done
+      """
+    try await withWindow(pinentry: { _ in late }) { agent, desktop, key, window in
+      for request in 0..<4 {
+        async let signed = agent.sign(key)
+        while desktop.shown.count <= 2 * request { try await Task.sleep(for: .milliseconds(5)) }
+        desktop.choose("passcode", of: desktop.shown[2 * request].number)
+        #expect(try await signed.status != 0)
+      }
+      let notes = desktop.shown.filter { $0.title == "Not answered" }
+      try #require(notes.count == 4)
+      #expect(notes.allSatisfy { $0.actions == ["default", "Whorl"] && $0.urgency == 1 })
+      // Three are kept, and an earlier one does nothing.
+      desktop.choose("default", of: notes[0].number)
+      desktop.give(activationToken: "token-7", for: notes[1].number)
+      desktop.choose("default", of: notes[1].number)
+      // As desktops close what was clicked.
+      desktop.dismiss(notes[1].number)
+      try await desktop.waitUntilClosed(notes[1].number)
+      desktop.choose("default", of: notes[1].number)
+      desktop.dismiss(notes[2].number)
+      desktop.choose("default", of: notes[3].number)
+      try await desktop.waitUntilClosed(notes[3].number)
+      #expect(
+        window.actions == [
+          WindowStandIn.Action(name: "keys", token: "token-7"), WindowStandIn.Action(name: "keys", token: nil),
+        ])
+      #expect(desktop.shown.count == 8, "nothing is shown again")
     }
   }
 

@@ -6,7 +6,7 @@ enum BusObject {
   /// call for which the bus has started the program. Does nothing where there is no bus.
   ///
   /// - Parameters:
-  ///   - interface: its one interface, in the XML of introspection. GLib refuses calls of another form.
+  ///   - interface: one of its interfaces, in the XML of introspection. GLib refuses calls of another form.
   ///   - handle: is called on the main actor, and answers each call once.
   static func export(_ path: String, _ interface: String, _ handle: @escaping (Call) -> Void) {
     // g_bus_get_sync: transfer full; the connection is the application's, too, and stays open.
@@ -71,28 +71,35 @@ struct Variant {
 
   init(_ text: String) { value = g_variant_new_string(text) }
 
-  init(_ texts: [String]) { self.init(of: "s", texts.map { Variant($0).value }) }
+  init(_ number: Int32) { value = g_variant_new_int32(number) }
 
-  init(_ dictionaries: [[String: String]]) {
+  init(_ number: Double) { value = g_variant_new_double(number) }
+
+  init(_ texts: [String]) { self.init(of: "s", texts.map { Variant($0) }) }
+
+  init(_ dictionary: [String: String]) {
     self.init(
-      of: "a{sv}",
-      dictionaries.map { dictionary in
-        Variant(
-          of: "{sv}",
-          dictionary.map {
-            g_variant_new_dict_entry(Variant($0.key).value, g_variant_new_variant(Variant($0.value).value))
-          }
-        ).value
-      })
+      of: "{sv}",
+      dictionary.map { Variant(g_variant_new_dict_entry(Variant($0).value, g_variant_new_variant(Variant($1).value))) })
   }
 
-  private init(of type: String, _ elements: [OpaquePointer?]) {
+  init(_ dictionaries: [[String: String]]) { self.init(of: "a{sv}", dictionaries.map { Variant($0) }) }
+
+  init(tuple parts: Variant...) {
+    var parts = parts.map(\.value)
+    value = g_variant_new_tuple(&parts, gsize(parts.count))
+  }
+
+  /// An array of elements that have this type.
+  init(of type: String, _ elements: [Variant]) {
     // g_variant_type_new: transfer full.
     let type = g_variant_type_new(type)
     defer { g_variant_type_free(type) }
-    var elements = elements
+    var elements = elements.map(\.value)
     value = g_variant_new_array(type, &elements, gsize(elements.count))
   }
+
+  private init(_ value: OpaquePointer?) { self.value = value }
 }
 
 private nonisolated func handleCall(
