@@ -17,10 +17,10 @@ package enum EntryFile {
       && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Whether the path names a pipe or a device, which may never end.
+  /// Whether the path names a pipe, a socket or a device: reading it may never end.
   package static func isPipeOrDevice(_ path: String) -> Bool {
     var status = stat()
-    return stat(path, &status) == 0 && [S_IFIFO, S_IFCHR, S_IFBLK, S_IFSOCK].contains(status.st_mode & S_IFMT)
+    return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
   }
 
   /// The entries of a CSV file with a header.
